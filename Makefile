@@ -1,0 +1,46 @@
+# `make demo` and `make test` set up everything they need in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: demo test lint bench docs clean
+.DELETE_ON_ERROR:
+
+# One stamp file for each set of extras, so that nothing is installed twice.
+$(BIN)/uv:
+	$(PYTHON) -c "import sys; sys.exit('rankgauge needs Python 3.11 or newer, this is ' + sys.version.split()[0] + '; try: make PYTHON=python3.12 ...') if sys.version_info < (3, 11) else None"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+
+define install
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -e '.$(1)'
+	touch $@
+endef
+
+$(VENV)/.base: pyproject.toml | $(BIN)/uv
+	$(call install,)
+
+$(VENV)/.test: pyproject.toml | $(BIN)/uv
+	$(call install,[test])
+
+$(VENV)/.lint: pyproject.toml | $(BIN)/uv
+	$(call install,[test$(comma)lint])
+
+comma := ,
+
+demo: $(VENV)/.base
+	@$(BIN)/rankgauge demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.test
+	$(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf $(VENV) build dist .hypothesis .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,58 @@
+"""Chunk-level runs collapsed to documents: best score and first position win."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rankgauge.errors import DataError
+from rankgauge.model.run import Run
+
+if TYPE_CHECKING:
+    from rankgauge.formats import RunParts
+
+__all__ = ["collapse"]
+
+
+def collapse(run: Run | RunParts, rule: str | Mapping[str, str]) -> tuple[Run, str]:
+    """The run over documents, and the rule as a text for the contract.
+
+    `rule` is a regular expression whose first group (or whole match) is the document's id, or a mapping from chunk id
+    to document id. A chunk the rule says nothing of is an error.
+    """
+    import polars as pl
+
+    frame = run.frame if isinstance(run, Run) else pl.concat(run.parts())
+    chunks = frame["doc"].unique(maintain_order=True)
+    if isinstance(rule, str):
+        try:
+            pattern = re.compile(rule)
+        except re.error as error:
+            raise DataError(f"collapse-chunks: {rule!r} is no regular expression: {error}") from None
+        found = {chunk: _parent(pattern, chunk) for chunk in chunks.to_list()}
+        text = f"regex {rule}"
+    else:
+        found = {chunk: rule.get(chunk) for chunk in chunks.to_list()}
+        text = f"mapping of {len(rule)} chunks"
+    lost = [chunk for chunk, parent in found.items() if not parent]
+    if lost:
+        raise DataError(
+            f"{run.name}: {len(lost)} chunk ids have no document under the rule ({text}), such as {lost[0]!r}; "
+            "mend the rule so that it covers every id"
+        )
+    parents = pl.DataFrame({"doc": list(found), "parent": list(found.values())}, schema={"doc": pl.String, "parent": pl.String})
+    collapsed = (
+        frame.join(parents, on="doc", how="left", maintain_order="left")
+        .group_by("query", "parent", maintain_order=True)
+        .agg(pl.col("score").max())
+        .rename({"parent": "doc"})
+    )
+    return Run.of_frame(collapsed, run.name), text
+
+
+def _parent(pattern: re.Pattern[str], chunk: str) -> str | None:
+    match = pattern.search(chunk)
+    if match is None:
+        return None
+    return match.group(1) if pattern.groups else match.group(0)

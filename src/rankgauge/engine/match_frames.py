@@ -1,0 +1,277 @@
+"""From columns to ranks and grades of the judged documents, one part of a run at a time.
+
+Rows are joined with the judgments by a 64-bit hash of (query, document), and the matches are then compared as text, so
+no row becomes a Python object. The same hashes, sorted, show whether a document stands twice in a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from rankgauge.engine.hits import Hits, Judged, SubtopicRows, assemble
+from rankgauge.errors import DataError
+from rankgauge.model.contract import Contract
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.ordering import as_compared, descending_order, is_descending, place_of_scores
+from rankgauge.model.ranked import Floats, Ints, RankedGrades
+
+__all__ = ["FrameMatcher", "JudgmentIndex", "NotGroupedError", "RepeatedDocumentsError"]
+
+Hashes = NDArray[np.uint64]
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+class NotGroupedError(Exception):
+    """A query came back after other queries: the rows are not grouped by query."""
+
+
+class RepeatedDocumentsError(DataError):
+    """A document stands twice in a list; `pairs` holds some (query, document), `total` counts all."""
+
+    def __init__(self, name: str, pairs: Sequence[tuple[str, str]], total: int) -> None:
+        self.pairs, self.total = pairs, total
+        query, doc = pairs[0]
+        more = f" ({total} such documents in all)" if total > 1 else ""
+        super().__init__(
+            f"{name}: document {doc!r} stands twice for query {query!r}{more}; "
+            "remove it, or keep the better one with duplicates='first' (--duplicates first)"
+        )
+
+
+@dataclass(frozen=True)
+class JudgmentIndex:
+    """Judgments made ready to be joined with runs; several runs can share one."""
+
+    judged: Judged
+    rows: pl.DataFrame
+    """One row for each judged (query, document): key, judgment (row number), doc, owner, grade."""
+    query_numbers: pl.DataFrame
+    subtopics: SubtopicRows | None
+
+    @staticmethod
+    def of(qrels: Qrels) -> JudgmentIndex:
+        frame = qrels.frame
+        by_subtopic = frame if "subtopic" in frame.columns else None
+        if by_subtopic is not None:
+            frame = frame.group_by("query", "doc", maintain_order=True).agg(pl.col("grade").max())
+        queries = frame["query"].unique(maintain_order=True)
+        numbers = pl.DataFrame({"query": queries, "owner": np.arange(len(queries), dtype=np.int64)})
+        owner = frame.select("query").join(numbers, on="query", how="left", maintain_order="left")["owner"].to_numpy()
+        grades = frame["grade"].to_numpy()
+        key = _mixed(frame["doc"].hash().to_numpy(), queries.hash().to_numpy()[owner])
+        rows = pl.DataFrame(
+            {"key": key, "judgment": np.arange(len(frame)), "doc": frame["doc"], "owner": owner, "grade": grades}
+        )
+        starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(queries)))))
+        judged = Judged(queries.to_list(), starts, grades[np.lexsort((-grades, owner))])
+        subtopics = None if by_subtopic is None else _subtopic_rows(by_subtopic, frame, numbers)
+        return JudgmentIndex(judged, rows, numbers, subtopics)
+
+
+def _subtopic_rows(frame: pl.DataFrame, documents: pl.DataFrame, numbers: pl.DataFrame) -> SubtopicRows:
+    judgments = documents.select("query", "doc").with_row_index("judgment")
+    rows = (
+        frame.join(judgments, on=["query", "doc"]).join(numbers, on="query")
+        .with_columns(
+            pl.col("doc").rank("dense", descending=True).over("query").alias("document"),
+            pl.col("subtopic").rank("dense").over("query").alias("number"),
+        )
+        .sort("owner", "document", "number")
+    )
+    counts = np.bincount(rows["owner"].to_numpy(), minlength=len(numbers))
+    return SubtopicRows(
+        np.concatenate(([0], np.cumsum(counts))),
+        rows["document"].to_numpy().astype(np.int64),
+        rows["number"].to_numpy().astype(np.int64),
+        rows["grade"].to_numpy(),
+        rows["judgment"].to_numpy().astype(np.int64),
+    )
+
+
+def _mixed(documents: Hashes, queries: Hashes) -> Hashes:
+    """One key for (query, document)."""
+    with np.errstate(over="ignore"):
+        return documents + queries * _MIX
+
+
+class FrameMatcher:
+    """Takes parts of a run, each with whole queries, and finds the judged documents in them.
+
+    `fits` maps a name to a function that gives each document of a frame its cost and a limit; the matcher then counts
+    how many documents of each list fit (for context budgets).
+    """
+
+    def __init__(
+        self, index: JudgmentIndex, contract: Contract, name: str,
+        budgets: dict[str, tuple[Callable[[pl.Series], Floats], int]] | None = None,
+    ) -> None:
+        n = len(index.judged.queries)
+        self._index, self._contract, self._name = index, contract, name
+        self._hits = Hits()
+        self._in_run = np.zeros(n, dtype=bool)
+        self._retrieved = np.zeros(n, dtype=np.int64)
+        self._budgets = budgets or {}
+        self._prefix = {key: np.zeros(n, dtype=np.int64) for key in self._budgets}
+        self._seen: set[str] = set()
+        self.first_ids: list[tuple[str, str]] = []
+        """A few (query, document) ids of the run, for messages."""
+
+    @property
+    def run_queries(self) -> set[str]:
+        return self._seen
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Rows query, doc, score of whole queries."""
+        if not len(frame):
+            return
+        if not self.first_ids:
+            self.first_ids = frame.select("query", "doc").head(5).rows()
+        if self._contract.drop_self:
+            present = frame["query"].unique(maintain_order=True)
+            self._note_queries(present)
+            frame = frame.filter(frame["query"] != frame["doc"])
+        starts, heads = _lists(frame["query"])
+        if not self._contract.drop_self:
+            self._note_queries(heads)
+        elif heads.n_unique() != len(heads):
+            raise NotGroupedError
+        owners = self._owners(heads)
+        key = _mixed(frame["doc"].hash().to_numpy(), np.repeat(heads.hash().to_numpy(), np.diff(starts)))
+        repeated = _repeated(frame, key)
+        if len(repeated):
+            if self._contract.duplicates == "error":
+                pairs = repeated.head(20).rows()
+                raise RepeatedDocumentsError(self._name, [(q, d) for q, d in pairs], len(repeated))
+            frame = self._first_only(frame)
+            starts, heads = _lists(frame["query"])
+            owners = self._owners(heads)
+            key = _mixed(frame["doc"].hash().to_numpy(), np.repeat(heads.hash().to_numpy(), np.diff(starts)))
+        inside = owners >= 0
+        self._retrieved[owners[inside]] = np.diff(starts)[inside]
+        self._find(frame, starts, owners, key)
+        for name, (cost, limit) in self._budgets.items():
+            self._count_fitting(name, cost, limit, frame, starts, owners)
+
+    def _note_queries(self, heads: pl.Series) -> None:
+        names = heads.to_list()
+        before = len(self._seen)
+        self._seen.update(names)
+        if len(self._seen) != before + len(names):
+            raise NotGroupedError
+        owners = self._owners(heads)
+        self._in_run[owners[owners >= 0]] = True
+
+    def _owners(self, heads: pl.Series) -> Ints:
+        """Number of each query among the judged ones, -1 where it has no judgments."""
+        joined = pl.DataFrame({"query": heads}).join(
+            self._index.query_numbers, on="query", how="left", maintain_order="left"
+        )
+        return joined["owner"].fill_null(-1).to_numpy()
+
+    def _first_only(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Each document once: the better ranked one."""
+        rows = frame.with_row_index("row")
+        if self._contract.ties != "given":
+            rows = rows.sort("score", descending=True, maintain_order=True)
+        return rows.unique(["query", "doc"], keep="first", maintain_order=True).sort("row").drop("row")
+
+    def _find(self, frame: pl.DataFrame, starts: Ints, owners: Ints, key: Hashes) -> None:
+        joined = pl.DataFrame({"key": key}).with_row_index("row").join(self._index.rows, on="key", how="inner")
+        if not len(joined):
+            return
+        row = joined["row"].to_numpy().astype(np.int64)
+        number = np.searchsorted(starts, row, side="right") - 1
+        owner = joined["owner"].to_numpy()
+        true = (owners[number] == owner) & (frame["doc"].gather(row) == joined["doc"]).to_numpy()
+        row, number, owner = row[true], number[true], owner[true]
+        scores = as_compared(frame["score"].to_numpy(), self._contract.scores)
+        above, tied = place_of_scores(scores, starts, number, scores[row])
+        tie_met = tied > 1
+        if self._contract.ties == "given":
+            above = row - starts[number]
+        elif self._contract.ties == "trec" and tie_met.any():
+            above = above + _ids_above(frame["doc"], scores, starts, row, number, above, tied, tie_met)
+        if self._contract.ties != "expected":
+            tied = np.ones_like(above)
+        grade = joined["grade"].to_numpy()[true]
+        self._hits.add(owner, above, tied, grade, joined["judgment"].to_numpy()[true], tie_met)
+
+    def _count_fitting(
+        self, name: str, cost: Callable[[pl.Series], Floats], limit: int,
+        frame: pl.DataFrame, starts: Ints, owners: Ints,
+    ) -> None:
+        lists = np.repeat(np.arange(len(owners)), np.diff(starts))
+        if self._contract.ties == "given":
+            ordered = frame["doc"]
+        else:
+            scores = as_compared(frame["score"].to_numpy(), self._contract.scores)
+            ordered = (
+                pl.DataFrame({"list": lists, "score": scores, "doc": frame["doc"]})
+                .sort("list", "score", "doc", descending=[False, True, True])["doc"]
+            )
+        judged_list = owners[lists] >= 0
+        sizes = np.zeros(len(ordered))
+        sizes[judged_list] = cost(ordered.filter(judged_list))
+        total = np.cumsum(sizes)
+        before = np.concatenate(([0.0], total))[starts[:-1]]
+        fitting = np.bincount(lists[total - before[lists] <= limit], minlength=len(owners))
+        inside = owners >= 0
+        self._prefix[name][owners[inside]] = fitting[inside]
+
+    def finish(self) -> RankedGrades:
+        """What the kernels see, for all judged queries."""
+        return assemble(
+            self._index.judged, self._hits, self._in_run, self._retrieved, self._index.subtopics, self._prefix
+        )
+
+
+def _lists(queries: pl.Series) -> tuple[Ints, pl.Series]:
+    """Where each query's rows start (and where all end), and the query of each."""
+    if not len(queries):
+        return np.zeros(1, dtype=np.int64), queries
+    first = queries.ne_missing(queries.shift(1)).to_numpy()
+    first = np.array(first)
+    first[0] = True
+    starts = np.flatnonzero(first)
+    return np.append(starts, len(queries)), queries.gather(starts)
+
+
+def _repeated(frame: pl.DataFrame, key: Hashes) -> pl.DataFrame:
+    """The (query, document) pairs that stand in the rows more than once."""
+    ordered = np.sort(key)
+    same = ordered[1:] == ordered[:-1]
+    if not same.any():
+        return frame.select("query", "doc").head(0)
+    suspects = frame.select("query", "doc").filter(np.isin(key, ordered[1:][same]))
+    return suspects.filter(suspects.is_duplicated()).unique(maintain_order=True)
+
+
+def _ids_above(
+    docs: pl.Series, scores: Floats, starts: Ints, row: Ints, number: Ints, above: Ints, tied: Ints, tie_met: NDArray[np.bool_]
+) -> Ints:
+    """For each hit: documents of the same score whose id is greater, ids compared as UTF-8 bytes."""
+    order = None if is_descending(scores, starts) else descending_order(scores, starts)
+    first = (starts[number] + above)[tie_met]
+    groups, group_of = np.unique(first, return_inverse=True)
+    sizes = np.zeros(len(groups), dtype=np.int64)
+    sizes[group_of] = tied[tie_met]
+    offsets = np.cumsum(sizes) - sizes
+    member = np.arange(int(sizes.sum())) + np.repeat(groups - offsets, sizes)
+    members = member if order is None else order[member]
+    label = np.repeat(np.arange(len(groups)), sizes)
+    ranked = (
+        pl.DataFrame({"group": label, "doc": docs.gather(members), "row": members})
+        .sort("group", "doc", descending=[False, True])
+    )
+    place = np.arange(len(ranked)) - offsets[ranked["group"].to_numpy()]
+    rows = ranked["row"].to_numpy()
+    by_row = np.argsort(rows, kind="stable")
+    at = by_row[np.searchsorted(rows[by_row], row[tie_met])]
+    extra = np.zeros(len(row), dtype=np.int64)
+    extra[tie_met] = place[at]
+    return extra

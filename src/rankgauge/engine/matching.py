@@ -1,0 +1,201 @@
+"""The seam between data and kernels: (judgments, run) to ranks and grades of the judged documents.
+
+`match` chooses how: dictionaries directly, columns in memory, or a file part by part. All of them give the same
+`RankedGrades`; another implementation of this one function can take their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankgauge.engine.match_mappings import match_mappings
+from rankgauge.errors import DataError, FormatError
+from rankgauge.model.contract import Contract
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.ranked import Floats, RankedGrades
+from rankgauge.model.run import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankgauge.engine.match_frames import JudgmentIndex
+    from rankgauge.formats import RunParts
+
+__all__ = ["BudgetTexts", "Matched", "match"]
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The kernels' view of a run, and how many queries the run has in all."""
+
+    ranked: RankedGrades
+    run_queries: int
+
+
+@dataclass(frozen=True)
+class BudgetTexts:
+    """Texts of the documents and how to measure them: by characters, or by a tokenizer's count."""
+
+    texts: Mapping[str, str]
+    length: Callable[[str], int] = len
+
+    def cost(self, docs: pl.Series) -> Floats:
+        """Length of each document."""
+        known: dict[str, float] = {}
+        for doc in docs.unique().to_list():
+            if doc not in self.texts:
+                raise DataError(
+                    f"document {doc!r} was retrieved, but the corpus has no text for it; "
+                    "a context budget needs the text of every retrieved document"
+                )
+            known[doc] = float(self.length(self.texts[doc]))
+        return np.array([known[doc] for doc in docs.to_list()], dtype=np.float64)
+
+
+def match(
+    qrels: Qrels,
+    run: Run | RunParts,
+    contract: Contract,
+    *,
+    limits: set[int] | None = None,
+    texts: BudgetTexts | None = None,
+    stream: bool = False,
+) -> Matched:
+    """Find the judged documents in the run. `limits` are the context budgets to be counted."""
+    if isinstance(run, Run) and run.mapping is not None and qrels.mapping is not None and not limits:
+        ranked = match_mappings(qrels, run, contract)
+        matched = Matched(ranked, len(run.mapping))
+        _require_overlap(matched, qrels, list(run.mapping)[:5], run.name)
+        if not len(ranked.grades):
+            _require_same_ids(qrels, run)
+        return matched
+    return _match_frames(qrels, run, contract, limits or set(), texts, stream)
+
+
+def _match_frames(
+    qrels: Qrels, run: Run | RunParts, contract: Contract, limits: set[int], texts: BudgetTexts | None, stream: bool
+) -> Matched:
+    from rankgauge.engine.match_frames import FrameMatcher, NotGroupedError, RepeatedDocumentsError
+
+    index = _index(qrels)
+    budgets = {f"budget={limit}": (texts.cost, limit) for limit in limits} if texts else {}
+
+    def gather(parts: Iterator[pl.DataFrame]) -> FrameMatcher:
+        matcher = FrameMatcher(index, contract, run.name, budgets)
+        for part in parts:
+            matcher.add(part)
+        return matcher
+
+    try:
+        if isinstance(run, Run):
+            matcher = gather(iter([_grouped(run.frame)]))
+        else:
+            try:
+                matcher = gather(_whole_queries(run.parts()))
+            except NotGroupedError:
+                if stream:
+                    raise FormatError(
+                        run.name,
+                        ["its lines are not grouped by query, so it cannot be streamed; "
+                         "sort it first (sort -s -k1,1), or leave out --stream to read it into memory"],
+                    ) from None
+                import polars as pl
+
+                matcher = gather(iter([_grouped(pl.concat(run.parts()))]))
+    except RepeatedDocumentsError as error:
+        if isinstance(run, Run):
+            raise
+        raise run.describe_repeats(error.pairs, error.total) from None
+    ranked = matcher.finish()
+    matched = Matched(ranked, len(matcher.run_queries))
+    _require_overlap(matched, qrels, [query for query, _ in matcher.first_ids], run.name)
+    if not len(ranked.grades):
+        sample = run if isinstance(run, Run) else Run.of_frame(next(iter(run.parts())), run.name)
+        _require_same_ids(qrels, sample)
+    return matched
+
+
+def _index(qrels: Qrels) -> JudgmentIndex:
+    """The judgments' index, made once for all runs they are matched with."""
+    from rankgauge.engine.match_frames import JudgmentIndex
+
+    index = getattr(qrels, "_index", None)
+    if index is None:
+        index = JudgmentIndex.of(qrels)
+        qrels._index = index  # type: ignore[attr-defined]
+    assert isinstance(index, JudgmentIndex)
+    return index
+
+
+def _whole_queries(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same rows, cut only between queries."""
+    import polars as pl
+
+    rest: pl.DataFrame | None = None
+    for part in parts:
+        frame = part if rest is None else pl.concat([rest, part])
+        queries = frame["query"]
+        others = np.flatnonzero((queries != queries[-1]).to_numpy())
+        cut = int(others[-1]) + 1 if len(others) else 0
+        if cut:
+            yield frame.slice(0, cut)
+        rest = frame.slice(cut)
+    if rest is not None:
+        yield rest
+
+
+def _grouped(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows grouped by query, the order within each query kept."""
+    queries = frame["query"]
+    blocks = int((queries != queries.shift(1)).sum()) + 1 if len(frame) else 0
+    return frame if blocks == queries.n_unique() else frame.sort("query", maintain_order=True)
+
+
+def _require_overlap(matched: Matched, qrels: Qrels, run_ids: list[str], name: str) -> None:
+    if matched.ranked.in_run.any():
+        return
+    judged = [str(query) for query in list(matched.ranked.queries)[:5]]
+    if not judged:
+        raise DataError(f"{qrels.name}: there is no judged query")
+    if not matched.run_queries:
+        raise DataError(f"{name}: the run holds no query")
+    hint = ""
+    if _plain(judged) & _plain(run_ids):
+        hint = "; the ids are the same numbers written differently: write them alike"
+    raise DataError(
+        f"{name} and {qrels.name} have no query in common{hint}. "
+        f"Run: {_listed(run_ids)}; judgments: {_listed(judged)}"
+    )
+
+
+def _require_same_ids(qrels: Qrels, run: Run) -> None:
+    """No judged document was found at all: is it that the two files write the same ids differently?"""
+    judged, lists = qrels.to_dict(), run.to_dict()
+    for query in [query for query in judged if query in lists][:100]:
+        docs, found = list(judged[query]), list(lists[query])
+        if _plain(docs) & _plain(found):
+            raise DataError(
+                f"{run.name} and {qrels.name} have no document in common, because the same numbers are written "
+                f"differently: {_listed(found)} in the run, {_listed(docs)} in the judgments; write them alike"
+            )
+
+
+def _plain(ids: list[str]) -> set[str]:
+    """Ids that are numbers, in one spelling: 007, 7 and 7.0 are 7."""
+    plain = set()
+    for text in ids:
+        try:
+            value = float(text)
+        except ValueError:
+            continue
+        if value == value and abs(value) < 1e15 and value == int(value):
+            plain.add(str(int(value)))
+    return plain
+
+
+def _listed(ids: list[str]) -> str:
+    return ", ".join(map(repr, ids[:3])) + (", ..." if len(ids) > 3 else "")

@@ -1,0 +1,144 @@
+"""Judgments, run and measures in; a score table out. The one place where queries are averaged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankgauge.engine.matching import BudgetTexts, Matched, match
+from rankgauge.errors import ContractError, DataError
+from rankgauge.measures import Measure
+from rankgauge.measures.ties import sampled_orders
+from rankgauge.model.contract import Contract
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.ranked import Bools, Floats, RankedGrades
+from rankgauge.model.run import Run
+from rankgauge.model.scores import Coverage, ScoreTable
+
+if TYPE_CHECKING:
+    from rankgauge.formats import RunParts
+
+__all__ = ["aggregate", "counted_queries", "score", "score_queries"]
+
+_FLOOR = 0.00001  # trec_eval's least value inside a geometric mean
+_DRAWS = 256
+
+
+def score(
+    qrels: Qrels,
+    run: Run | RunParts,
+    measures: Sequence[Measure],
+    contract: Contract,
+    *,
+    texts: BudgetTexts | None = None,
+    stream: bool = False,
+    matcher: Callable[..., Matched] = match,
+) -> ScoreTable:
+    """Score one run. `texts` gives documents their length, for measures with a context budget."""
+    budgets = [measure for measure in measures if measure.get("budget") is not None]
+    if budgets and texts is None:
+        raise DataError(f"{budgets[0]} needs the texts of the documents: give a corpus (--corpus)")
+    limits = {int(measure.get("budget")) for measure in budgets}
+    matched = matcher(qrels, run, contract, limits=limits, texts=texts, stream=stream)
+    ranked = matched.ranked if contract.depth is None else matched.ranked.limited(contract.depth)
+    missing = ~ranked.in_run
+    if contract.missing == "error" and missing.any():
+        first = [ranked.queries[i] for i in np.flatnonzero(missing)[:5]]
+        raise ContractError(
+            f"{run.name}: {int(missing.sum())} judged queries are missing from the run, such as "
+            f"{', '.join(map(repr, first))}; count them with missing='zero' or leave them out with missing='skip'"
+        )
+    values, sampled = score_queries(ranked, measures)
+    counted = counted_queries(ranked, measures, contract)
+    totals = [aggregate(m, values[counted[:, j], j]) for j, m in enumerate(measures)]
+    return ScoreTable(
+        name=run.name,
+        queries=ranked.queries,
+        measures=[str(measure) for measure in measures],
+        values=values,
+        counted=counted,
+        aggregates=np.array(totals, dtype=np.float64),
+        in_run=ranked.in_run,
+        retrieved=ranked.retrieved,
+        contract=contract,
+        coverage=_coverage(qrels, ranked, measures, matched),
+        sampled=sampled,
+    )
+
+
+def score_queries(ranked: RankedGrades, measures: Sequence[Measure]) -> tuple[Floats, list[str]]:
+    """One column for each measure, and which of them had to be sampled over tied orders."""
+    values = np.zeros((len(ranked), len(measures)))
+    sampled = [j for j, m in enumerate(measures) if ranked.has_ties and m.definition.ties == "sampled"]
+    for j, measure in enumerate(measures):
+        if j not in sampled:
+            values[:, j] = measure.score(ranked)
+    if sampled:
+        for order in sampled_orders(ranked, _DRAWS):
+            for j in sampled:
+                values[:, j] += measures[j].score(order) / _DRAWS
+    return values, [str(measures[j]) for j in sampled]
+
+
+def has_relevant(ranked: RankedGrades, measure: Measure) -> Bools:
+    """Which queries have a document that this measure can reward."""
+    rel = measure.get("rel") if measure.definition.relevance else None
+    if rel is None:
+        return ranked.cached(
+            "has_gain", lambda: np.bincount(ranked.judged_owner[ranked.judged_grades > 0], minlength=len(ranked)) > 0
+        )
+    return ranked.n_relevant(rel) > 0
+
+
+def counted_queries(ranked: RankedGrades, measures: Sequence[Measure], contract: Contract) -> Bools:
+    """Which queries enter the mean of which measure, under the contract."""
+    counted = np.ones((len(ranked), len(measures)), dtype=bool)
+    if contract.missing == "skip":
+        counted &= ranked.in_run[:, None]
+    if contract.no_relevant == "skip":
+        for j, measure in enumerate(measures):
+            counted[:, j] &= has_relevant(ranked, measure)
+    return counted
+
+
+def aggregate(measure: Measure, values: Floats) -> float:
+    """Mean, sum or geometric mean over the counted queries, whichever the measure says."""
+    how = measure.definition.aggregate
+    if how == "sum":
+        return float(values.sum())
+    if not len(values):
+        return 0.0
+    if how == "geometric":
+        return math.exp(float(np.log(np.maximum(values, _FLOOR)).mean()))
+    return float(values.sum() / len(values))
+
+
+def _depths(measures: Iterable[Measure]) -> list[int]:
+    depths = {int(m.at) for m in measures if m.at is not None and isinstance(m.at, int)}
+    return sorted({10} | {max(depths)} if depths else {10})
+
+
+def _coverage(qrels: Qrels, ranked: RankedGrades, measures: Sequence[Measure], matched: Matched) -> Coverage:
+    from rankgauge.measures import parse_measure
+
+    rels = [m.get("rel") for m in measures if m.definition.relevance and m.get("rel") is not None]
+    rel = rels[0] if rels else 1.0
+    answered = ranked.retrieved > 0
+    judged_at = {}
+    if not qrels.only_relevant and answered.any():
+        for depth in _depths(measures):
+            judged_at[depth] = float(parse_measure(f"Judged@{depth}").score(ranked)[answered].mean())
+    return Coverage(
+        judged_queries=len(ranked),
+        run_queries=matched.run_queries,
+        missing=int((~ranked.in_run).sum()),
+        no_relevant=int((ranked.n_relevant(rel) == 0).sum()),
+        not_judged=matched.run_queries - int(ranked.in_run.sum()),
+        tied_documents=int(ranked.ties_met.sum()),
+        tied_queries=int((ranked.ties_met > 0).sum()),
+        judged_at=judged_at,
+        only_relevant=qrels.only_relevant,
+    )

@@ -1,0 +1,76 @@
+"""The exception tree. Everything a user can cause is a `RankgaugeError`; the command line turns it into exit status 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "ContractError",
+    "DataError",
+    "Fault",
+    "FormatError",
+    "MeasureError",
+    "MissingExtraError",
+    "RankgaugeError",
+]
+
+_SHOWN = 20
+
+
+class RankgaugeError(Exception):
+    """Something the caller can mend: the message says what is wrong, where, and what to do."""
+
+
+class MeasureError(RankgaugeError):
+    """An unknown measure, or parameters a measure does not take."""
+
+
+class ContractError(RankgaugeError):
+    """A contract that is unknown, or one that the data does not meet."""
+
+
+class DataError(RankgaugeError):
+    """Judgments and runs that cannot be scored together, or values that are no numbers."""
+
+
+class MissingExtraError(RankgaugeError):
+    """A feature needs a package that is not installed."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault of one place in a file."""
+
+    message: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return self.message if self.line is None else f"line {self.line}: {self.message}"
+
+
+class FormatError(RankgaugeError):
+    """A file that cannot be read as what it should be. It lists its faults together: the first 20 and how many more."""
+
+    def __init__(self, path: str, faults: Iterable[Fault | str], *, total: int | None = None, hint: str = "") -> None:
+        listed = [f if isinstance(f, Fault) else Fault(f) for f in faults]
+        self.path = path
+        self.faults: Sequence[Fault] = listed[:_SHOWN]
+        self.total = len(listed) if total is None else total
+        self.hint = hint
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        if self.total == 1 and not self.hint:
+            fault = self.faults[0]
+            place = self.path if fault.line is None else f"{self.path}:{fault.line}"
+            return f"{place}: {fault.message}"
+        counted = f"{self.total} fault{'s' if self.total != 1 else ''}"
+        lines = [f"{self.path}: {counted}" if self.total > 1 else f"{self.path}: {self.faults[0]}"]
+        if self.total > 1:
+            lines += [f"  {fault}" for fault in self.faults]
+            if self.total > len(self.faults):
+                lines.append(f"  ... and {self.total - len(self.faults)} more")
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Evaluations, reconciliation, and the record that every one of them ends as."""

@@ -1,0 +1,111 @@
+"""Files to nouns and back. Reading detects the format; errors name the file and the line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from rankgauge.errors import FormatError, RankgaugeError
+from rankgauge.formats.beir import is_beir_folder, read_beir_corpus, read_beir_qrels, read_beir_testset, read_corpus
+from rankgauge.formats.detect import FORMATS, Format, check_format, detect
+from rankgauge.formats.json_lists import qrels_of, run_of
+from rankgauge.formats.json_values import read_json, read_json_lines
+from rankgauge.formats.sources import Source
+from rankgauge.formats.tables import qrels_of_table, read_table, run_of_table
+from rankgauge.formats.testset_json import is_testset, testset_of, write_testset
+from rankgauge.formats.trec import TrecRun, read_qrels
+from rankgauge.model import testset as testset_model
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.run import Run
+from rankgauge.model.testset import Corpus, Query, TestSet
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "FORMATS", "Format", "RunParts", "Source", "load_corpus", "load_qrels", "load_run", "load_testset", "open_run",
+]
+
+PathLike = str | os.PathLike[str]
+
+
+class RunParts(Protocol):
+    """A run that is read part by part."""
+
+    name: str
+
+    def parts(self) -> Iterator[pl.DataFrame]: ...
+
+    def describe_repeats(self, pairs: Sequence[tuple[str, str]], total: int) -> RankgaugeError: ...
+
+
+def _value(source: Source, kind: Format) -> object:
+    if kind == "json":
+        return read_json(source)
+    return [value for _, value in read_json_lines(source)]
+
+
+def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # noqa: A002
+    """Judgments from a file or a BEIR folder; a test set gives its judgments."""
+    if not isinstance(path, Source) and (is_beir_folder(path) or format == "beir"):
+        return read_beir_qrels(os.fspath(path))
+    source = path if isinstance(path, Source) else Source(path)
+    kind = check_format(format) if format else detect(source)
+    if kind == "trec":
+        return read_qrels(source)
+    if kind in ("json", "jsonl"):
+        value = _value(source, kind)
+        return testset_of(value, source.name).qrels if is_testset(value) else qrels_of(value, source.name)
+    assert kind != "beir"
+    return qrels_of_table(read_table(source, kind), source, kind)
+
+
+def open_run(path: PathLike | Source, format: str | None = None) -> Run | RunParts:  # noqa: A002
+    """A run to be scored: TREC text is read part by part, other formats at once."""
+    source = path if isinstance(path, Source) else Source(path)
+    kind = check_format(format) if format else detect(source)
+    if kind == "trec":
+        return TrecRun(source)
+    if kind in ("json", "jsonl"):
+        value = _value(source, kind)
+        if is_testset(value):
+            raise FormatError(source.name, ["this is a test set, not a run: give the judgments first, then the runs"])
+        return run_of(value, source.name)
+    if kind == "beir":
+        raise FormatError(source.name, ["a BEIR folder holds no run"])
+    return run_of_table(read_table(source, kind), source, kind)
+
+
+def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa: A002
+    """A whole run in memory."""
+    import polars as pl
+
+    opened = open_run(path, format)
+    return opened if isinstance(opened, Run) else Run.of_frame(pl.concat(opened.parts()), opened.name)
+
+
+def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:  # noqa: A002
+    """A test set from JSON, JSON Lines or a BEIR folder; plain judgments give one whose texts are the ids."""
+    if not isinstance(path, Source) and (is_beir_folder(path) or format == "beir"):
+        return read_beir_testset(os.fspath(path))
+    source = path if isinstance(path, Source) else Source(path)
+    kind = check_format(format) if format else detect(source)
+    if kind in ("json", "jsonl"):
+        value = _value(source, kind)
+        if is_testset(value) or (isinstance(value, list) and kind == "json"):
+            return testset_of(value, source.name)
+        qrels = qrels_of(value, source.name)
+    else:
+        qrels = load_qrels(source, kind)
+    return TestSet((Query(query, grades, query) for query, grades in qrels.to_dict().items()), name=source.name)
+
+
+def load_corpus(path: PathLike) -> Corpus:
+    """Texts of documents from JSON Lines or a BEIR folder."""
+    return read_beir_corpus(os.fspath(path)) if Path(path).is_dir() else read_corpus(Source(path))
+
+
+testset_model.load_from = load_testset
+testset_model.save_to = write_testset

@@ -1,0 +1,63 @@
+"""Which format a file has, told by its content first and its name second."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal, get_args
+
+from rankgauge.errors import FormatError
+from rankgauge.formats.sources import Source
+from rankgauge.formats.tables import has_named_columns
+
+__all__ = ["FORMATS", "Format", "check_format", "detect", "format_of_name"]
+
+Format = Literal["trec", "json", "jsonl", "csv", "tsv", "parquet", "beir"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+_BY_ENDING: dict[str, Format] = {
+    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet",
+    ".pq": "parquet", ".run": "trec", ".qrels": "trec", ".qrel": "trec", ".trec": "trec", ".txt": "trec",
+}
+
+
+def check_format(name: str) -> Format:
+    """A format by its name."""
+    for known in FORMATS:
+        if name == known:
+            return known
+    raise FormatError(name, [f"no such format; known are: {', '.join(FORMATS)}"])
+
+
+def format_of_name(path: str | os.PathLike[str]) -> Format | None:
+    """The format that a file's ending stands for, whatever compression follows it."""
+    name = Path(path).name.lower()
+    for packed in (".gz", ".zst", ".zstd"):
+        name = name.removesuffix(packed)
+    return _BY_ENDING.get(Path(name).suffix)
+
+
+def detect(source: Source) -> Format:
+    """The format of a file, by its content; the name decides where content leaves it open."""
+    head = source.head()
+    named = format_of_name(source.path)
+    if head[:4] == b"PAR1":
+        return "parquet"
+    start = head.lstrip()[:1]
+    if start in (b"{", b"["):
+        lines = [line for line in head.splitlines() if line.strip()]
+        one_each = start == b"{" and len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip()[:1] == b"{"
+        return "jsonl" if one_each or named == "jsonl" else "json"
+    table = has_named_columns(head)
+    if table is not None:
+        return table
+    if named in ("json", "jsonl", "csv", "tsv", "parquet") and head.strip():
+        if named in ("csv", "tsv") and _is_plain_trec(head):
+            return "trec"
+        return named
+    return "trec"
+
+
+def _is_plain_trec(head: bytes) -> bool:
+    """TREC columns under a .tsv name, as often seen."""
+    lines = [line.split() for line in head.splitlines()[:20] if line.strip() and line[:1] != b"#"]
+    return bool(lines) and all(len(fields) in (4, 6) and b"," not in line for fields in lines for line in fields[:1])

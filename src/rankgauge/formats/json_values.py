@@ -1,0 +1,67 @@
+"""JSON and JSON Lines with faults that name their place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from rankgauge.errors import Fault, FormatError
+from rankgauge.formats.sources import Source
+
+__all__ = ["dumps", "read_json", "read_json_lines"]
+
+
+def _no_constant(text: str) -> float:
+    raise ValueError(f"{text} is no finite number")
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return found
+
+
+def _parse(text: str) -> Any:
+    return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+
+
+def read_json(source: Source) -> Any:
+    """The one JSON value of a file."""
+    text = source.text()
+    if not text.strip():
+        raise FormatError(source.name, ["the file is empty"])
+    try:
+        return _parse(text)
+    except json.JSONDecodeError as error:
+        raise FormatError(source.name, [Fault(f"this is no JSON: {error.msg} (column {error.colno})", error.lineno)]) from None
+    except (ValueError, RecursionError) as error:
+        raise FormatError(source.name, [str(error)]) from None
+
+
+def read_json_lines(source: Source) -> Iterator[tuple[int, Any]]:
+    """(line number, value) of every line that is not blank; faults of all lines are raised together."""
+    faults: list[Fault] = []
+    values = []
+    for number, line in enumerate(source.text().split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            values.append((number, _parse(line)))
+        except json.JSONDecodeError as error:
+            faults.append(Fault(f"this is no JSON: {error.msg} (column {error.colno})", number))
+        except (ValueError, RecursionError) as error:
+            faults.append(Fault(str(error), number))
+    if faults:
+        raise FormatError(source.name, faults)
+    if not values:
+        raise FormatError(source.name, ["the file is empty"])
+    yield from values
+
+
+def dumps(value: Any) -> bytes:
+    """JSON for people to read, Chinese as it is."""
+    return (json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()

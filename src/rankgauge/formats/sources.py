@@ -1,0 +1,166 @@
+"""Bytes from disk or standard input, plain, gzip or zstandard; and files written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from rankgauge.errors import FormatError
+
+__all__ = ["Source", "write_whole"]
+
+_GZIP, _ZSTD, _BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
+_ENDINGS = (".gz", ".zst", ".zstd")
+
+
+class Source:
+    """One input: a path, or `-` for standard input, which is read once and kept."""
+
+    def __init__(self, path: str | os.PathLike[str], *, stdin: BinaryIO | None = None) -> None:
+        self.path = os.fspath(path)
+        self.name = "standard input" if self.path == "-" else self.path
+        self._kept: bytes | None = None
+        if self.path == "-":
+            self._kept = (stdin or sys.stdin.buffer).read()
+        elif not Path(self.path).exists():
+            raise FormatError(self.path, ["there is no such file"])
+        elif Path(self.path).is_dir():
+            raise FormatError(self.path, ["this is a folder, not a file"])
+
+    @property
+    def bare_name(self) -> str:
+        """The file's name without folder and compression ending."""
+        name = Path(self.path).name
+        for ending in _ENDINGS:
+            if name.lower().endswith(ending):
+                return name[: -len(ending)]
+        return name
+
+    @contextmanager
+    def _raw(self) -> Iterator[IO[bytes]]:
+        if self._kept is not None:
+            yield io.BytesIO(self._kept)
+            return
+        try:
+            with open(self.path, "rb") as file:
+                yield file
+        except OSError as error:
+            raise FormatError(self.name, [error.strerror or str(error)]) from None
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """The decompressed bytes."""
+        with self._raw() as file:
+            magic = file.read(4)
+            file.seek(0)
+            try:
+                if magic[:2] == _GZIP:
+                    with gzip.open(file) as unpacked:
+                        yield cast(IO[bytes], unpacked)
+                elif magic == _ZSTD:
+                    import zstandard
+
+                    with zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as reader:
+                        yield cast(IO[bytes], reader)
+                else:
+                    yield file
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise FormatError(self.name, [f"the compressed data is damaged: {error}"]) from None
+            except Exception as error:
+                if type(error).__name__ != "ZstdError":
+                    raise
+                raise FormatError(self.name, [f"the compressed data is damaged: {error}"]) from None
+
+    def read(self) -> bytes:
+        """All decompressed bytes, without a byte-order mark."""
+        with self.open() as file:
+            return file.read().removeprefix(_BOM)
+
+    def head(self, size: int = 65536) -> bytes:
+        """The first decompressed bytes, for detection."""
+        with self.open() as file:
+            parts, left = [], size
+            while left > 0 and (part := file.read(left)):
+                parts.append(part)
+                left -= len(part)
+            return b"".join(parts).removeprefix(_BOM)
+
+    def text(self) -> str:
+        """All of it as text; bytes that are not UTF-8 are a fault with their line."""
+        data = self.read()
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            raise FormatError(self.name, [_not_utf8(line)]) from None
+
+    def blocks(self, size: int) -> Iterator[bytes]:
+        """Blocks of whole lines, about `size` bytes each, without a byte-order mark."""
+        with self.open() as file:
+            rest, first = b"", True
+            while block := file.read(size):
+                if first:
+                    block, first = block.removeprefix(_BOM), False
+                cut = block.rfind(b"\n") + 1
+                if not cut:
+                    rest += block
+                    continue
+                yield rest + block[:cut]
+                rest = block[cut:]
+            if rest:
+                yield rest
+
+    def sha256(self) -> str:
+        """Hash of the file as it lies there."""
+        with self._raw() as file:
+            return hashlib.file_digest(cast(BinaryIO, file), "sha256").hexdigest()
+
+
+def _not_utf8(line: int) -> str:
+    return f"line {line}: bytes that are not UTF-8; convert the file, for example with: iconv -f GB18030 -t UTF-8"
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file under a temporary name and rename it, so that a reader sees all of it or the old one.
+
+    The ending `.gz` or `.zst` compresses; `-` is standard output.
+    """
+    target = os.fspath(path)
+    if target.lower().endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    elif target.lower().endswith((".zst", ".zstd")):
+        import zstandard
+
+        data = zstandard.ZstdCompressor().compress(data)
+    if target == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    folder = Path(target).parent
+    if not folder.is_dir():
+        raise FormatError(target, [f"the folder {str(folder)!r} does not exist; make it first"])
+    if Path(target).is_dir():
+        raise FormatError(target, ["this is a folder; name a file in it"])
+    try:
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{Path(target).name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(temporary, 0o666 & ~mask)
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise FormatError(target, [f"cannot be written: {error.strerror or error}"]) from None

@@ -1,0 +1,100 @@
+"""Tables with named columns: CSV, TSV and Parquet."""
+
+from __future__ import annotations
+
+import io
+from typing import Literal
+
+import polars as pl
+
+from rankgauge.errors import DataError, Fault, FormatError
+from rankgauge.formats.sources import Source
+from rankgauge.model.frames import ID_COLUMNS, named_columns
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.run import Run
+
+__all__ = ["has_named_columns", "qrels_of_table", "read_table", "render_table", "run_of_table"]
+
+Kind = Literal["csv", "tsv", "parquet"]
+_SEPARATORS = {"csv": ",", "tsv": "\t"}
+
+
+def has_named_columns(head: bytes) -> Kind | None:
+    """Whether the first line is a header with a query and a document column, and how it is separated."""
+    line = head.split(b"\n", 1)[0].decode("utf-8", errors="replace").strip()
+    for kind, separator in (("csv", ","), ("tsv", "\t")):
+        names = {part.strip().strip('"').casefold() for part in line.split(separator)}
+        if len(names) > 1 and names & set(ID_COLUMNS["query"]) and names & set(ID_COLUMNS["doc"]):
+            return "csv" if kind == "csv" else "tsv"
+    return None
+
+
+def read_table(source: Source, kind: Kind) -> pl.DataFrame:
+    """The table, text columns as text."""
+    data = source.read()
+    if not data.strip():
+        raise FormatError(source.name, ["the file is empty"])
+    try:
+        if kind == "parquet":
+            return pl.read_parquet(io.BytesIO(data))
+        return pl.read_csv(data, separator=_SEPARATORS[kind], infer_schema=False, raise_if_empty=False)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).strip().split("\n")[0]
+        if "utf" in reason.lower():
+            reason = "bytes that are not UTF-8; convert the file, for example with: iconv -f GB18030 -t UTF-8"
+        raise FormatError(source.name, [f"this is no readable {kind.upper()} table: {reason}"]) from None
+
+
+def run_of_table(frame: pl.DataFrame, source: Source, kind: Kind) -> Run:
+    try:
+        scored = any(str(name).strip().casefold() in ID_COLUMNS["score"] for name in frame.columns)
+        chosen = named_columns(frame, ("query", "doc", "score" if scored else "rank"), source.name)
+        _check(chosen, source, kind)
+        return Run(chosen, name=source.name)
+    except DataError as error:
+        raise _located(error, source) from None
+
+
+def qrels_of_table(frame: pl.DataFrame, source: Source, kind: Kind) -> Qrels:
+    try:
+        chosen = named_columns(frame, ("query", "doc", "grade"), source.name, optional=("subtopic",))
+        _check(chosen, source, kind)
+        return Qrels(chosen, name=source.name)
+    except DataError as error:
+        raise _located(error, source) from None
+
+
+def _located(error: DataError, source: Source) -> FormatError:
+    if isinstance(error, FormatError):
+        return error
+    return FormatError(source.name, [str(error).removeprefix(f"{source.name}: ")])
+
+
+def _check(frame: pl.DataFrame, source: Source, kind: Kind) -> None:
+    """All faults of the rows together, with their lines (rows in Parquet)."""
+    faults = []
+    total = 0
+    for column in frame.get_columns():
+        number = column.name in ("score", "grade", "rank")
+        if number:
+            values = column.cast(pl.Float64, strict=False) if column.dtype != pl.Float64 else column
+            bad = values.is_null() | ~values.is_finite().fill_null(False)
+        else:
+            text = column.cast(pl.String, strict=False)
+            bad = text.is_null() | (text.str.strip_chars() == "").fill_null(False)
+        total += int(bad.sum())
+        for row in bad.arg_true().head(20).to_list():
+            value = column[row]
+            message = f"the {column.name} {value!r} is no finite number" if number else f"the {column.name} id is missing"
+            faults.append(Fault(message, row + 2) if kind != "parquet" else Fault(f"row {row + 1}: {message}"))
+    if faults:
+        faults.sort(key=lambda fault: fault.line or 0)
+        raise FormatError(source.name, faults, total=total)
+
+
+def render_table(frame: pl.DataFrame, kind: Kind) -> bytes:
+    if kind == "parquet":
+        buffer = io.BytesIO()
+        frame.write_parquet(buffer)
+        return buffer.getvalue()
+    return frame.write_csv(separator=_SEPARATORS[kind]).encode()

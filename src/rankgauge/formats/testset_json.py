@@ -1,0 +1,114 @@
+"""Test sets as JSON: a list of {query, relevant_docs, relevance_scores, id, tags, texts}."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rankgauge.errors import DataError, FormatError
+from rankgauge.formats.json_values import dumps, read_json, read_json_lines
+from rankgauge.formats.sources import Source, write_whole
+from rankgauge.model.testset import Query, TestSet, grades_of
+
+__all__ = ["is_testset", "read_testset", "render_testset", "testset_of", "write_testset"]
+
+
+def is_testset(value: Any) -> bool:
+    """Whether a JSON value has the shape of a test set."""
+    items = value.get("queries") if isinstance(value, Mapping) else value
+    return (
+        isinstance(items, list) and bool(items) and isinstance(items[0], Mapping)
+        and ("relevant_docs" in items[0] or "relevance_scores" in items[0])
+    )
+
+
+def read_testset(source: Source, *, lines: bool = False) -> TestSet:
+    """A test set; all its faults are raised together."""
+    items = [value for _, value in read_json_lines(source)] if lines else read_json(source)
+    return testset_of(items, source.name)
+
+
+def testset_of(value: Any, name: str) -> TestSet:
+    items = value.get("queries") if isinstance(value, Mapping) else value
+    if not isinstance(items, list) or not items:
+        raise FormatError(name, ["a test set is a list of queries, each {\"query\": ..., \"relevant_docs\": [...]}"])
+    made, faults, seen = [], [], dict[str, int]()
+    for number, item in enumerate(items, start=1):
+        try:
+            query = _query(item)
+            if query.id in seen:
+                raise DataError(f"the id {query.id!r} is that of query {seen[query.id]} too")
+            seen[query.id] = number
+            made.append(query)
+        except DataError as error:
+            faults.append(f"query {number}: {error}")
+    if faults:
+        raise FormatError(name, faults)
+    return TestSet(made, name=name)
+
+
+def _query(item: Any) -> Query:
+    if not isinstance(item, Mapping):
+        raise DataError(f"{item!r} is no object with query and relevant_docs"[:200])
+    text, own_id = item.get("query", ""), _id(item.get("id", item.get("query_id", "")), "id")
+    if not isinstance(text, str) or not (text or own_id):
+        raise DataError("it has no \"query\" text and no \"id\"")
+    if "relevant_docs" not in item and "relevance_scores" not in item:
+        raise DataError("it has neither \"relevant_docs\" nor \"relevance_scores\"")
+    listed, scores = item.get("relevant_docs") or [], item.get("relevance_scores") or {}
+    if not isinstance(listed, list):
+        raise DataError(f"\"relevant_docs\" must be a list of document ids, not {listed!r}"[:200])
+    if not isinstance(scores, Mapping):
+        raise DataError(f"\"relevance_scores\" must be an object of document ids and grades, not {scores!r}"[:200])
+    docs = [_id(doc, "relevant_docs") for doc in listed]
+    grades = {_id(doc, "relevance_scores"): _grade(doc, grade) for doc, grade in scores.items()}
+    if "" in docs or "" in grades:
+        raise DataError("a document id is empty")
+    tags, texts = item.get("tags") or [], item.get("texts") or {}
+    if isinstance(tags, str):
+        tags = [tags]
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise DataError(f"\"tags\" must be a list of texts, not {tags!r}"[:200])
+    if not isinstance(texts, Mapping) or not all(isinstance(value, str) for value in texts.values()):
+        raise DataError("\"texts\" must be an object of document ids and texts")
+    return Query(text or own_id, grades_of(docs, grades), own_id, tuple(tags), dict(texts))
+
+
+def _id(value: Any, where: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise DataError(f"{where}: {value!r} is no id; ids are texts or whole numbers"[:200])
+    return str(value)
+
+
+def _grade(doc: Any, value: Any) -> float:
+    try:
+        fine = not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
+    except OverflowError:
+        fine = False
+    if not fine:
+        raise DataError(f"the grade {value!r} of document {doc!r} is no finite number"[:200])
+    return float(value)
+
+
+def render_testset(test_set: TestSet) -> bytes:
+    """The JSON of a test set; what is at its default is left out."""
+    return dumps([_item(query) for query in test_set])
+
+
+def _item(query: Query) -> dict[str, Any]:
+    item: dict[str, Any] = {"query": query.text}
+    if query.id != query.text:
+        item = {"id": query.id, **item}
+    item["relevant_docs"] = query.relevant
+    if any(grade != 1 for grade in query.grades.values()):
+        item["relevance_scores"] = {doc: int(g) if g == int(g) else g for doc, g in query.grades.items()}
+    if query.tags:
+        item["tags"] = list(query.tags)
+    if query.texts:
+        item["texts"] = dict(query.texts)
+    return item
+
+
+def write_testset(test_set: TestSet, path: str) -> None:
+    write_whole(path, render_testset(test_set))

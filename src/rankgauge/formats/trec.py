@@ -1,0 +1,297 @@
+"""TREC runs (query Q0 document rank score tag) and judgments (query subtopic document grade).
+
+Two readers give the same rows. The fast one hands blocks of regular lines to polars. A block it cannot vouch for goes
+to the careful one, line by line, which reads all that trec_eval reads and names every fault with its line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from rankgauge.errors import Fault, FormatError
+from rankgauge.formats.sources import Source
+from rankgauge.model.judgments import Qrels
+
+__all__ = ["TrecRun", "looks_like", "read_qrels", "render_qrels", "render_run"]
+
+Kind = Literal["run", "qrels"]
+_BLOCK = 32 << 20
+_COLUMNS: dict[Kind, int] = {"run": 6, "qrels": 4}
+_TAKEN: dict[Kind, dict[str, int]] = {
+    "run": {"query": 0, "doc": 2, "score": 4},
+    "qrels": {"query": 0, "subtopic": 1, "doc": 2, "grade": 3},
+}
+_NUMBER: dict[Kind, str] = {"run": "score", "qrels": "grade"}
+_TO_SPACE = bytes.maketrans(b"\t\x0b\x0c\r", b"   \n")
+_COMMENT = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
+_FLOAT = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_SPACE, _NEWLINE = 32, 10
+
+
+class TrecRun:
+    """A TREC run file, read in parts."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.name = source.name
+
+    def parts(self) -> Iterator[pl.DataFrame]:
+        """Columns query, doc, score, block by block."""
+        yield from _parts(self.source, "run")
+
+    def describe_repeats(self, pairs: Sequence[tuple[str, str]], total: int) -> FormatError:
+        """The error for documents that stand twice, with the lines of both."""
+        wanted = {(query.encode(), doc.encode()): (query, doc) for query, doc in pairs}
+        first: dict[tuple[bytes, bytes], int] = {}
+        faults = []
+        for number, fields in _lines(self.source):
+            key = (fields[0], fields[2]) if len(fields) > 2 else (b"", b"")
+            if key not in wanted:
+                continue
+            if key in first:
+                query, doc = wanted[key]
+                faults.append(
+                    Fault(f"document {doc!r} of query {query!r} stands already on line {first[key]}", number)
+                )
+            else:
+                first[key] = number
+        return FormatError(
+            self.name, faults, total=max(total, len(faults)),
+            hint="remove the repeats, or keep the better one of each with duplicates='first' (--duplicates first)",
+        )
+
+
+def read_qrels(source: Source) -> Qrels:
+    """Judgments, with identical repeats merged; contradicting ones are faults with their lines."""
+    parts = list(_parts(source, "qrels"))
+    frame = pl.concat(parts) if len(parts) > 1 else parts[0]
+    if frame["subtopic"].n_unique() <= 1:
+        frame = frame.drop("subtopic")
+    key = [name for name in ("query", "subtopic", "doc") if name in frame.columns]
+    if not frame.select(key).is_unique().all():
+        frame = frame.unique(maintain_order=True)
+        if not frame.select(key).is_unique().all():
+            raise FormatError(source.name, _contradictions(source), hint="keep one grade for each document")
+    return Qrels.of_frame(frame, source.name)
+
+
+def _contradictions(source: Source) -> list[Fault]:
+    first: dict[tuple[bytes, ...], tuple[int, bytes]] = {}
+    faults = []
+    for number, fields in _lines(source):
+        seen = first.setdefault(tuple(fields[:3]), (number, fields[3]))
+        if float(seen[1]) != float(fields[3]):
+            doc, query = fields[2].decode(), fields[0].decode()
+            faults.append(
+                Fault(
+                    f"document {doc!r} of query {query!r} has grade {fields[3].decode()}, "
+                    f"but grade {seen[1].decode()} on line {seen[0]}",
+                    number,
+                )
+            )
+    return faults
+
+
+def _parts(source: Source, kind: Kind) -> Iterator[pl.DataFrame]:
+    empty = True
+    for block in source.blocks(_BLOCK):
+        frame = _fast(block, kind)
+        if frame is None:
+            frame = _careful(source, block, kind)
+        if empty and kind == "qrels" and len(frame):
+            _refuse_run(source, block)
+        if len(frame):
+            empty = False
+            yield frame
+    if empty:
+        raise FormatError(source.name, [f"the file holds no {'results' if kind == 'run' else 'judgments'}: it is empty"])
+
+
+def _fast(block: bytes, kind: Kind) -> pl.DataFrame | None:
+    """The rows of a block, or None where not every line is plainly right."""
+    columns = _COLUMNS[kind]
+    if not _regular(block, columns):
+        block = _tidy(block)
+        if not block:
+            return pl.DataFrame(schema={name: _dtype(name) for name in _TAKEN[kind]})
+        if not _regular(block, columns):
+            return None
+    names = {position: name for name, position in _TAKEN[kind].items()}
+    schema = {names.get(i, f"_{i}"): _dtype(names.get(i, "")) for i in range(columns)}
+    try:
+        frame = pl.read_csv(
+            block, has_header=False, separator=" ", quote_char=None, schema=schema, columns=list(names),
+            truncate_ragged_lines=True, raise_if_empty=False,
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    numbers = frame[_NUMBER[kind]]
+    if numbers.null_count() or not numbers.is_finite().all():
+        return None
+    return frame.select(list(_TAKEN[kind]))
+
+
+def _dtype(name: str) -> type[pl.DataType]:
+    return pl.Float64 if name in ("score", "grade") else pl.String
+
+
+def _regular(block: bytes, columns: int) -> bool:
+    """Whether every line has at least so many fields, single spaces between them, and nothing else unusual."""
+    data = np.frombuffer(block, dtype=np.uint8)
+    if not len(data) or data[0] <= _SPACE or data[0] == ord("#"):
+        return False
+    places = np.flatnonzero(data <= _SPACE)
+    if not len(places) or data[-1] != _NEWLINE:
+        if data[-1] <= _SPACE:
+            return False
+        places = np.append(places, len(data))
+    marks = data[np.minimum(places, len(data) - 1)]
+    if places[-1] == len(data):
+        marks[-1] = _NEWLINE
+    ends = marks == _NEWLINE
+    if not (ends | (marks == _SPACE)).all() or (np.diff(places) == 1).any():
+        return False
+    last = np.flatnonzero(ends)
+    if (np.diff(last, prepend=-1) < columns).any():
+        return False
+    return not _has_comment(data, places[last])
+
+
+def _has_comment(data: NDArray[np.uint8], line_ends: NDArray[np.int64]) -> bool:
+    first = line_ends[:-1] + 1
+    return bool((data[first] == ord("#")).any())
+
+
+def _tidy(block: bytes) -> bytes:
+    """The same rows with single spaces, plain line ends, and without blank lines and comments."""
+    block = block.translate(_TO_SPACE)
+    if b"#" in block:
+        block = _COMMENT.sub(b"", block)
+    data = np.frombuffer(block, dtype=np.uint8)
+    for _ in range(2):  # spaces after white space; then spaces before a line end, and empty lines
+        if not len(data):
+            return b""
+        space, newline = data == _SPACE, data == _NEWLINE
+        blank_before = np.concatenate(([True], (space | newline)[:-1]))
+        newline_before = np.concatenate(([True], newline[:-1]))
+        newline_after = np.concatenate((newline[1:], [True]))
+        drop = (space & (blank_before | newline_after)) | (newline & newline_before)
+        data = data[~drop]
+    return data.tobytes()
+
+
+def _lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
+    """(line number, fields) of every line that is neither blank nor a comment. Fields end at ASCII white space."""
+    number = 0
+    for block in source.blocks(_BLOCK):
+        for line in _split_lines(block):
+            number += 1
+            fields = line.split()
+            if fields and not line.startswith(b"#"):
+                yield number, fields
+
+
+def _split_lines(block: bytes) -> list[bytes]:
+    if b"\r" in block:
+        block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    lines = block.split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _careful(source: Source, block: bytes, kind: Kind) -> pl.DataFrame:
+    """The rows of one block, line by line; if a line has a fault, all faults of the file are raised together."""
+    rows = []
+    for line in _split_lines(block):
+        fields = line.split()
+        if not fields or line.startswith(b"#"):
+            continue
+        row = _row(fields, kind)
+        if isinstance(row, str):
+            raise _all_faults(source, kind)
+        rows.append(row)
+    return pl.DataFrame(rows, schema={name: _dtype(name) for name in _TAKEN[kind]}, orient="row")
+
+
+def _row(fields: list[bytes], kind: Kind) -> tuple[str | float, ...] | str:
+    """The wanted fields of one line, or what is wrong with it."""
+    if len(fields) < _COLUMNS[kind]:
+        layout = "query Q0 document rank score tag" if kind == "run" else "query subtopic document grade"
+        return f"{len(fields)} columns; {_COLUMNS[kind]} are needed: {layout}"
+    row: list[str | float] = []
+    for name, position in _TAKEN[kind].items():
+        field = fields[position]
+        if name in ("score", "grade"):
+            value = float(field) if _FLOAT.fullmatch(field) else math.nan
+            if not math.isfinite(value):
+                return f"the {name} {field.decode(errors='replace')!r} is no finite number"
+            row.append(value)
+            continue
+        try:
+            row.append(field.decode("utf-8"))
+        except UnicodeDecodeError:
+            return "bytes that are not UTF-8; convert the file, for example with: iconv -f GB18030 -t UTF-8"
+    return tuple(row)
+
+
+def _all_faults(source: Source, kind: Kind) -> FormatError:
+    faults, total, widths = [], 0, set()
+    for number, fields in _lines(source):
+        widths.add(len(fields))
+        row = _row(fields, kind)
+        if isinstance(row, str):
+            total += 1
+            if len(faults) < 20:
+                faults.append(Fault(row, number))
+    hint = ""
+    if kind == "run" and widths and max(widths) <= 5 and total:
+        hint = "this looks like judgments, not a run: give the judgments first, then the runs"
+    return FormatError(source.name, faults, total=total, hint=hint)
+
+
+def _refuse_run(source: Source, block: bytes) -> None:
+    """A run given as judgments would be read, its ranks as grades; tell it by its Q0, rank and score."""
+    sample = [line.split() for line in block[:20000].splitlines()[:50] if line.strip() and not line.startswith(b"#")]
+    if sample and all(len(fields) >= 6 and _FLOAT.fullmatch(fields[4]) for fields in sample):
+        ranks_rise = all(fields[3].isdigit() for fields in sample)
+        if ranks_rise and all(fields[1].upper() == b"Q0" or len(fields) == 6 for fields in sample):
+            raise FormatError(
+                source.name,
+                ["this looks like a run (query Q0 document rank score tag), not like judgments: "
+                 "give the judgments first, then the runs"],
+            )
+
+
+def looks_like(head: bytes) -> bool:
+    """Whether the beginning of a file reads as TREC columns."""
+    lines = [line.split() for line in head.splitlines()[:-1] or head.splitlines() if line.strip() and line[:1] != b"#"]
+    return bool(lines) and all(len(fields) >= 4 for fields in lines[:20])
+
+
+def render_run(frame: pl.DataFrame, tag: str) -> bytes:
+    """A run as TREC text, in the order given; ranks count from 1 in each query."""
+    tag = "_".join(tag.split()) or "run"
+    numbered = frame.with_columns(
+        pl.lit("Q0").alias("Q0"), pl.int_range(1, pl.len() + 1).over("query").alias("rank"), pl.lit(tag).alias("tag")
+    )
+    return _text(numbered.select("query", "Q0", "doc", "rank", "score", "tag"))
+
+
+def render_qrels(frame: pl.DataFrame) -> bytes:
+    """Judgments as TREC text; whole grades are written without a decimal point."""
+    subtopic = pl.col("subtopic") if "subtopic" in frame.columns else pl.lit("0").alias("subtopic")
+    whole = bool((frame["grade"] == frame["grade"].floor()).all())
+    grade = pl.col("grade").cast(pl.Int64) if whole else pl.col("grade")
+    return _text(frame.select("query", subtopic, "doc", grade))
+
+
+def _text(frame: pl.DataFrame) -> bytes:
+    return frame.write_csv(separator=" ", include_header=False, quote_style="never").encode()

@@ -1,0 +1,10 @@
+"""Measures: values with a canonical name, kernels by family, and what each of them means."""
+
+from rankgauge.measures import average_precision, counting, diversity, gain, user_models  # noqa: F401  (they register)
+from rankgauge.measures.measure import Definition, Law, Measure, Parameter
+from rankgauge.measures.notation import parse_measure, parse_measures
+from rankgauge.measures.registry import all_definitions, find, register
+
+__all__ = [
+    "Definition", "Law", "Measure", "Parameter", "all_definitions", "find", "parse_measure", "parse_measures", "register",
+]

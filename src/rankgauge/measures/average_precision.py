@@ -1,0 +1,190 @@
+"""Average precision and its relatives, and the reciprocal rank.
+
+Notation: rel_i is 1 where document i is relevant, P@i the precision of the first i, R all relevant documents.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankgauge.errors import MeasureError
+from rankgauge.measures.counting import ratio
+from rankgauge.measures.measure import Definition, Law, Measure, Parameter
+from rankgauge.measures.parameters import DEPTH, JUDGED_ONLY, REL, check_scale, depth_of
+from rankgauge.measures.registry import register
+from rankgauge.measures.ties import expected_precision_sum, expected_reciprocal_rank
+from rankgauge.model.ranked import Floats, Ints, RankedGrades
+
+__all__: list[str] = []
+
+_INFAP_EPSILON = 0.00001
+_TREC_ELEVEN = tuple(i / 10 for i in range(11))
+
+
+def reciprocal_rank(ranked: RankedGrades, measure: Measure) -> Floats:
+    rel, depth = measure.get("rel"), depth_of(measure, ranked)
+    if ranked.has_ties:
+        return expected_reciprocal_rank(ranked, rel, depth)
+    relevant = ranked.relevant(rel)
+    first = relevant & (ranked.so_far(relevant, ("rel", rel)) == 1) & (ranked.above < depth)
+    return ranked.total(1.0 / ranked.ranks, first)
+
+
+def average_precision(ranked: RankedGrades, measure: Measure) -> Floats:
+    rel, depth = measure.get("rel"), depth_of(measure, ranked)
+    relevant = ranked.relevant(rel)
+    total = ranked.n_relevant(rel).astype(np.float64)
+    if measure.get("norm") == "min" and measure.at is not None:
+        total = np.minimum(total, float(measure.at))
+    linear = measure.get("grades") == "linear"
+    worth = ranked.grades / check_scale(measure, ranked, "max_grade") if linear else np.ones(len(ranked.grades))
+    if ranked.has_ties:
+        return ratio(expected_precision_sum(ranked, relevant, worth, depth), total)
+    precision = ranked.so_far(relevant, ("rel", rel)) / ranked.ranks
+    return ratio(ranked.total(precision * worth, relevant & (ranked.above < depth)), total)
+
+
+def _check_ap(measure: Measure) -> None:
+    if measure.get("grades") == "linear" and measure.get("max_grade") is None:
+        raise MeasureError(
+            "graded AP needs the top of your grade scale: write AP(grades='linear', max_grade=2)"
+            + (f"@{measure.at}" if measure.at else "")
+        )
+    if measure.get("grades") == "binary" and measure.get("max_grade") is not None:
+        raise MeasureError("AP(max_grade=...) goes with grades='linear'")
+    if measure.get("norm") == "min" and measure.at is None:
+        raise MeasureError("AP(norm='min') needs a depth: write AP(norm='min')@10")
+
+
+def inferred_ap(ranked: RankedGrades, measure: Measure) -> Floats:
+    rel = measure.get("rel")
+    relevant = ranked.relevant(rel)
+    pooled = np.ones(len(ranked.grades), dtype=bool)
+    known = ranked.grades >= 0
+    found = ranked.so_far(relevant, ("rel", rel)) - 1
+    in_pool = ranked.so_far(pooled, "pooled") - 1
+    judged_before = ranked.so_far(known, "known") - 1
+    before = ranked.ranks - 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = (found + _INFAP_EPSILON) / (judged_before + 2 * _INFAP_EPSILON)
+        inferred = 1.0 / ranked.ranks + (before / ranked.ranks) * (in_pool / before) * estimate
+    inferred = np.where(before == 0, 1.0, inferred)
+    return ratio(ranked.total(inferred, relevant), ranked.n_relevant(rel).astype(np.float64))
+
+
+def binary_preference(ranked: RankedGrades, measure: Measure) -> Floats:
+    rel = measure.get("rel")
+    relevant = ranked.relevant(rel)
+    total = ranked.n_relevant(rel)
+    in_all = np.bincount(ranked.judged_owner[ranked.judged_grades >= 0], minlength=len(ranked)) - total
+    nonrelevant = ~relevant & (ranked.grades >= 0)
+    above = np.minimum(ranked.so_far(nonrelevant, ("nonrel", rel)), total[ranked.owner]).astype(np.float64)
+    most = np.minimum(in_all, total)[ranked.owner].astype(np.float64)
+    return ratio(ranked.total(1.0 - ratio(above, most), relevant), total.astype(np.float64))
+
+
+def _interpolated(ranked: RankedGrades, rel: float, cuts: Ints) -> Floats:
+    """max P@i over the ranks i at which at least `cut` relevant documents were found, for each query's cut."""
+    relevant = ranked.relevant(rel)
+    found = ranked.so_far(relevant, ("rel", rel))
+    eligible = relevant & (found >= cuts[ranked.owner])
+    best = np.zeros(len(ranked))
+    np.maximum.at(best, ranked.owner[eligible], found[eligible] / ranked.ranks[eligible])
+    return best
+
+
+def _recall_cut(total: Ints, level: float, rule: str) -> Ints:
+    wanted = level * total
+    if rule == "trec_eval9":
+        return (wanted + 0.9).astype(np.int64)
+    return np.floor(wanted + 0.5).astype(np.int64)
+
+
+def interpolated_precision(ranked: RankedGrades, measure: Measure) -> Floats:
+    rel = measure.get("rel")
+    cuts = _recall_cut(ranked.n_relevant(rel), float(measure.at or 0), measure.get("rule"))
+    return _interpolated(ranked, rel, cuts)
+
+
+def _points(measure: Measure) -> tuple[float, ...]:
+    text = measure.get("points")
+    if text is None:
+        return _TREC_ELEVEN
+    try:
+        points = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        points = ()
+    if not points or not all(0 <= point <= 1 for point in points):
+        raise MeasureError(f"{measure.name}: points={text!r} are no recall levels; example: points='0.2,0.5,0.8'")
+    return points
+
+
+def average_interpolated_precision(ranked: RankedGrades, measure: Measure) -> Floats:
+    rel, points = measure.get("rel"), _points(measure)
+    total = ranked.n_relevant(rel)
+    sums = sum(_interpolated(ranked, rel, _recall_cut(total, level, measure.get("rule"))) for level in points)
+    return np.asarray(sums) / len(points)
+
+
+_LAWS = frozenset({Law.BOUNDED, Law.MONOTONE, Law.BLIND, Law.UNJUDGED, Law.EMPTY_ZERO})
+_PERFECT = _LAWS | {Law.PERFECT}
+RULE = Parameter(
+    "rule", str, "trec_eval10", "how recall x becomes a number of documents: rounded, or x R + 0.9 cut off",
+    choices=("trec_eval10", "trec_eval9"),
+)
+
+register(
+    Definition(
+        "AP", average_precision, "(1/R) sum over ranks i <= k of rel_i P@i",
+        (
+            REL, JUDGED_ONLY,
+            Parameter("norm", str, "R", "divisor: 'R', or 'min' for min(R, k)", choices=("R", "min")),
+            Parameter("grades", str, "binary", "'linear' weighs a document g / max_grade", choices=("binary", "linear")),
+            Parameter("max_grade", float, None, "top of the grade scale", least=0),
+        ),
+        DEPTH, spellings=("MAP", "average precision", "mean average precision", "map_cut"),
+        variants={"graded MAP": {"grades": "linear"}, "weighted MAP": {"grades": "linear"},
+                  "graded AP": {"grades": "linear"}},
+        trec="map", trec_at="map_cut_{at}", family="overall", laws=_PERFECT, ties="exact", check=_check_ap,
+        caution=lambda m: "graded_ap" if m.get("grades") == "linear" else None, source="Buckley and Voorhees 2005",
+    ),
+    Definition(
+        "RR", reciprocal_rank, "1 / rank of the first relevant document, 0 if there is none among the first k",
+        (REL, JUDGED_ONLY), DEPTH, spellings=("MRR", "recip_rank", "reciprocal rank", "mean reciprocal rank"),
+        trec="recip_rank", family="first result", laws=_PERFECT, ties="exact", source="Voorhees 1999",
+    ),
+    Definition(
+        "infAP", inferred_ap,
+        "(1/R) sum over relevant ranks i of 1/i + ((i-1)/i) (pooled before/(i-1)) (relevant before + e)/(judged before + 2e)",
+        (REL,), spellings=("inferred AP",), trec="infAP", family="incomplete judgments",
+        laws=frozenset({Law.EMPTY_ZERO}), source="Yilmaz and Aslam 2006",
+    ),
+    Definition(
+        "Bpref", binary_preference,
+        "(1/R) sum over relevant documents of 1 - min(judged non-relevant above, R) / min(judged non-relevant, R)",
+        (REL,), trec="bpref", family="incomplete judgments",
+        laws=frozenset({Law.BOUNDED, Law.EMPTY_ZERO, Law.PERFECT, Law.MONOTONE}), source="Buckley and Voorhees 2004",
+    ),
+    Definition(
+        "IPrec", interpolated_precision, "max of P@i over ranks i with at least round(x R) relevant documents so far",
+        (REL, JUDGED_ONLY, RULE), Parameter("x", float, None, "recall level", least=0, most=1), at_required=True,
+        spellings=("iprec_at_recall", "interpolated precision"), trec_at="iprec_at_recall_{at:.2f}",
+        family="precision", laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
+    ),
+    Definition(
+        "AvgIPrec", average_interpolated_precision, "mean of IPrec@x over x = 0, 0.1, ..., 1",
+        (REL, JUDGED_ONLY, RULE, Parameter("points", str, None, "recall levels, such as '0.2,0.5,0.8'")),
+        spellings=("11pt_avg", "11-pt_avg"), trec="11pt_avg", family="overall",
+        laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}), check=lambda m: (_points(m), None)[1],
+    ),
+    Definition(
+        "GMAP", average_precision, "AP of each query; over queries the geometric mean, each AP at least 0.00001",
+        (REL,), spellings=("gm_map", "geometric MAP"), trec="gm_map", aggregate="geometric", family="overall",
+        laws=_LAWS, ties="exact", source="Robertson 2006",
+    ),
+    Definition(
+        "GMBpref", binary_preference, "Bpref of each query; over queries the geometric mean, each at least 0.00001",
+        (REL,), spellings=("gm_bpref",), trec="gm_bpref", aggregate="geometric", family="incomplete judgments",
+        laws=frozenset({Law.BOUNDED, Law.EMPTY_ZERO}),
+    ),
+)

@@ -1,0 +1,264 @@
+"""Measures of cumulated gain and of cascades: DCG, nDCG, ERR, RBP and trec_eval's experimental ones.
+
+Notation: g_i grade of document i (0 if unjudged), gain(g) = g or 2^g - 1, discount 1 / log2(i + 1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankgauge.errors import DataError
+from rankgauge.measures.counting import ratio
+from rankgauge.measures.measure import Definition, Law, Measure, Parameter
+from rankgauge.measures.parameters import DEPTH, GAIN, GAINS, JUDGED_ONLY, REL, check_scale, depth_of
+from rankgauge.measures.registry import register
+from rankgauge.model.ranked import Floats, Ints, RankedGrades
+
+__all__ = ["gain_of"]
+
+
+def gain_of(grades: Floats, measure: Measure) -> Floats:
+    """Gain of each grade. Negative grades gain nothing."""
+    known = np.maximum(grades, 0.0)
+    with np.errstate(over="ignore"):
+        gains = np.exp2(known) - 1.0 if measure.get("gain") == "exp" else known
+    if measure.get("gains") is not None:
+        gains = gains.copy()
+        for grade, gain in measure.get("gains"):
+            gains[grades == grade] = gain
+    if not np.isfinite(gains).all():
+        raise DataError(f"{measure}: grade {grades.max():g} is too large for an exponential gain; use gain='linear'")
+    return gains
+
+
+def _discounts(depth: int) -> Floats:
+    return 1.0 / np.log2(np.arange(2, depth + 2))
+
+
+def _sorted_within(values: Floats, owner: Ints) -> Floats:
+    """Values of each owner, largest first; owners stay in order."""
+    return values[np.lexsort((-values, owner))]
+
+
+def _ideal(values: Floats, owner: Ints, n: int, cut: Ints | int | None) -> Floats:
+    """DCG of the best order of the given gains, cut at one depth, or at a depth for each query."""
+    keep = values > 0
+    values, owner = values[keep], owner[keep]
+    if not len(values):
+        return np.zeros(n)
+    if not (np.diff(values)[np.diff(owner) == 0] <= 0).all():
+        values = _sorted_within(values, owner)
+    counts = np.bincount(owner, minlength=n)
+    place = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
+    if cut is not None:
+        inside = place < (cut if isinstance(cut, int) else cut[owner])
+        values, owner, place = values[inside], owner[inside], place[inside]
+    table = _discounts(int(place.max(initial=0)) + 1)
+    return np.bincount(owner, weights=values * table[place], minlength=n)
+
+
+def dcg(ranked: RankedGrades, measure: Measure) -> Floats:
+    key = ("dcg", measure.get("gain"), measure.get("gains"), depth_of(measure, ranked))
+
+    def sum_up() -> Floats:
+        return ranked.total(gain_of(ranked.grades, measure) * ranked.weights(_discounts(depth_of(measure, ranked))))
+
+    return ranked.cached(key, sum_up)
+
+
+def ideal_dcg(ranked: RankedGrades, measure: Measure) -> Floats:
+    n, source = len(ranked), measure.get("ideal")
+    depth = None if measure.at is None else int(measure.at)
+    if source == "retrieved":
+        return _ideal(gain_of(ranked.grades, measure), ranked.owner, n, depth)
+
+    def best() -> Floats:
+        cut = depth if source == "judged" else np.minimum(ranked.retrieved, depth or ranked.retrieved)
+        return _ideal(gain_of(ranked.judged_grades, measure), ranked.judged_owner, n, cut)
+
+    return ranked.cached(("ideal_dcg", source, measure.get("gain"), measure.get("gains"), measure.at), best)
+
+
+def ndcg(ranked: RankedGrades, measure: Measure) -> Floats:
+    return ratio(dcg(ranked, measure), ideal_dcg(ranked, measure))
+
+
+def _cascade(chance: Floats, rank: Ints, owner: Ints, n: int) -> Floats:
+    """sum over ranks of (1/rank) chance_i product of (1 - chance_j) before, all queries side by side."""
+    counts = np.bincount(owner, minlength=n)
+    starts = np.cumsum(counts) - counts
+    score, left = np.zeros(n), np.ones(n)
+    queries = np.flatnonzero(counts)
+    for step in range(int(counts.max()) if n else 0):
+        queries = queries[counts[queries] > step]
+        row = starts[queries] + step
+        score[queries] += left[queries] * chance[row] / rank[row]
+        left[queries] *= 1.0 - chance[row]
+    return score
+
+
+def _stopping(grades: Floats, top: float) -> Floats:
+    return (np.exp2(np.maximum(grades, 0.0)) - 1.0) / 2.0**top
+
+
+def err(ranked: RankedGrades, measure: Measure) -> Floats:
+    top = check_scale(measure, ranked, "max_grade")
+    keep = (ranked.grades > 0) & (ranked.above < depth_of(measure, ranked))
+    return _cascade(_stopping(ranked.grades[keep], top), ranked.ranks[keep], ranked.owner[keep], len(ranked))
+
+
+def nerr(ranked: RankedGrades, measure: Measure) -> Floats:
+    top = check_scale(measure, ranked, "max_grade")
+    place = np.arange(len(ranked.judged_grades)) - ranked.judged_starts[ranked.judged_owner]
+    keep = (ranked.judged_grades > 0) & (place < (measure.at or np.iinfo(np.int64).max))
+    grades, owner = ranked.judged_grades[keep], ranked.judged_owner[keep]
+    return ratio(err(ranked, measure), _cascade(_stopping(grades, top), place[keep] + 1, owner, len(ranked)))
+
+
+def rbp(ranked: RankedGrades, measure: Measure) -> Floats:
+    p = float(measure.get("p"))
+    weights = ranked.weights((1.0 - p) * p ** np.arange(depth_of(measure, ranked), dtype=np.float64))
+    return ranked.total(weights, ranked.relevant(measure.get("rel")))
+
+
+def rbp_residual(ranked: RankedGrades, measure: Measure) -> Floats:
+    """Weight of the unjudged documents and of all that was never retrieved; 0 when every document is judged."""
+    p = float(measure.get("p"))
+    n = ranked.retrieved.astype(np.float64)
+    known = ranked.grades >= 0
+    weights = (1.0 - p) * p ** np.arange(ranked.deepest, dtype=np.float64)
+    seen = ranked.total(ranked.weights(weights), known)
+    unjudged = n - ranked.total(np.ones(len(ranked.grades)), known)
+    return np.where(unjudged > 0, 1.0 - seen, 0.0)
+
+
+def binary_g(ranked: RankedGrades, measure: Measure) -> Floats:
+    rel = measure.get("rel")
+    relevant = ranked.relevant(rel)
+    nonrelevant_before = ranked.ranks - ranked.so_far(relevant, ("rel", rel))
+    sums = ranked.total(1.0 / np.log2(2.0 + nonrelevant_before), relevant)
+    return ratio(sums, ranked.n_relevant(rel).astype(np.float64))
+
+
+def _per_query(ranked: RankedGrades, measure: Measure) -> list[tuple[Ints, Floats, Floats]]:
+    """(ranks, gains, ideal gains) of each query, where only documents with a gain count."""
+    gains = gain_of(ranked.grades, measure)
+    ideal = _sorted_within(gain_of(ranked.judged_grades, measure), ranked.judged_owner)
+    rows = []
+    for i in range(len(ranked)):
+        inside = slice(ranked.starts[i], ranked.starts[i + 1])
+        best = ideal[ranked.judged_starts[i] : ranked.judged_starts[i + 1]]
+        rows.append((ranked.ranks[inside], gains[inside], best[best > 0]))
+    return rows
+
+
+def normalized_g(ranked: RankedGrades, measure: Measure) -> Floats:
+    result = np.zeros(len(ranked))
+    for i, (ranks, gains, ideal) in enumerate(_per_query(ranked, measure)):
+        if not len(ideal):
+            continue
+        cost = np.concatenate(([0.0], np.cumsum(np.maximum(ideal, 1.0))))
+        inside = np.minimum(ranks, len(ideal))
+        spent = cost[inside] + (ranks - inside)
+        counted = gains != 0
+        sums = gains[counted] / np.log2(2.0 + spent[counted] - np.cumsum(gains)[counted])
+        result[i] = sums.sum() / ideal.sum()
+    return result
+
+
+def ndcg_at_relevant(ranked: RankedGrades, measure: Measure) -> Floats:
+    result = np.zeros(len(ranked))
+    for i, (ranks, gains, ideal) in enumerate(_per_query(ranked, measure)):
+        if not len(ideal):
+            continue
+        best = np.cumsum(ideal * _discounts(len(ideal)))
+        got = np.cumsum(gains / np.log2(ranks + 1.0))
+        counted = gains > 0
+        at_relevant = got[counted] / best[np.minimum(ranks[counted], len(ideal)) - 1]
+        missed = len(ideal) - int(counted.sum())
+        last = float(got[-1]) if len(got) else 0.0
+        result[i] = (at_relevant.sum() + missed * last / best[-1]) / len(ideal)
+    return result
+
+
+def ndcg_at_levels(ranked: RankedGrades, measure: Measure) -> Floats:
+    result = np.zeros(len(ranked))
+    relevant_in_all = ranked.n_relevant(measure.get("rel"))
+    for i, (ranks, gains, ideal) in enumerate(_per_query(ranked, measure)):
+        if not len(ideal) or not relevant_in_all[i]:
+            continue
+        best = np.cumsum(ideal * _discounts(len(ideal)))
+        got = np.concatenate(([0.0], np.cumsum(gains / np.log2(ranks + 1.0))))
+        ends = np.append(np.flatnonzero(np.diff(ideal)) + 1, len(ideal))
+        points = [got[np.searchsorted(ranks, end, side="right")] / best[end - 1] for end in ends]
+        if ranked.retrieved[i] > len(ideal) + 1:  # trec_eval counts the end of the list only past the first zero gain
+            points.append(got[-1] / best[-1])
+        result[i] = sum(points) / len(points)
+    return result
+
+
+IDEAL = Parameter(
+    "ideal", str, "judged",
+    "ideal list from all judged documents; from the 'retrieved' ones only, or cut at the number 'returned' (both inflated)",
+    choices=("judged", "retrieved", "returned"),
+)
+P8 = Parameter("p", float, 0.8, "chance of looking at the next document", least=0, most=1)
+MAX4 = Parameter("max_grade", float, 4.0, "top of the grade scale", least=0)
+_LAWS = frozenset({Law.BOUNDED, Law.MONOTONE, Law.GAIN, Law.BLIND, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT})
+_UNBOUNDED = frozenset({Law.MONOTONE, Law.GAIN, Law.BLIND, Law.UNJUDGED, Law.EMPTY_ZERO})
+
+register(
+    Definition(
+        "nDCG", ndcg, "DCG@k / DCG@k of the ideal list", (GAIN, GAINS, IDEAL, JUDGED_ONLY), DEPTH,
+        spellings=("ndcg_cut", "normalized discounted cumulative gain"),
+        variants={"ndcg_burges": {"gain": "exp"}, "ndcg_exp": {"gain": "exp"}},
+        trec="ndcg", trec_at="ndcg_cut_{at}", family="order", laws=_LAWS, ties="exact", relevance=False,
+        caution=lambda m: None if m.get("ideal") == "judged" else f"ideal_{m.get('ideal')}",
+        source="Järvelin and Kekäläinen 2002; Burges et al. 2005 for the exponential gain",
+    ),
+    Definition(
+        "DCG", dcg, "sum over ranks i <= k of gain(g_i) / log2(i + 1)", (GAIN, GAINS, JUDGED_ONLY), DEPTH,
+        family="order", laws=_UNBOUNDED, ties="exact", relevance=False, source="Järvelin and Kekäläinen 2002",
+        spellings=("discounted cumulative gain",),
+    ),
+    Definition(
+        "ERR", err, "sum over ranks i <= k of (1/i) s_i prod_{j<i} (1 - s_j), s_i = (2^g_i - 1) / 2^max_grade",
+        (MAX4,), DEPTH, family="first result", laws=_UNBOUNDED | {Law.BOUNDED}, relevance=False,
+        spellings=("expected reciprocal rank",), source="Chapelle et al. 2009",
+    ),
+    Definition(
+        "nERR", nerr, "ERR@k / ERR@k of the ideal list", (MAX4,), DEPTH, family="first result", laws=_LAWS,
+        relevance=False, source="Chapelle et al. 2009",
+    ),
+    Definition(
+        "RBP", rbp, "(1 - p) sum over ranks i <= k of rel_i p^(i-1)", (REL, P8), DEPTH, family="user model",
+        spellings=("rank-biased precision",), laws=_UNBOUNDED | {Law.BOUNDED}, ties="exact",
+        source="Moffat and Zobel 2008",
+    ),
+    Definition(
+        "RBPResidual", rbp_residual, "1 - (1 - p) sum over judged ranks i of p^(i-1); 0 when all are judged",
+        (Parameter("p", float, 0.9, "chance of looking at the next document", least=0, most=1),),
+        spellings=("rbp_resid",), trec="rbp_resid", family="coverage", laws=frozenset({Law.BOUNDED}), ties="exact",
+        relevance=False, source="Moffat and Zobel 2008; trec_eval 10",
+    ),
+    Definition(
+        "binG", binary_g, "(1/R) sum over relevant documents of 1 / log2(2 + non-relevant ones before)", (REL,),
+        trec="binG", family="overall", laws=frozenset({Law.BOUNDED, Law.MONOTONE, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
+        source="trec_eval",
+    ),
+    Definition(
+        "G", normalized_g, "sum of gain_i / log2(2 + ideal cost so far - gain so far) / ideal gain", (GAIN, GAINS),
+        trec="G", family="overall", laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}), relevance=False,
+        source="trec_eval",
+    ),
+    Definition(
+        "nDCGRel", ndcg_at_relevant, "nDCG@i averaged over the ranks i of the documents with a gain", (GAIN, GAINS),
+        spellings=("ndcg_rel",), trec="ndcg_rel", family="order",
+        laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}), relevance=False, source="trec_eval",
+    ),
+    Definition(
+        "RnDCG", ndcg_at_levels, "nDCG@i averaged over the depths i at which the ideal list changes its grade",
+        (REL, GAIN, GAINS), spellings=("Rndcg",), trec="Rndcg", family="order",
+        laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}), source="trec_eval",
+    ),
+)

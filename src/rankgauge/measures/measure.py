@@ -1,0 +1,215 @@
+"""A measure as a value: a name, its parameters and its depth. Its text is its identity and parses back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rankgauge.errors import MeasureError
+from rankgauge.model.ranked import Floats, RankedGrades
+
+__all__ = ["Aggregate", "Definition", "Law", "Measure", "Parameter", "Value"]
+
+Value = bool | int | float | str | tuple[tuple[float, float], ...] | None
+Aggregate = Literal["mean", "sum", "geometric"]
+Kernel = Callable[[RankedGrades, "Measure"], Floats]
+
+
+class Law:
+    """Laws a measure can declare; the tests check each declared law over the whole registry."""
+
+    BOUNDED = "between 0 and 1"
+    PERFECT = "a perfect list scores 1"
+    MONOTONE = "raising a relevant document one rank never lowers the score"
+    GAIN = "raising the grade of a retrieved document never lowers the score when the ideal is fixed"
+    BLIND = "the order of documents below the depth does not matter"
+    UNJUDGED = "an unjudged document behaves like a judged non-relevant one"
+    EMPTY_ZERO = "an empty list scores 0"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a measure: its type, default and what it means."""
+
+    name: str
+    kind: type
+    default: Value
+    help: str
+    choices: tuple[Value, ...] = ()
+    least: float | None = None
+    most: float | None = None
+
+    def check(self, measure: str, value: Any) -> Value:
+        """The value in its canonical type, or a `MeasureError`."""
+        if self.kind is dict:
+            return self._gains(measure, value)
+        if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if self.kind is int and isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if value is None and self.default is None:
+            return None
+        if type(value) is not self.kind:
+            raise MeasureError(
+                f"{measure}: {self.name}={value!r} is not {_KINDS[self.kind]}; "
+                f"example: {measure}({self.name}={_EXAMPLES[self.kind]})"
+            )
+        if self.choices and value not in self.choices:
+            raise MeasureError(
+                f"{measure}: {self.name}={value!r} is not one of {', '.join(map(repr, self.choices))}"
+            )
+        low = self.least is not None and value < self.least
+        high = self.most is not None and value > self.most
+        if low or high or value != value:
+            bounds = f"at least {self.least:g}" if self.most is None else f"between {self.least:g} and {self.most:g}"
+            raise MeasureError(f"{measure}: {self.name}={value!r} must be {bounds}")
+        result: Value = value
+        return result
+
+    def _gains(self, measure: str, value: Any) -> Value:
+        if value is None:
+            return None
+        pairs = value.items() if isinstance(value, Mapping) else value
+        try:
+            gains = tuple(sorted((float(grade), float(gain)) for grade, gain in pairs))
+        except (TypeError, ValueError):
+            raise MeasureError(
+                f"{measure}: {self.name}={value!r} is no mapping of grades to gains; example: {self.name}={{1: 1, 2: 3}}"
+            ) from None
+        return tuple((grade, gain) for grade, gain in gains if grade != gain) or None
+
+
+_KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "True or False"}
+_EXAMPLES = {int: "2", float: "0.5", str: "'exp'", bool: "True"}
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Everything the registry knows of a measure, whatever its parameters.
+
+    `at` names what stands behind the `@`: a depth `k`, or something else such as a recall level.
+    """
+
+    name: str
+    kernel: Kernel
+    formula: str
+    parameters: tuple[Parameter, ...] = ()
+    at: Parameter | None = None
+    at_required: bool = False
+    aggregate: Aggregate = "mean"
+    spellings: tuple[str, ...] = ()
+    """Other names, compared without case, spaces, hyphens and underscores; `name@k` and `name_k` follow by rule."""
+    variants: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    """Names that stand for this measure with some parameters set, such as capped recall."""
+    trec: str | None = None
+    """The name in trec_eval's output without a depth, and with one (`{at}` is the depth)."""
+    trec_at: str | None = None
+    renamed: tuple[str, str] | None = None
+    """(parameter, name): the name that is printed when that parameter is set, as `F(beta=2)` beside `F1`."""
+    family: str = "other"
+    laws: frozenset[str] = frozenset()
+    needs: frozenset[str] = frozenset()
+    """Inputs beyond judgments and run: `texts`."""
+    ties: Literal["exact", "sampled"] = "sampled"
+    """How the expected value over tied orders is found."""
+    relevance: bool = True
+    """Whether relevance is binary here, so that the threshold `rel` applies."""
+    source: str = ""
+    check: Callable[[Measure], None] | None = None
+    caution: Callable[[Measure], str | None] | None = None
+    """The key of a warning that every print of this measure carries, or None."""
+
+    def parameter(self, name: str) -> Parameter | None:
+        return next((p for p in self.parameters if p.name == name), None)
+
+    def __call__(self, at: int | float | None = None, **values: Any) -> Measure:
+        return Measure.make(self, at, values)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure with its parameters set, such as `nDCG(gain='exp')@10`. Hashable; equal when its name is equal."""
+
+    definition: Definition = field(compare=False, repr=False)
+    name: str
+    values: tuple[tuple[str, Value], ...] = ()
+    """Parameters that differ from their default, in the definition's order."""
+    at: int | float | None = None
+
+    @staticmethod
+    def make(definition: Definition, at: Any, values: Mapping[str, Any]) -> Measure:
+        known = [p.name for p in definition.parameters]
+        extra = [name for name in values if name not in known]
+        if extra:
+            takes = ", ".join(known) or "none"
+            raise MeasureError(f"{definition.name} has no parameter {extra[0]!r}; it takes: {takes}")
+        kept = []
+        for parameter in definition.parameters:
+            if parameter.name in values:
+                value = parameter.check(definition.name, values[parameter.name])
+                if value != parameter.default:
+                    kept.append((parameter.name, value))
+        if at is not None:
+            if definition.at is None:
+                raise MeasureError(f"{definition.name} takes no depth: write {definition.name} without '@{at}'")
+            at = definition.at.check(definition.name, at)
+        elif definition.at_required:
+            raise MeasureError(f"{definition.name} needs a depth: write {definition.name}@10")
+        measure = Measure(definition, definition.name, tuple(kept), at)
+        if definition.check is not None:
+            definition.check(measure)
+        return measure
+
+    def get(self, parameter: str) -> Any:
+        """The value of a parameter, set or default."""
+        for name, value in self.values:
+            if name == parameter:
+                return value
+        found = self.definition.parameter(parameter)
+        return None if found is None else found.default
+
+    def is_set(self, parameter: str) -> bool:
+        return any(name == parameter for name, _ in self.values)
+
+    def with_values(self, **values: Any) -> Measure:
+        """The same measure with some parameters changed."""
+        return Measure.make(self.definition, self.at, {**dict(self.values), **values})
+
+    def with_at(self, at: int | float | None) -> Measure:
+        return Measure.make(self.definition, at, dict(self.values))
+
+    def score(self, ranked: RankedGrades) -> Floats:
+        """One number for each query."""
+        if self.get("judged_only"):
+            ranked = ranked.judged_only()
+        return self.definition.kernel(ranked, self)
+
+    @property
+    def caution(self) -> str | None:
+        return None if self.definition.caution is None else self.definition.caution(self)
+
+    @property
+    def trec_name(self) -> str | None:
+        """The name trec_eval prints, where it has this measure (it never shows the relevance threshold)."""
+        if any(name != "rel" or not self.definition.relevance for name, _ in self.values):
+            return None
+        if self.at is None:
+            return self.definition.trec
+        return self.definition.trec_at and self.definition.trec_at.format(at=self.at)
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={_text(value)}" for name, value in self.values)
+        renamed = self.definition.renamed
+        name = renamed[1] if renamed is not None and self.is_set(renamed[0]) else self.name
+        text = f"{name}({inside})" if inside else name
+        return text if self.at is None else f"{text}@{self.at:g}" if isinstance(self.at, float) else f"{text}@{self.at}"
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, tuple):
+        return "{" + ", ".join(f"{grade:g}: {gain:g}" for grade, gain in value) + "}"
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return repr(value)
+

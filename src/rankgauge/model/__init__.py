@@ -1,0 +1,8 @@
+"""The nouns: judgments, runs, test sets, corpora and the contract; and the one ranking rule."""
+
+from rankgauge.model.contract import Contract
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.run import Run
+from rankgauge.model.testset import Corpus, Query, TestSet
+
+__all__ = ["Contract", "Corpus", "Qrels", "Query", "Run", "TestSet"]

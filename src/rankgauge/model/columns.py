@@ -1,0 +1,81 @@
+"""Checks on ids and numbers that hold for every kind of input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from rankgauge.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["as_ids", "as_numbers", "check_mapping"]
+
+
+def as_ids(column: pl.Series, where: str) -> pl.Series:
+    """A column of ids as text. Numbers become text; nothing and the empty text are errors."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        if column.dtype.is_float() and len(column) and bool((column == column.floor()).all()):
+            # A whole-number column that met a gap on its way through pandas: 7.0 was 7.
+            column = column.cast(pl.Int64, strict=False)
+        try:
+            column = column.cast(pl.String)
+        except pl.exceptions.PolarsError:
+            raise DataError(f"{where}: the {column.name} column holds {column.dtype}, not ids") from None
+    bad = column.is_null() | (column == "").fill_null(False)
+    if bad.any():
+        row = int(bad.arg_max() or 0) + 1
+        raise DataError(f"{where}: row {row} has no {column.name} id ({int(bad.sum())} in all)")
+    return column
+
+
+def as_numbers(column: pl.Series, where: str) -> pl.Series:
+    """A column of finite float64 numbers."""
+    import polars as pl
+
+    numbers = column
+    if column.dtype != pl.Float64:
+        try:
+            numbers = column.cast(pl.Float64, strict=False)
+        except pl.exceptions.PolarsError:
+            raise DataError(f"{where}: the {column.name} column holds {column.dtype}, not numbers") from None
+    bad = numbers.is_null() | ~numbers.is_finite().fill_null(False)
+    if bad.any():
+        row = int(bad.arg_max() or 0)
+        raise DataError(
+            f"{where}: row {row + 1}: {column.name} {column[row]!r} is no finite number ({int(bad.sum())} in all)"
+        )
+    return numbers
+
+
+def check_mapping(source: Mapping[Any, Any], where: str, what: str) -> Mapping[str, Mapping[str, float]]:
+    """The dictionary itself if its ids are texts, else a copy with ids as text. Values are checked when they are used.
+
+    Only the first id of each query is looked at: looking at each of millions would cost more than scoring them.
+    """
+    for query, docs in source.items():
+        if not isinstance(docs, Mapping):
+            raise DataError(
+                f"{where}: query {query!r} maps to a {type(docs).__name__}, not to a dictionary {{document: {what}}}"
+            )
+    firsts = {type(next(iter(docs))) for docs in source.values() if docs}
+    kinds = firsts.union(map(type, source))
+    if kinds <= {str}:
+        return source
+    copy = {_id(query, where): {_id(doc, where): value for doc, value in docs.items()} for query, docs in source.items()}
+    if len(copy) != len(source) or any(len(a) != len(b) for a, b in zip(copy.values(), source.values(), strict=True)):
+        raise DataError(f"{where}: two ids are the same once written as text, such as 7 and '7'")
+    return copy
+
+
+def _id(value: Any, where: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and value == int(value):
+        return str(int(value))
+    raise DataError(f"{where}: the id {value!r} is neither a text nor a whole number")

@@ -1,0 +1,66 @@
+"""Columns from whatever the caller has: polars, pandas or pyarrow frames, all turned into polars without a change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rankgauge.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["ID_COLUMNS", "is_frame", "named_columns", "to_polars"]
+
+ID_COLUMNS: Mapping[str, Sequence[str]] = {
+    "query": ("query", "query_id", "query-id", "qid", "q_id", "topic", "topic_id"),
+    "doc": ("doc", "doc_id", "docid", "docno", "document", "document_id", "corpus-id", "corpus_id", "pid", "id"),
+    "grade": ("grade", "relevance", "rel", "label", "judgment", "judgement", "rating", "score"),
+    "score": ("score", "sim", "similarity"),
+    "rank": ("rank", "position"),
+    "subtopic": ("subtopic", "iteration", "iter"),
+}
+
+
+def is_frame(value: Any) -> bool:
+    """Whether a value is a data frame of polars, pandas or pyarrow, told by its looks, so that none is imported."""
+    module = type(value).__module__.partition(".")[0]
+    return module in ("polars", "pandas", "pyarrow") and hasattr(value, "columns")
+
+
+def to_polars(frame: Any) -> pl.DataFrame:
+    """The frame as polars. The caller's object is only read."""
+    import polars as pl
+
+    module = type(frame).__module__.partition(".")[0]
+    if module == "polars":
+        return frame.collect() if isinstance(frame, pl.LazyFrame) else frame
+    if module == "pyarrow":
+        return pl.DataFrame(pl.from_arrow(frame))
+    # Column by column: pandas' text columns come as objects, which polars reads without needing pyarrow.
+    return pl.DataFrame({str(name): _pandas_column(frame[name]) for name in frame.columns}, strict=False)
+
+
+def _pandas_column(column: Any) -> Any:
+    import polars as pl
+
+    if column.dtype.kind in "iufb":
+        return pl.Series(column.to_numpy())
+    values = [None if value is None or value != value else value for value in column.tolist()]
+    return pl.Series(values, strict=False)
+
+
+def named_columns(frame: pl.DataFrame, wanted: Sequence[str], where: str, optional: Sequence[str] = ()) -> pl.DataFrame:
+    """The wanted columns under their own names, found by any name people give them."""
+    lower = {str(name).strip().casefold(): name for name in frame.columns}
+    found: dict[str, str] = {}
+    for role in (*wanted, *optional):
+        free = [lower[alias] for alias in ID_COLUMNS[role] if alias in lower and lower[alias] not in found.values()]
+        if free:
+            found[role] = free[0]
+        elif role in wanted:
+            raise DataError(
+                f"{where}: no column for {role!r} among {', '.join(map(repr, frame.columns)) or 'none'}; "
+                f"name one of: {', '.join(ID_COLUMNS[role])}"
+            )
+    return frame.select([frame[name].alias(role) for role, name in found.items()])

@@ -1,0 +1,124 @@
+"""Qrels: relevance judgments, one row for each (query, subtopic, document)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rankgauge.errors import DataError
+from rankgauge.model.columns import as_ids, as_numbers, check_mapping
+from rankgauge.model.frames import is_frame, named_columns, to_polars
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Qrels"]
+
+
+class Qrels:
+    """Judgments, immutable. Made from a dictionary, a data frame, or by reading a file.
+
+    `only_relevant` marks a test set that lists relevant documents alone: there a document without judgment is not
+    known to be unjudged, so Judged@k says nothing.
+    """
+
+    def __init__(self, source: Qrels | Mapping[str, Mapping[str, float]] | Any, *, name: str = "judgments") -> None:
+        self.name = name
+        self._mapping: Mapping[str, Mapping[str, float]] | None = None
+        self._frame: pl.DataFrame | None = None
+        self.only_relevant = False
+        if isinstance(source, Qrels):
+            self._mapping, self._frame = source._mapping, source._frame
+            self.name, self.only_relevant = source.name, source.only_relevant
+        elif isinstance(source, Mapping):
+            self._mapping = check_mapping(source, name, "grade")
+        elif is_frame(source):
+            self._frame = _checked(to_polars(source), name)
+        else:
+            raise DataError(
+                f"{name}: a {type(source).__name__} is no judgments; give a dictionary "
+                "{query: {document: grade}}, a data frame, or the path of a file"
+            )
+
+    @classmethod
+    def of_frame(cls, frame: pl.DataFrame, name: str, *, only_relevant: bool = False) -> Qrels:
+        """Judgments from columns query, doc, grade (and subtopic) that a reader has checked already."""
+        made = cls.__new__(cls)
+        made.name, made._mapping, made._frame, made.only_relevant = name, None, frame, only_relevant
+        return made
+
+    @property
+    def mapping(self) -> Mapping[str, Mapping[str, float]] | None:
+        """The dictionary these judgments were made from, if any; not to be changed."""
+        return self._mapping
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """Columns query, doc, grade, and subtopic where there are several."""
+        if self._frame is not None:
+            return self._frame
+        import polars as pl
+
+        assert self._mapping is not None
+        rows = [(query, doc, float(grade)) for query, docs in self._mapping.items() for doc, grade in docs.items()]
+        return pl.DataFrame(rows, schema={"query": pl.String, "doc": pl.String, "grade": pl.Float64}, orient="row")
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """{query: {document: grade}}; with subtopics, a document's best grade."""
+        if self._mapping is not None:
+            return {query: dict(docs) for query, docs in self._mapping.items()}
+        result: dict[str, dict[str, float]] = {}
+        for query, doc, grade in self.frame.select("query", "doc", "grade").iter_rows():
+            docs = result.setdefault(query, {})
+            docs[doc] = max(grade, docs.get(doc, grade))
+        return result
+
+    @property
+    def queries(self) -> Sequence[str]:
+        """Ids of the judged queries, in the order of their first judgment."""
+        if self._mapping is not None:
+            return list(self._mapping)
+        return self.frame["query"].unique(maintain_order=True).to_list()
+
+    def __len__(self) -> int:
+        """Number of judged queries."""
+        return len(self.queries)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.queries)
+
+    def __repr__(self) -> str:
+        return f"Qrels({self.name!r}: {len(self)} queries)"
+
+
+def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    chosen = named_columns(frame, ("query", "doc", "grade"), name, optional=("subtopic",))
+    columns = [as_ids(chosen["query"], name), as_ids(chosen["doc"], name), as_numbers(chosen["grade"], name)]
+    if "subtopic" in chosen.columns:
+        columns.append(as_ids(chosen["subtopic"], name))
+    import polars as pl
+
+    return merge_repeats(pl.DataFrame(columns), name)
+
+
+def merge_repeats(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Identical repeats are merged; contradicting ones are an error. A constant subtopic column is dropped."""
+    key = ["query", "doc"]
+    if "subtopic" in frame.columns:
+        if frame["subtopic"].n_unique() <= 1:
+            frame = frame.drop("subtopic")
+        else:
+            key = ["query", "subtopic", "doc"]
+    if frame.select(key).is_unique().all():
+        return frame
+    frame = frame.unique(maintain_order=True)
+    twice = frame.filter(frame.select(key).is_duplicated())
+    if len(twice):
+        query, doc = twice["query"][0], twice["doc"][0]
+        grades = twice.filter((twice["query"] == query) & (twice["doc"] == doc))["grade"].to_list()
+        raise DataError(
+            f"{name}: document {doc!r} of query {query!r} has contradicting grades "
+            f"{' and '.join(f'{grade:g}' for grade in grades)}; keep one"
+        )
+    return frame

@@ -1,0 +1,166 @@
+"""What a kernel sees: the ranks and grades of the judged documents that were retrieved, and counts per query.
+
+Most measures never need the other documents of a run, so they are counted and never become Python objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Bools", "Floats", "Ints", "RankedGrades", "SubtopicHits"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SubtopicHits:
+    """Judgments by subtopic, one row for each (query, subtopic, document), for the diversity measures.
+
+    Rows are sorted by query; `document` numbers the judged documents of a query (by id, descending), `subtopic` its
+    subtopics. `hit` is the document's row among the hits, or -1 where it was not retrieved.
+    """
+
+    starts: Ints
+    document: Ints
+    subtopic: Ints
+    grade: Floats
+    hit: Ints
+
+    def renumbered(self, new_hit: Ints) -> SubtopicHits:
+        """The same judgments after hit i became hit `new_hit[i]`, or vanished (-1)."""
+        return replace(self, hit=np.append(new_hit, -1)[self.hit])
+
+
+@dataclass(frozen=True)
+class RankedGrades:
+    """Judged retrieved documents ("hits") of each query, in rank order, with what the judgments hold in all.
+
+    Hits of query `i` are rows `starts[i]:starts[i+1]`. A hit lies in a group of `tied` documents that starts after
+    `above` documents; where an order was fixed, `tied` is 1 and its rank is `above + 1`.
+    """
+
+    queries: Sequence[str]
+    in_run: Bools
+    retrieved: Ints
+    starts: Ints
+    above: Ints
+    tied: Ints
+    grades: Floats
+    judged_starts: Ints
+    judged_grades: Floats
+    """Grades of all judged documents of each query, best first."""
+    ties_met: Ints
+    """For each query: judged documents that share their score with another retrieved document."""
+    subtopics: SubtopicHits | None = None
+    prefix: dict[str, Ints] = field(default_factory=dict)
+    """Depths that differ by query, such as how many texts fit into a context budget."""
+    _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.in_run)
+
+    def cached(self, key: Any, make: Callable[[], T]) -> T:
+        """The value of `make()`, kept so that several measures of one evaluation share it."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        value: T = self._cache[key]
+        return value
+
+    @property
+    def ranks(self) -> Ints:
+        return self.cached("ranks", lambda: self.above + 1)
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether tied orders are still open (contract `ties='expected'`)."""
+        return self.cached("has_ties", lambda: bool((self.tied > 1).any()))
+
+    @property
+    def owner(self) -> Ints:
+        """The query number of every hit."""
+        return self.cached("owner", lambda: np.repeat(np.arange(len(self)), np.diff(self.starts)))
+
+    @property
+    def judged_owner(self) -> Ints:
+        """The query number of every judged document."""
+        return self.cached("judged_owner", lambda: np.repeat(np.arange(len(self)), np.diff(self.judged_starts)))
+
+    def total(self, values: Floats, mask: Bools | None = None) -> Floats:
+        """Sum of a value per hit over each query, added in rank order."""
+        owner = self.owner
+        if mask is not None:
+            owner, values = owner[mask], values[mask]
+        return np.bincount(owner, weights=values, minlength=len(self)).astype(np.float64, copy=False)
+
+    def relevant(self, rel: float) -> Bools:
+        """Which hits are relevant."""
+        return self.cached(("relevant", rel), lambda: self.grades >= rel)
+
+    def n_relevant(self, rel: float) -> Ints:
+        """R: relevant documents of each query, retrieved or not."""
+
+        def count() -> Ints:
+            return np.bincount(self.judged_owner[self.judged_grades >= rel], minlength=len(self)).astype(np.int64)
+
+        return self.cached(("n_relevant", rel), count)
+
+    def so_far(self, mask: Bools, key: Any) -> Ints:
+        """For every hit, how many hits of its query up to and including it satisfy the mask."""
+
+        def count() -> Ints:
+            running = np.concatenate(([0], np.cumsum(mask, dtype=np.int64)))
+            return running[1:] - running[self.starts[:-1]][self.owner]
+
+        return self.cached(("so_far", key), count)
+
+    def weights(self, table: Floats) -> Floats:
+        """Weight of every hit's rank, or its mean over the ranks that a tie leaves open.
+
+        `table[r - 1]` is the weight of rank r; ranks beyond its end weigh nothing.
+        """
+        if not self.has_ties:
+            return np.append(table, 0.0)[np.minimum(self.above, len(table))]
+        running = np.concatenate(([0.0], np.cumsum(table)))
+        first = np.minimum(self.above, len(table))
+        behind = np.minimum(self.above + self.tied, len(table))
+        share: Floats = (running[behind] - running[first]) / self.tied
+        return share
+
+    @property
+    def deepest(self) -> int:
+        """The largest rank any hit can take."""
+        return self.cached("deepest", lambda: int((self.above + self.tied).max()) if len(self.above) else 0)
+
+    def judged_only(self) -> RankedGrades:
+        """The same lists without the documents nobody judged (grades below 0 count as pooled but not judged)."""
+
+        def make() -> RankedGrades:
+            kept = self._keep(self.grades >= 0)
+            above = np.arange(len(kept.grades)) - kept.starts[kept.owner]
+            return replace(
+                kept, retrieved=np.diff(kept.starts), above=above, tied=np.ones_like(above), _cache={}
+            )
+
+        return self.cached("judged_only", make)
+
+    def limited(self, depth: int) -> RankedGrades:
+        """The same lists cut after `depth` documents."""
+        return replace(self._keep(self.above < depth), retrieved=np.minimum(self.retrieved, depth), _cache={})
+
+    def _keep(self, mask: Bools) -> RankedGrades:
+        starts = np.concatenate(([0], np.cumsum(np.bincount(self.owner[mask], minlength=len(self)))))
+        subtopics = self.subtopics
+        if subtopics is not None:
+            subtopics = subtopics.renumbered(np.where(mask, np.cumsum(mask) - 1, -1))
+        return replace(
+            self, starts=starts, above=self.above[mask], tied=self.tied[mask], grades=self.grades[mask],
+            subtopics=subtopics, _cache={},
+        )

@@ -1,0 +1,200 @@
+"""TestSet: queries with their texts, tags and graded judgments; Corpus: the texts of documents."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.model.judgments import Qrels
+
+__all__ = ["Corpus", "Query", "TestSet"]
+
+# Reading and writing files belongs to `rankgauge.formats`, which sets these two when it is imported.
+load_from: Callable[[str], TestSet] | None = None
+save_to: Callable[[TestSet, str], None] | None = None
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query of a test set. `grades` holds every judged document; without an id the text is the id."""
+
+    text: str
+    grades: Mapping[str, float]
+    id: str = ""
+    tags: tuple[str, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Texts of some judged documents, for people to read."""
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            object.__setattr__(self, "id", self.text)
+        if not self.id:
+            raise DataError("a query needs a text or an id")
+
+    @property
+    def relevant(self) -> list[str]:
+        """Documents with a grade above 0, best first."""
+        return sorted((doc for doc, grade in self.grades.items() if grade > 0), key=lambda doc: -self.grades[doc])
+
+
+class TestSet(Sequence[Query]):
+    """Queries with judgments, immutable. Iterates over its queries; `test_set.qrels` is what measures need."""
+
+    __test__ = False  # not a test case, whatever pytest makes of its name
+
+    def __init__(self, queries: Iterable[Query], *, name: str = "test set") -> None:
+        self._queries = tuple(queries)
+        self.name = name
+        seen: dict[str, int] = {}
+        for number, query in enumerate(self._queries, start=1):
+            if query.id in seen:
+                raise DataError(f"{name}: query {number} has the same id {query.id!r} as query {seen[query.id]}")
+            seen[query.id] = number
+
+    @classmethod
+    def from_annotations(
+        cls,
+        queries: Sequence[str],
+        relevant_docs: Sequence[Sequence[str]],
+        relevance_scores: Sequence[Mapping[str, float] | None] | None = None,
+        *,
+        ids: Sequence[str] | None = None,
+        tags: Sequence[Sequence[str]] | None = None,
+        name: str = "test set",
+    ) -> TestSet:
+        """A test set from parallel lists: texts, relevant documents of each, and grades of each if there are any.
+
+        A document listed but not scored has grade 1; one scored 0 and not listed is judged non-relevant; one listed
+        and scored 0 or less is a contradiction.
+        """
+        lists: dict[str, Sequence[Any] | None] = {
+            "relevant_docs": relevant_docs, "relevance_scores": relevance_scores, "ids": ids, "tags": tags,
+        }
+        for what, values in lists.items():
+            if values is not None and len(values) != len(queries):
+                raise DataError(f"{what} has {len(values)} entries, but there are {len(queries)} queries")
+        made, faults = [], []
+        for i, text in enumerate(queries):
+            try:
+                grades = grades_of(relevant_docs[i], relevance_scores[i] if relevance_scores else None)
+                made.append(Query(text, grades, ids[i] if ids else "", tuple(tags[i]) if tags else ()))
+            except DataError as error:
+                faults.append(f"query {i + 1} ({text!r}): {error}")
+        if faults:
+            raise DataError(f"{name}: " + "; ".join(faults[:20]))
+        return cls(made, name=name)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> TestSet:
+        """Read a test set from any format that holds one."""
+        if load_from is None:
+            raise RankgaugeError("import rankgauge.formats to read files")
+        return load_from(os.fspath(path))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the test set as JSON, whole or not at all."""
+        if save_to is None:
+            raise RankgaugeError("import rankgauge.formats to write files")
+        save_to(self, os.fspath(path))
+
+    @property
+    def only_relevant(self) -> bool:
+        """Whether no document is judged non-relevant."""
+        return all(grade > 0 for query in self._queries for grade in query.grades.values())
+
+    @property
+    def qrels(self) -> Qrels:
+        """The judgments alone."""
+        made = Qrels({query.id: query.grades for query in self._queries}, name=self.name)
+        made.only_relevant = self.only_relevant
+        return made
+
+    @property
+    def tags(self) -> dict[str, list[str]]:
+        """Query ids by tag."""
+        by_tag: dict[str, list[str]] = {}
+        for query in self._queries:
+            for tag in query.tags:
+                by_tag.setdefault(tag, []).append(query.id)
+        return by_tag
+
+    def tagged(self, *tags: str) -> TestSet:
+        """Only the queries that carry all of these tags."""
+        return TestSet((q for q in self._queries if set(tags) <= set(q.tags)), name=f"{self.name} [{', '.join(tags)}]")
+
+    def split(self, share: float = 0.5, *, seed: int = 0) -> tuple[TestSet, TestSet]:
+        """Two test sets with a random share of the queries and the rest, each in the original order."""
+        if not 0 < share < 1:
+            raise DataError(f"share={share!r} must lie between 0 and 1")
+        chosen = set(random.Random(seed).sample(range(len(self)), round(share * len(self))))
+        parts = ([q for i, q in enumerate(self) if (i in chosen) is first] for first in (True, False))
+        first, second = (TestSet(part, name=f"{self.name} [part {i}]") for i, part in enumerate(parts, start=1))
+        return first, second
+
+    def renamed(self, name: str) -> TestSet:
+        return TestSet(self._queries, name=name)
+
+    def without_texts(self) -> TestSet:
+        """Ids and judgments only: what TREC judgments can hold."""
+        return TestSet((replace(q, text=q.id, tags=(), texts={}) for q in self._queries), name=self.name)
+
+    def __len__(self) -> int:
+        return len(self._queries)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._queries[index]
+
+    def __iter__(self) -> Iterator[Query]:
+        return iter(self._queries)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TestSet) and self._queries == other._queries
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"TestSet({self.name!r}: {len(self)} queries)"
+
+
+def grades_of(listed: Sequence[str], scores: Mapping[str, float] | None) -> dict[str, float]:
+    """Grades from a list of relevant documents and optional scores, under the rules of `from_annotations`."""
+    scores = scores or {}
+    repeated = sorted({doc for doc in listed if list(listed).count(doc) > 1}) if len(set(listed)) != len(listed) else []
+    if repeated:
+        raise DataError(f"document {repeated[0]!r} is listed twice")
+    against = [doc for doc in listed if doc in scores and not scores[doc] > 0]
+    if against:
+        raise DataError(
+            f"document {against[0]!r} is listed as relevant, but scored {scores[against[0]]:g}; "
+            "remove it from relevant_docs or give it a grade above 0"
+        )
+    unlisted = [doc for doc, score in scores.items() if score > 0 and doc not in listed]
+    if unlisted and listed:
+        raise DataError(
+            f"document {unlisted[0]!r} is scored {scores[unlisted[0]]:g}, but not listed in relevant_docs; list it too"
+        )
+    return {**{doc: float(scores.get(doc, 1.0)) for doc in listed}, **{doc: float(s) for doc, s in scores.items()}}
+
+
+class Corpus(Mapping[str, str]):
+    """Texts of documents by id, immutable."""
+
+    def __init__(self, texts: Mapping[str, str], *, name: str = "corpus") -> None:
+        self._texts = dict(texts)
+        self.name = name
+
+    def __getitem__(self, doc: str) -> str:
+        return self._texts[doc]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.name!r}: {len(self)} documents)"
