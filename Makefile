@@ -15,6 +15,7 @@ $(BIN)/uv:
 
 define install
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -e '.$(1)'
+	$(BIN)/python -m compileall -q src
 	touch $@
 endef
 

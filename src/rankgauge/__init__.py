@@ -1,8 +1,8 @@
 """rankgauge measures retrieval quality: exact scores under an explicit contract, with honest uncertainty.
 
-    import rankgauge
-    result = rankgauge.evaluate(qrels, run, measures=["nDCG@10", "R@5,10"])
-    result.mean["nDCG@10"], result.interval["nDCG@10"], result.warnings
+import rankgauge
+result = rankgauge.evaluate(qrels, run, measures=["nDCG@10", "R@5,10"])
+result.mean["nDCG@10"], result.interval["nDCG@10"], result.warnings
 """
 
 from __future__ import annotations
@@ -40,8 +40,23 @@ _HOME = {
 }
 
 __all__ = [
-    "Contract", "Corpus", "Evaluation", "Measure", "Qrels", "Query", "RankgaugeError", "Run", "TestSet", "__version__",
-    "evaluate", "load_corpus", "load_qrels", "load_run", "load_testset", "parse_measure", "parse_measures",
+    "Contract",
+    "Corpus",
+    "Evaluation",
+    "Measure",
+    "Qrels",
+    "Query",
+    "RankgaugeError",
+    "Run",
+    "TestSet",
+    "__version__",
+    "evaluate",
+    "load_corpus",
+    "load_qrels",
+    "load_run",
+    "load_testset",
+    "parse_measure",
+    "parse_measures",
 ]
 
 

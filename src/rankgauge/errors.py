@@ -1,4 +1,4 @@
-"""The exception tree. Everything a user can cause is a `RankgaugeError`; the command line turns it into exit status 2."""
+"""The exception tree. All that a user can cause is a `RankgaugeError`, which the command line ends with status 2."""
 
 from __future__ import annotations
 

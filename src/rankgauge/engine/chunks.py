@@ -41,7 +41,9 @@ def collapse(run: Run | RunParts, rule: str | Mapping[str, str]) -> tuple[Run, s
             f"{run.name}: {len(lost)} chunk ids have no document under the rule ({text}), such as {lost[0]!r}; "
             "mend the rule so that it covers every id"
         )
-    parents = pl.DataFrame({"doc": list(found), "parent": list(found.values())}, schema={"doc": pl.String, "parent": pl.String})
+    parents = pl.DataFrame(
+        {"doc": list(found), "parent": list(found.values())}, schema={"doc": pl.String, "parent": pl.String}
+    )
     collapsed = (
         frame.join(parents, on="doc", how="left", maintain_order="left")
         .group_by("query", "parent", maintain_order=True)

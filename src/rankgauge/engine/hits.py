@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -24,11 +25,12 @@ class Hits:
     tie_met: list[Bools] = field(default_factory=list)
 
     def add(self, owner: Ints, above: Ints, tied: Ints, grade: Floats, judgment: Ints, tie_met: Bools) -> None:
-        for column, values in (
-            (self.owner, owner), (self.above, above), (self.tied, tied),
-            (self.grade, grade), (self.judgment, judgment), (self.tie_met, tie_met),
-        ):
-            column.append(values)  # type: ignore[attr-defined]
+        self.owner.append(owner)
+        self.above.append(above)
+        self.tied.append(tied)
+        self.grade.append(grade)
+        self.judgment.append(judgment)
+        self.tie_met.append(tie_met)
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,12 @@ class SubtopicRows:
 
 
 def assemble(
-    judged: Judged, hits: Hits, in_run: Bools, retrieved: Ints,
-    subtopics: SubtopicRows | None = None, prefix: dict[str, Ints] | None = None,
+    judged: Judged,
+    hits: Hits,
+    in_run: Bools,
+    retrieved: Ints,
+    subtopics: SubtopicRows | None = None,
+    prefix: dict[str, Ints] | None = None,
 ) -> RankedGrades:
     """All parts as one `RankedGrades`, hits in rank order."""
     n = len(judged.queries)
@@ -85,5 +91,5 @@ def assemble(
     )
 
 
-def _joined(parts: list[np.ndarray], kind: type) -> np.ndarray:  # type: ignore[type-arg]
+def _joined(parts: list[Any], kind: type) -> Any:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)

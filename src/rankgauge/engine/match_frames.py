@@ -6,7 +6,7 @@ no row becomes a Python object. The same hashes, sorted, show whether a document
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from rankgauge.model.ranked import Floats, Ints, RankedGrades
 __all__ = ["FrameMatcher", "JudgmentIndex", "NotGroupedError", "RepeatedDocumentsError"]
 
 Hashes = NDArray[np.uint64]
+Budgets = Mapping[str, tuple[Callable[[pl.Series], Floats], int]]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -76,7 +77,8 @@ class JudgmentIndex:
 def _subtopic_rows(frame: pl.DataFrame, documents: pl.DataFrame, numbers: pl.DataFrame) -> SubtopicRows:
     judgments = documents.select("query", "doc").with_row_index("judgment")
     rows = (
-        frame.join(judgments, on=["query", "doc"]).join(numbers, on="query")
+        frame.join(judgments, on=["query", "doc"])
+        .join(numbers, on="query")
         .with_columns(
             pl.col("doc").rank("dense", descending=True).over("query").alias("document"),
             pl.col("subtopic").rank("dense").over("query").alias("number"),
@@ -102,13 +104,16 @@ def _mixed(documents: Hashes, queries: Hashes) -> Hashes:
 class FrameMatcher:
     """Takes parts of a run, each with whole queries, and finds the judged documents in them.
 
-    `fits` maps a name to a function that gives each document of a frame its cost and a limit; the matcher then counts
-    how many documents of each list fit (for context budgets).
+    `budgets` maps a name to a function that gives documents their cost, and a limit; the matcher then counts how many
+    documents of each list fit.
     """
 
     def __init__(
-        self, index: JudgmentIndex, contract: Contract, name: str,
-        budgets: dict[str, tuple[Callable[[pl.Series], Floats], int]] | None = None,
+        self,
+        index: JudgmentIndex,
+        contract: Contract,
+        name: str,
+        budgets: Budgets | None = None,
     ) -> None:
         n = len(index.judged.queries)
         self._index, self._contract, self._name = index, contract, name
@@ -190,7 +195,7 @@ class FrameMatcher:
         true = (owners[number] == owner) & (frame["doc"].gather(row) == joined["doc"]).to_numpy()
         row, number, owner = row[true], number[true], owner[true]
         scores = as_compared(frame["score"].to_numpy(), self._contract.scores)
-        above, tied = place_of_scores(scores, starts, number, scores[row])
+        above, tied = _places(scores, starts, row, number)
         tie_met = tied > 1
         if self._contract.ties == "given":
             above = row - starts[number]
@@ -202,18 +207,22 @@ class FrameMatcher:
         self._hits.add(owner, above, tied, grade, joined["judgment"].to_numpy()[true], tie_met)
 
     def _count_fitting(
-        self, name: str, cost: Callable[[pl.Series], Floats], limit: int,
-        frame: pl.DataFrame, starts: Ints, owners: Ints,
+        self,
+        name: str,
+        cost: Callable[[pl.Series], Floats],
+        limit: int,
+        frame: pl.DataFrame,
+        starts: Ints,
+        owners: Ints,
     ) -> None:
         lists = np.repeat(np.arange(len(owners)), np.diff(starts))
         if self._contract.ties == "given":
             ordered = frame["doc"]
         else:
             scores = as_compared(frame["score"].to_numpy(), self._contract.scores)
-            ordered = (
-                pl.DataFrame({"list": lists, "score": scores, "doc": frame["doc"]})
-                .sort("list", "score", "doc", descending=[False, True, True])["doc"]
-            )
+            ordered = pl.DataFrame({"list": lists, "score": scores, "doc": frame["doc"]}).sort(
+                "list", "score", "doc", descending=[False, True, True]
+            )["doc"]
         judged_list = owners[lists] >= 0
         sizes = np.zeros(len(ordered))
         sizes[judged_list] = cost(ordered.filter(judged_list))
@@ -228,6 +237,16 @@ class FrameMatcher:
         return assemble(
             self._index.judged, self._hits, self._in_run, self._retrieved, self._index.subtopics, self._prefix
         )
+
+
+def _places(scores: Floats, starts: Ints, row: Ints, number: Ints) -> tuple[Ints, Ints]:
+    """Documents with greater and with equal scores, for each hit; in sorted lists without ties, just its position."""
+    first, end = starts[number], starts[number + 1]
+    before, after = np.maximum(row - 1, first), np.minimum(row + 1, end - 1)
+    tied = ((scores[before] == scores[row]) & (before < row)) | ((scores[after] == scores[row]) & (after > row))
+    if not tied.any() and is_descending(scores, starts):
+        return row - first, np.ones_like(row)
+    return place_of_scores(scores, starts, number, scores[row])
 
 
 def _lists(queries: pl.Series) -> tuple[Ints, pl.Series]:
@@ -252,7 +271,14 @@ def _repeated(frame: pl.DataFrame, key: Hashes) -> pl.DataFrame:
 
 
 def _ids_above(
-    docs: pl.Series, scores: Floats, starts: Ints, row: Ints, number: Ints, above: Ints, tied: Ints, tie_met: NDArray[np.bool_]
+    docs: pl.Series,
+    scores: Floats,
+    starts: Ints,
+    row: Ints,
+    number: Ints,
+    above: Ints,
+    tied: Ints,
+    tie_met: NDArray[np.bool_],
 ) -> Ints:
     """For each hit: documents of the same score whose id is greater, ids compared as UTF-8 bytes."""
     order = None if is_descending(scores, starts) else descending_order(scores, starts)
@@ -264,9 +290,8 @@ def _ids_above(
     member = np.arange(int(sizes.sum())) + np.repeat(groups - offsets, sizes)
     members = member if order is None else order[member]
     label = np.repeat(np.arange(len(groups)), sizes)
-    ranked = (
-        pl.DataFrame({"group": label, "doc": docs.gather(members), "row": members})
-        .sort("group", "doc", descending=[False, True])
+    ranked = pl.DataFrame({"group": label, "doc": docs.gather(members), "row": members}).sort(
+        "group", "doc", descending=[False, True]
     )
     place = np.arange(len(ranked)) - offsets[ranked["group"].to_numpy()]
     rows = ranked["row"].to_numpy()

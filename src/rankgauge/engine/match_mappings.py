@@ -29,7 +29,8 @@ _SORT_FROM = 8  # tied judged documents in one list from which sorting it once i
 def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
     """Ranks and grades of the judged documents; both sides are dictionaries."""
     judgments, lists = qrels.mapping, run.mapping
-    assert judgments is not None and lists is not None
+    assert judgments is not None
+    assert lists is not None
     queries = list(judgments)
     judged, owner, grades = _judged(judgments, queries, qrels.name)
     own: list[Mapping[str, float]] = [lists.get(query, {}) for query in queries]
@@ -40,8 +41,10 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
     scores = as_compared(_scores(own, queries, int(retrieved.sum()), run.name), contract.scores)
     _check_the_rest(lists, judgments, run.name)
 
-    found = np.array([docs.get(doc) for docs, wanted in zip(own, judgments.values(), strict=True) for doc in wanted],
-                     dtype=np.float64)
+    found = np.array(
+        [docs.get(doc) for docs, wanted in zip(own, judgments.values(), strict=True) for doc in wanted],
+        dtype=np.float64,
+    )
     hit = np.flatnonzero(~np.isnan(found))
     owner, asked = owner[hit], as_compared(found[hit], contract.scores)
     starts = np.concatenate(([0], np.cumsum(retrieved)))

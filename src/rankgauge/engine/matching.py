@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from rankgauge.model.run import Run
 if TYPE_CHECKING:
     import polars as pl
 
-    from rankgauge.engine.match_frames import JudgmentIndex
+    from rankgauge.engine.match_frames import Budgets, JudgmentIndex
     from rankgauge.formats import RunParts
 
 __all__ = ["BudgetTexts", "Matched", "match"]
@@ -82,7 +83,7 @@ def _match_frames(
     from rankgauge.engine.match_frames import FrameMatcher, NotGroupedError, RepeatedDocumentsError
 
     index = _index(qrels)
-    budgets = {f"budget={limit}": (texts.cost, limit) for limit in limits} if texts else {}
+    budgets: Budgets = {f"budget={limit}": (texts.cost, limit) for limit in limits} if texts else {}
 
     def gather(parts: Iterator[pl.DataFrame]) -> FrameMatcher:
         matcher = FrameMatcher(index, contract, run.name, budgets)
@@ -95,13 +96,15 @@ def _match_frames(
             matcher = gather(iter([_grouped(run.frame)]))
         else:
             try:
-                matcher = gather(_whole_queries(run.parts()))
+                matcher = gather(_ahead(_whole_queries(run.parts())))
             except NotGroupedError:
                 if stream:
                     raise FormatError(
                         run.name,
-                        ["its lines are not grouped by query, so it cannot be streamed; "
-                         "sort it first (sort -s -k1,1), or leave out --stream to read it into memory"],
+                        [
+                            "its lines are not grouped by query, so it cannot be streamed; "
+                            "sort it first (sort -s -k1,1), or leave out --stream to read it into memory"
+                        ],
                     ) from None
                 import polars as pl
 
@@ -148,6 +151,15 @@ def _whole_queries(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield rest
 
 
+def _ahead(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same parts, each read in a thread while the one before is worked on."""
+    with ThreadPoolExecutor(max_workers=1) as reader:
+        coming = reader.submit(next, parts, None)
+        while (part := coming.result()) is not None:
+            coming = reader.submit(next, parts, None)
+            yield part
+
+
 def _grouped(frame: pl.DataFrame) -> pl.DataFrame:
     """Rows grouped by query, the order within each query kept."""
     queries = frame["query"]
@@ -167,8 +179,7 @@ def _require_overlap(matched: Matched, qrels: Qrels, run_ids: list[str], name: s
     if _plain(judged) & _plain(run_ids):
         hint = "; the ids are the same numbers written differently: write them alike"
     raise DataError(
-        f"{name} and {qrels.name} have no query in common{hint}. "
-        f"Run: {_listed(run_ids)}; judgments: {_listed(judged)}"
+        f"{name} and {qrels.name} have no query in common{hint}. Run: {_listed(run_ids)}; judgments: {_listed(judged)}"
     )
 
 

@@ -89,7 +89,9 @@ def make_plan(
         raise ContractError(f"contract={contract!r} is neither the name of a preset nor a Contract")
     if rel is not None:
         resolved = [
-            m.with_values(rel=rel) if m.definition.relevance and m.definition.parameter("rel") and not m.is_set("rel") else m
+            m.with_values(rel=rel)
+            if m.definition.relevance and m.definition.parameter("rel") and not m.is_set("rel")
+            else m
             for m in resolved
         ]
     return Plan(resolved, asked, base.with_changes(**choices), name)
@@ -174,9 +176,9 @@ class Evaluation:
     @property
     def warnings(self) -> list[str]:
         """What a careful reader must be warned of, in English."""
-        from rankgauge.reports.notes import warnings_of
+        from rankgauge.experiments.notes import warnings_of
 
-        return warnings_of(self, "en")
+        return warnings_of(self)
 
     def to_json(self) -> str:
         """The result document."""
@@ -216,7 +218,13 @@ def evaluate(
     which gives a text its length) serve measures with a context budget.
     """
     plan = make_plan(
-        measures, contract, rel=rel, ties=ties, missing=missing, no_relevant=no_relevant, duplicates=duplicates,
+        measures,
+        contract,
+        rel=rel,
+        ties=ties,
+        missing=missing,
+        no_relevant=no_relevant,
+        duplicates=duplicates,
         depth=depth,
     )
     judgments, opened = read_qrels(qrels), read_run(run, name)

@@ -13,7 +13,7 @@ from rankgauge.formats.detect import FORMATS, Format, check_format, detect
 from rankgauge.formats.json_lists import qrels_of, run_of
 from rankgauge.formats.json_values import read_json, read_json_lines
 from rankgauge.formats.sources import Source
-from rankgauge.formats.tables import qrels_of_table, read_table, run_of_table
+from rankgauge.formats.tables import qrels_of_table, read_table, run_of_table, table_kind
 from rankgauge.formats.testset_json import is_testset, testset_of, write_testset
 from rankgauge.formats.trec import TrecRun, read_qrels
 from rankgauge.model import testset as testset_model
@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
-    "FORMATS", "Format", "RunParts", "Source", "load_corpus", "load_qrels", "load_run", "load_testset", "open_run",
+    "FORMATS",
+    "Format",
+    "RunParts",
+    "Source",
+    "load_corpus",
+    "load_qrels",
+    "load_run",
+    "load_testset",
+    "open_run",
 ]
 
 PathLike = str | os.PathLike[str]
@@ -58,8 +66,8 @@ def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # 
     if kind in ("json", "jsonl"):
         value = _value(source, kind)
         return testset_of(value, source.name).qrels if is_testset(value) else qrels_of(value, source.name)
-    assert kind != "beir"
-    return qrels_of_table(read_table(source, kind), source, kind)
+    table = table_kind(kind, source.name)
+    return qrels_of_table(read_table(source, table), source, table)
 
 
 def open_run(path: PathLike | Source, format: str | None = None) -> Run | RunParts:  # noqa: A002
@@ -73,9 +81,8 @@ def open_run(path: PathLike | Source, format: str | None = None) -> Run | RunPar
         if is_testset(value):
             raise FormatError(source.name, ["this is a test set, not a run: give the judgments first, then the runs"])
         return run_of(value, source.name)
-    if kind == "beir":
-        raise FormatError(source.name, ["a BEIR folder holds no run"])
-    return run_of_table(read_table(source, kind), source, kind)
+    table = table_kind(kind, source.name)
+    return run_of_table(read_table(source, table), source, table)
 
 
 def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa: A002

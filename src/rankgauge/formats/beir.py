@@ -46,7 +46,9 @@ def _qrels_file(folder: Path) -> Path:
     if others:
         names = ", ".join(other.name for other in others)
         raise FormatError(str(folder), [f"several judgment files ({names}); name one of them instead of the folder"])
-    raise FormatError(str(folder), ["this folder has no qrels/*.tsv: a BEIR folder holds corpus.jsonl, queries.jsonl, qrels/"])
+    raise FormatError(
+        str(folder), ["this folder has no qrels/*.tsv: a BEIR folder holds corpus.jsonl, queries.jsonl, qrels/"]
+    )
 
 
 def read_beir_qrels(path: str) -> Qrels:

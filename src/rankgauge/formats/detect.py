@@ -15,8 +15,18 @@ __all__ = ["FORMATS", "Format", "check_format", "detect", "format_of_name"]
 Format = Literal["trec", "json", "jsonl", "csv", "tsv", "parquet", "beir"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 _BY_ENDING: dict[str, Format] = {
-    ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet",
-    ".pq": "parquet", ".run": "trec", ".qrels": "trec", ".qrel": "trec", ".trec": "trec", ".txt": "trec",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".run": "trec",
+    ".qrels": "trec",
+    ".qrel": "trec",
+    ".trec": "trec",
+    ".txt": "trec",
 }
 
 
@@ -45,7 +55,9 @@ def detect(source: Source) -> Format:
     start = head.lstrip()[:1]
     if start in (b"{", b"["):
         lines = [line for line in head.splitlines() if line.strip()]
-        one_each = start == b"{" and len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip()[:1] == b"{"
+        one_each = (
+            start == b"{" and len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip()[:1] == b"{"
+        )
         return "jsonl" if one_each or named == "jsonl" else "json"
     table = has_named_columns(head)
     if table is not None:

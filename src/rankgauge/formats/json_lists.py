@@ -1,9 +1,9 @@
 """Result lists and judgments as JSON or JSON Lines, in the shapes people have.
 
-    {"q1": {"d1": 0.9, "d2": 0.5}}                      scores (or grades) by query and document
-    {"q1": ["d1", "d2"]}                                ranked ids
-    [{"query": "q1", "results": [{"id": "d1", "score": 0.9}, ...]}, ...]      one object for each query
-    {"query_id": "q1", "doc_id": "d1", "score": 0.9}    one object for each row, a line each
+{"q1": {"d1": 0.9, "d2": 0.5}}                      scores (or grades) by query and document
+{"q1": ["d1", "d2"]}                                ranked ids
+[{"query": "q1", "results": [{"id": "d1", "score": 0.9}, ...]}, ...]      one object for each query
+{"query_id": "q1", "doc_id": "d1", "score": 0.9}    one object for each row, a line each
 """
 
 from __future__ import annotations

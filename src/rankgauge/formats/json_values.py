@@ -37,7 +37,9 @@ def read_json(source: Source) -> Any:
     try:
         return _parse(text)
     except json.JSONDecodeError as error:
-        raise FormatError(source.name, [Fault(f"this is no JSON: {error.msg} (column {error.colno})", error.lineno)]) from None
+        raise FormatError(
+            source.name, [Fault(f"this is no JSON: {error.msg} (column {error.colno})", error.lineno)]
+        ) from None
     except (ValueError, RecursionError) as error:
         raise FormatError(source.name, [str(error)]) from None
 

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from rankgauge.errors import FormatError
 
@@ -106,23 +106,16 @@ class Source:
     def blocks(self, size: int) -> Iterator[bytes]:
         """Blocks of whole lines, about `size` bytes each, without a byte-order mark."""
         with self.open() as file:
-            rest, first = b"", True
+            first = True
             while block := file.read(size):
                 if first:
                     block, first = block.removeprefix(_BOM), False
-                cut = block.rfind(b"\n") + 1
-                if not cut:
-                    rest += block
-                    continue
-                yield rest + block[:cut]
-                rest = block[cut:]
-            if rest:
-                yield rest
+                yield block if block.endswith(b"\n") else block + file.readline()
 
     def sha256(self) -> str:
         """Hash of the file as it lies there."""
         with self._raw() as file:
-            return hashlib.file_digest(cast(BinaryIO, file), "sha256").hexdigest()
+            return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
 def _not_utf8(line: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from rankgauge.model.frames import ID_COLUMNS, named_columns
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 
-__all__ = ["has_named_columns", "qrels_of_table", "read_table", "render_table", "run_of_table"]
+__all__ = ["has_named_columns", "qrels_of_table", "read_table", "render_table", "run_of_table", "table_kind"]
 
 Kind = Literal["csv", "tsv", "parquet"]
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
@@ -27,6 +27,15 @@ def has_named_columns(head: bytes) -> Kind | None:
         if len(names) > 1 and names & set(ID_COLUMNS["query"]) and names & set(ID_COLUMNS["doc"]):
             return "csv" if kind == "csv" else "tsv"
     return None
+
+
+def table_kind(name: str, where: str) -> Kind:
+    """One of the table formats, by name."""
+    for kind in get_args(Kind):
+        if name == kind:
+            known: Kind = kind
+            return known
+    raise FormatError(where, [f"{name} is no table format here"])
 
 
 def read_table(source: Source, kind: Kind) -> pl.DataFrame:
@@ -85,7 +94,9 @@ def _check(frame: pl.DataFrame, source: Source, kind: Kind) -> None:
         total += int(bad.sum())
         for row in bad.arg_true().head(20).to_list():
             value = column[row]
-            message = f"the {column.name} {value!r} is no finite number" if number else f"the {column.name} id is missing"
+            message = (
+                f"the {column.name} {value!r} is no finite number" if number else f"the {column.name} id is missing"
+            )
             faults.append(Fault(message, row + 2) if kind != "parquet" else Fault(f"row {row + 1}: {message}"))
     if faults:
         faults.sort(key=lambda fault: fault.line or 0)

@@ -18,7 +18,9 @@ def is_testset(value: Any) -> bool:
     """Whether a JSON value has the shape of a test set."""
     items = value.get("queries") if isinstance(value, Mapping) else value
     return (
-        isinstance(items, list) and bool(items) and isinstance(items[0], Mapping)
+        isinstance(items, list)
+        and bool(items)
+        and isinstance(items[0], Mapping)
         and ("relevant_docs" in items[0] or "relevance_scores" in items[0])
     )
 
@@ -32,7 +34,7 @@ def read_testset(source: Source, *, lines: bool = False) -> TestSet:
 def testset_of(value: Any, name: str) -> TestSet:
     items = value.get("queries") if isinstance(value, Mapping) else value
     if not isinstance(items, list) or not items:
-        raise FormatError(name, ["a test set is a list of queries, each {\"query\": ..., \"relevant_docs\": [...]}"])
+        raise FormatError(name, ['a test set is a list of queries, each {"query": ..., "relevant_docs": [...]}'])
     made, faults, seen = [], [], dict[str, int]()
     for number, item in enumerate(items, start=1):
         try:
@@ -53,14 +55,14 @@ def _query(item: Any) -> Query:
         raise DataError(f"{item!r} is no object with query and relevant_docs"[:200])
     text, own_id = item.get("query", ""), _id(item.get("id", item.get("query_id", "")), "id")
     if not isinstance(text, str) or not (text or own_id):
-        raise DataError("it has no \"query\" text and no \"id\"")
+        raise DataError('it has no "query" text and no "id"')
     if "relevant_docs" not in item and "relevance_scores" not in item:
-        raise DataError("it has neither \"relevant_docs\" nor \"relevance_scores\"")
+        raise DataError('it has neither "relevant_docs" nor "relevance_scores"')
     listed, scores = item.get("relevant_docs") or [], item.get("relevance_scores") or {}
     if not isinstance(listed, list):
-        raise DataError(f"\"relevant_docs\" must be a list of document ids, not {listed!r}"[:200])
+        raise DataError(f'"relevant_docs" must be a list of document ids, not {listed!r}'[:200])
     if not isinstance(scores, Mapping):
-        raise DataError(f"\"relevance_scores\" must be an object of document ids and grades, not {scores!r}"[:200])
+        raise DataError(f'"relevance_scores" must be an object of document ids and grades, not {scores!r}'[:200])
     docs = [_id(doc, "relevant_docs") for doc in listed]
     grades = {_id(doc, "relevance_scores"): _grade(doc, grade) for doc, grade in scores.items()}
     if "" in docs or "" in grades:
@@ -69,9 +71,9 @@ def _query(item: Any) -> Query:
     if isinstance(tags, str):
         tags = [tags]
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise DataError(f"\"tags\" must be a list of texts, not {tags!r}"[:200])
+        raise DataError(f'"tags" must be a list of texts, not {tags!r}'[:200])
     if not isinstance(texts, Mapping) or not all(isinstance(value, str) for value in texts.values()):
-        raise DataError("\"texts\" must be an object of document ids and texts")
+        raise DataError('"texts" must be an object of document ids and texts')
     return Query(text or own_id, grades_of(docs, grades), own_id, tuple(tags), dict(texts))
 
 

@@ -13,13 +13,12 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from rankgauge.errors import Fault, FormatError
 from rankgauge.formats.sources import Source
 from rankgauge.model.judgments import Qrels
 
-__all__ = ["TrecRun", "looks_like", "read_qrels", "render_qrels", "render_run"]
+__all__ = ["TrecRun", "first_tag", "read_qrels", "render_qrels", "render_run"]
 
 Kind = Literal["run", "qrels"]
 _BLOCK = 32 << 20
@@ -32,7 +31,8 @@ _NUMBER: dict[Kind, str] = {"run": "score", "qrels": "grade"}
 _TO_SPACE = bytes.maketrans(b"\t\x0b\x0c\r", b"   \n")
 _COMMENT = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
 _FLOAT = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_SPACE, _NEWLINE = 32, 10
+_SPACE, _NEWLINE, _HASH = 32, 10, 35
+_PIECE = 1 << 19
 
 
 class TrecRun:
@@ -57,13 +57,13 @@ class TrecRun:
                 continue
             if key in first:
                 query, doc = wanted[key]
-                faults.append(
-                    Fault(f"document {doc!r} of query {query!r} stands already on line {first[key]}", number)
-                )
+                faults.append(Fault(f"document {doc!r} of query {query!r} stands already on line {first[key]}", number))
             else:
                 first[key] = number
         return FormatError(
-            self.name, faults, total=max(total, len(faults)),
+            self.name,
+            faults,
+            total=max(total, len(faults)),
             hint="remove the repeats, or keep the better one of each with duplicates='first' (--duplicates first)",
         )
 
@@ -111,26 +111,40 @@ def _parts(source: Source, kind: Kind) -> Iterator[pl.DataFrame]:
             empty = False
             yield frame
     if empty:
-        raise FormatError(source.name, [f"the file holds no {'results' if kind == 'run' else 'judgments'}: it is empty"])
+        raise FormatError(
+            source.name, [f"the file holds no {'results' if kind == 'run' else 'judgments'}: it is empty"]
+        )
 
 
 def _fast(block: bytes, kind: Kind) -> pl.DataFrame | None:
     """The rows of a block, or None where not every line is plainly right."""
-    columns = _COLUMNS[kind]
-    if not _regular(block, columns):
+    needed = _COLUMNS[kind]
+    width = _uniform_width(block, needed)
+    if width is None:
         block = _tidy(block)
         if not block:
             return pl.DataFrame(schema={name: _dtype(name) for name in _TAKEN[kind]})
-        if not _regular(block, columns):
-            return None
+        width = needed if _wide_enough(block, needed) else None
+    if width is None:
+        return None
     names = {position: name for name, position in _TAKEN[kind].items()}
-    schema = {names.get(i, f"_{i}"): _dtype(names.get(i, "")) for i in range(columns)}
+    names.setdefault(width - 1, "_last")
+    schema = {names.get(i, f"_{i}"): _dtype(names.get(i, "")) for i in range(width)}
     try:
         frame = pl.read_csv(
-            block, has_header=False, separator=" ", quote_char=None, schema=schema, columns=list(names),
-            truncate_ragged_lines=True, raise_if_empty=False,
+            block,
+            has_header=False,
+            separator=" ",
+            quote_char=None,
+            schema=schema,
+            columns=list(names),
+            truncate_ragged_lines=True,
+            raise_if_empty=False,
         )
     except pl.exceptions.PolarsError:
+        return None
+    # As many separators as lines of this width have, and no line without its last field: every line is of this width.
+    if frame[names[width - 1]].null_count():
         return None
     numbers = frame[_NUMBER[kind]]
     if numbers.null_count() or not numbers.is_finite().all():
@@ -142,31 +156,42 @@ def _dtype(name: str) -> type[pl.DataType]:
     return pl.Float64 if name in ("score", "grade") else pl.String
 
 
-def _regular(block: bytes, columns: int) -> bool:
-    """Whether every line has at least so many fields, single spaces between them, and nothing else unusual."""
+def _uniform_width(block: bytes, needed: int) -> int | None:
+    """The number of fields of every line, if the block can be all of one width with single spaces and no comments.
+
+    It can be: a short line and a long one may still make up for each other, which the caller rules out.
+    """
     data = np.frombuffer(block, dtype=np.uint8)
-    if not len(data) or data[0] <= _SPACE or data[0] == ord("#"):
-        return False
-    places = np.flatnonzero(data <= _SPACE)
-    if not len(places) or data[-1] != _NEWLINE:
-        if data[-1] <= _SPACE:
-            return False
-        places = np.append(places, len(data))
-    marks = data[np.minimum(places, len(data) - 1)]
-    if places[-1] == len(data):
-        marks[-1] = _NEWLINE
-    ends = marks == _NEWLINE
-    if not (ends | (marks == _SPACE)).all() or (np.diff(places) == 1).any():
-        return False
-    last = np.flatnonzero(ends)
-    if (np.diff(last, prepend=-1) < columns).any():
-        return False
-    return not _has_comment(data, places[last])
+    if not len(data) or data[0] <= _SPACE or data[0] == _HASH or (data[-1] <= _SPACE and data[-1] != _NEWLINE):
+        return None
+    width = len(block[: block.find(b"\n") % (len(block) + 1)].split())
+    spaces = lines = 0
+    for start in range(0, len(data), _PIECE):  # pieces that stay in the processor's cache
+        piece = data[start : start + _PIECE + 1]
+        blank, ends = piece <= _SPACE, piece == _NEWLINE
+        after_blank, after_end = blank[:-1], ends[:-1]
+        if (blank[1:] & after_blank).any() or ((piece[1:] == _HASH) & after_end).any():
+            return None
+        own = slice(0, _PIECE)
+        ended = int(np.count_nonzero(ends[own]))
+        lines += ended
+        spaces += int(np.count_nonzero(piece[own] == _SPACE))
+        if int(np.count_nonzero(blank[own])) != ended + int(np.count_nonzero(piece[own] == _SPACE)):
+            return None
+    lines += int(data[-1] != _NEWLINE)
+    return width if width >= needed and spaces == lines * (width - 1) else None
 
 
-def _has_comment(data: NDArray[np.uint8], line_ends: NDArray[np.int64]) -> bool:
-    first = line_ends[:-1] + 1
-    return bool((data[first] == ord("#")).any())
+def _wide_enough(block: bytes, needed: int) -> bool:
+    """Whether every line of a tidy block has at least the needed fields."""
+    data = np.frombuffer(block, dtype=np.uint8)
+    marks = data[data <= _SPACE]
+    if not ((marks == _SPACE) | (marks == _NEWLINE)).all():
+        return False
+    ends = np.flatnonzero(marks == _NEWLINE)
+    if data[-1] != _NEWLINE:
+        ends = np.append(ends, len(marks))
+    return not (np.diff(ends, prepend=-1) < needed).any()
 
 
 def _tidy(block: bytes) -> bytes:
@@ -243,7 +268,8 @@ def _row(fields: list[bytes], kind: Kind) -> tuple[str | float, ...] | str:
 
 
 def _all_faults(source: Source, kind: Kind) -> FormatError:
-    faults, total, widths = [], 0, set()
+    faults: list[Fault] = []
+    total, widths = 0, set()
     for number, fields in _lines(source):
         widths.add(len(fields))
         row = _row(fields, kind)
@@ -265,15 +291,11 @@ def _refuse_run(source: Source, block: bytes) -> None:
         if ranks_rise and all(fields[1].upper() == b"Q0" or len(fields) == 6 for fields in sample):
             raise FormatError(
                 source.name,
-                ["this looks like a run (query Q0 document rank score tag), not like judgments: "
-                 "give the judgments first, then the runs"],
+                [
+                    "this looks like a run (query Q0 document rank score tag), not like judgments: "
+                    "give the judgments first, then the runs"
+                ],
             )
-
-
-def looks_like(head: bytes) -> bool:
-    """Whether the beginning of a file reads as TREC columns."""
-    lines = [line.split() for line in head.splitlines()[:-1] or head.splitlines() if line.strip() and line[:1] != b"#"]
-    return bool(lines) and all(len(fields) >= 4 for fields in lines[:20])
 
 
 def render_run(frame: pl.DataFrame, tag: str) -> bytes:
@@ -295,3 +317,12 @@ def render_qrels(frame: pl.DataFrame) -> bytes:
 
 def _text(frame: pl.DataFrame) -> bytes:
     return frame.write_csv(separator=" ", include_header=False, quote_style="never").encode()
+
+
+def first_tag(source: Source) -> str:
+    """The run's tag on its first line; the file's name where it has none."""
+    for line in source.head().splitlines():
+        fields = line.split()
+        if fields and not line.startswith(b"#"):
+            return fields[5].decode(errors="replace") if len(fields) > 5 else source.bare_name
+    return source.bare_name

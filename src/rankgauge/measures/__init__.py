@@ -6,5 +6,13 @@ from rankgauge.measures.notation import parse_measure, parse_measures
 from rankgauge.measures.registry import all_definitions, find, register
 
 __all__ = [
-    "Definition", "Law", "Measure", "Parameter", "all_definitions", "find", "parse_measure", "parse_measures", "register",
+    "Definition",
+    "Law",
+    "Measure",
+    "Parameter",
+    "all_definitions",
+    "find",
+    "parse_measure",
+    "parse_measures",
+    "register",
 ]

@@ -54,7 +54,7 @@ def _ideal(values: Floats, owner: Ints, n: int, cut: Ints | int | None) -> Float
         inside = place < (cut if isinstance(cut, int) else cut[owner])
         values, owner, place = values[inside], owner[inside], place[inside]
     table = _discounts(int(place.max(initial=0)) + 1)
-    return np.bincount(owner, weights=values * table[place], minlength=n)
+    return np.asarray(np.bincount(owner, weights=values * table[place], minlength=n), dtype=np.float64)
 
 
 def dcg(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -98,7 +98,7 @@ def _cascade(chance: Floats, rank: Ints, owner: Ints, n: int) -> Floats:
 
 
 def _stopping(grades: Floats, top: float) -> Floats:
-    return (np.exp2(np.maximum(grades, 0.0)) - 1.0) / 2.0**top
+    return np.asarray((np.exp2(np.maximum(grades, 0.0)) - 1.0) / 2.0**top)
 
 
 def err(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -118,7 +118,11 @@ def nerr(ranked: RankedGrades, measure: Measure) -> Floats:
 def rbp(ranked: RankedGrades, measure: Measure) -> Floats:
     p = float(measure.get("p"))
     weights = ranked.weights((1.0 - p) * p ** np.arange(depth_of(measure, ranked), dtype=np.float64))
-    return ranked.total(weights, ranked.relevant(measure.get("rel")))
+    if measure.get("grades") == "binary":
+        return ranked.total(weights, ranked.relevant(measure.get("rel")))
+    top = np.ones(len(ranked))
+    np.maximum.at(top, ranked.judged_owner, ranked.judged_grades)
+    return ranked.total(weights * np.maximum(ranked.grades, 0.0) / top[ranked.owner])
 
 
 def rbp_residual(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -198,67 +202,145 @@ def ndcg_at_levels(ranked: RankedGrades, measure: Measure) -> Floats:
 
 
 IDEAL = Parameter(
-    "ideal", str, "judged",
-    "ideal list from all judged documents; from the 'retrieved' ones only, or cut at the number 'returned' (both inflated)",
+    "ideal",
+    str,
+    "judged",
+    "ideal list of all judged documents; of the 'retrieved' ones only, or cut at the number 'returned' (both inflate)",
     choices=("judged", "retrieved", "returned"),
 )
 P8 = Parameter("p", float, 0.8, "chance of looking at the next document", least=0, most=1)
+RBP_GRADES = Parameter(
+    "grades",
+    str,
+    "binary",
+    "'scaled' puts g / (the query's top grade, at least 1) in the place of rel_i, as trec_eval 10",
+    choices=("binary", "scaled"),
+)
 MAX4 = Parameter("max_grade", float, 4.0, "top of the grade scale", least=0)
 _LAWS = frozenset({Law.BOUNDED, Law.MONOTONE, Law.GAIN, Law.BLIND, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT})
 _UNBOUNDED = frozenset({Law.MONOTONE, Law.GAIN, Law.BLIND, Law.UNJUDGED, Law.EMPTY_ZERO})
 
 register(
     Definition(
-        "nDCG", ndcg, "DCG@k / DCG@k of the ideal list", (GAIN, GAINS, IDEAL, JUDGED_ONLY), DEPTH,
+        "nDCG",
+        ndcg,
+        "DCG@k / DCG@k of the ideal list",
+        (GAIN, GAINS, IDEAL, JUDGED_ONLY),
+        DEPTH,
         spellings=("ndcg_cut", "normalized discounted cumulative gain"),
         variants={"ndcg_burges": {"gain": "exp"}, "ndcg_exp": {"gain": "exp"}},
-        trec="ndcg", trec_at="ndcg_cut_{at}", family="order", laws=_LAWS, ties="exact", relevance=False,
+        trec="ndcg",
+        trec_at="ndcg_cut_{at}",
+        family="order",
+        laws=_LAWS,
+        ties="exact",
+        relevance=False,
         caution=lambda m: None if m.get("ideal") == "judged" else f"ideal_{m.get('ideal')}",
         source="Järvelin and Kekäläinen 2002; Burges et al. 2005 for the exponential gain",
     ),
     Definition(
-        "DCG", dcg, "sum over ranks i <= k of gain(g_i) / log2(i + 1)", (GAIN, GAINS, JUDGED_ONLY), DEPTH,
-        family="order", laws=_UNBOUNDED, ties="exact", relevance=False, source="Järvelin and Kekäläinen 2002",
+        "DCG",
+        dcg,
+        "sum over ranks i <= k of gain(g_i) / log2(i + 1)",
+        (GAIN, GAINS, JUDGED_ONLY),
+        DEPTH,
+        family="order",
+        laws=_UNBOUNDED,
+        ties="exact",
+        relevance=False,
+        source="Järvelin and Kekäläinen 2002",
         spellings=("discounted cumulative gain",),
     ),
     Definition(
-        "ERR", err, "sum over ranks i <= k of (1/i) s_i prod_{j<i} (1 - s_j), s_i = (2^g_i - 1) / 2^max_grade",
-        (MAX4,), DEPTH, family="first result", laws=_UNBOUNDED | {Law.BOUNDED}, relevance=False,
-        spellings=("expected reciprocal rank",), source="Chapelle et al. 2009",
+        "ERR",
+        err,
+        "sum over ranks i <= k of (1/i) s_i prod_{j<i} (1 - s_j), s_i = (2^g_i - 1) / 2^max_grade",
+        (MAX4,),
+        DEPTH,
+        family="first result",
+        laws=_UNBOUNDED | {Law.BOUNDED},
+        relevance=False,
+        spellings=("expected reciprocal rank",),
+        source="Chapelle et al. 2009",
     ),
     Definition(
-        "nERR", nerr, "ERR@k / ERR@k of the ideal list", (MAX4,), DEPTH, family="first result", laws=_LAWS,
-        relevance=False, source="Chapelle et al. 2009",
+        "nERR",
+        nerr,
+        "ERR@k / ERR@k of the ideal list",
+        (MAX4,),
+        DEPTH,
+        family="first result",
+        laws=_LAWS,
+        relevance=False,
+        source="Chapelle et al. 2009",
     ),
     Definition(
-        "RBP", rbp, "(1 - p) sum over ranks i <= k of rel_i p^(i-1)", (REL, P8), DEPTH, family="user model",
-        spellings=("rank-biased precision",), laws=_UNBOUNDED | {Law.BOUNDED}, ties="exact",
+        "RBP",
+        rbp,
+        "(1 - p) sum over ranks i <= k of rel_i p^(i-1)",
+        (REL, P8, RBP_GRADES),
+        DEPTH,
+        family="user model",
+        spellings=("rank-biased precision",),
+        laws=_UNBOUNDED | {Law.BOUNDED},
+        ties="exact",
         source="Moffat and Zobel 2008",
     ),
     Definition(
-        "RBPResidual", rbp_residual, "1 - (1 - p) sum over judged ranks i of p^(i-1); 0 when all are judged",
+        "RBPResidual",
+        rbp_residual,
+        "1 - (1 - p) sum over judged ranks i of p^(i-1); 0 when all are judged",
         (Parameter("p", float, 0.9, "chance of looking at the next document", least=0, most=1),),
-        spellings=("rbp_resid",), trec="rbp_resid", family="coverage", laws=frozenset({Law.BOUNDED}), ties="exact",
-        relevance=False, source="Moffat and Zobel 2008; trec_eval 10",
+        spellings=("rbp_resid",),
+        trec="rbp_resid",
+        family="coverage",
+        laws=frozenset({Law.BOUNDED}),
+        ties="exact",
+        relevance=False,
+        source="Moffat and Zobel 2008; trec_eval 10",
     ),
     Definition(
-        "binG", binary_g, "(1/R) sum over relevant documents of 1 / log2(2 + non-relevant ones before)", (REL,),
-        trec="binG", family="overall", laws=frozenset({Law.BOUNDED, Law.MONOTONE, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
+        "binG",
+        binary_g,
+        "(1/R) sum over relevant documents of 1 / log2(2 + non-relevant ones before)",
+        (REL,),
+        trec="binG",
+        family="overall",
+        laws=frozenset({Law.BOUNDED, Law.MONOTONE, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
         source="trec_eval",
     ),
     Definition(
-        "G", normalized_g, "sum of gain_i / log2(2 + ideal cost so far - gain so far) / ideal gain", (GAIN, GAINS),
-        trec="G", family="overall", laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}), relevance=False,
+        "G",
+        normalized_g,
+        "sum of gain_i / log2(2 + ideal cost so far - gain so far) / ideal gain",
+        (GAIN, GAINS),
+        trec="G",
+        family="overall",
+        laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
+        relevance=False,
         source="trec_eval",
     ),
     Definition(
-        "nDCGRel", ndcg_at_relevant, "nDCG@i averaged over the ranks i of the documents with a gain", (GAIN, GAINS),
-        spellings=("ndcg_rel",), trec="ndcg_rel", family="order",
-        laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}), relevance=False, source="trec_eval",
+        "nDCGRel",
+        ndcg_at_relevant,
+        "nDCG@i averaged over the ranks i of the documents with a gain",
+        (GAIN, GAINS),
+        spellings=("ndcg_rel",),
+        trec="ndcg_rel",
+        family="order",
+        laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
+        relevance=False,
+        source="trec_eval",
     ),
     Definition(
-        "RnDCG", ndcg_at_levels, "nDCG@i averaged over the depths i at which the ideal list changes its grade",
-        (REL, GAIN, GAINS), spellings=("Rndcg",), trec="Rndcg", family="order",
-        laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}), source="trec_eval",
+        "RnDCG",
+        ndcg_at_levels,
+        "nDCG@i averaged over the depths i at which the ideal list changes its grade",
+        (REL, GAIN, GAINS),
+        spellings=("Rndcg",),
+        trec="Rndcg",
+        family="order",
+        laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
+        source="trec_eval",
     ),
 )

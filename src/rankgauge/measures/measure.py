@@ -56,15 +56,14 @@ class Parameter:
                 f"example: {measure}({self.name}={_EXAMPLES[self.kind]})"
             )
         if self.choices and value not in self.choices:
-            raise MeasureError(
-                f"{measure}: {self.name}={value!r} is not one of {', '.join(map(repr, self.choices))}"
-            )
-        low = self.least is not None and value < self.least
-        high = self.most is not None and value > self.most
-        if low or high or value != value:
+            raise MeasureError(f"{measure}: {self.name}={value!r} is not one of {', '.join(map(repr, self.choices))}")
+        checked: Any = value
+        low = self.least is not None and checked < self.least
+        high = self.most is not None and checked > self.most
+        if low or high or checked != checked:
             bounds = f"at least {self.least:g}" if self.most is None else f"between {self.least:g} and {self.most:g}"
             raise MeasureError(f"{measure}: {self.name}={value!r} must be {bounds}")
-        result: Value = value
+        result: Value = checked
         return result
 
     def _gains(self, measure: str, value: Any) -> Value:
@@ -75,7 +74,7 @@ class Parameter:
             gains = tuple(sorted((float(grade), float(gain)) for grade, gain in pairs))
         except (TypeError, ValueError):
             raise MeasureError(
-                f"{measure}: {self.name}={value!r} is no mapping of grades to gains; example: {self.name}={{1: 1, 2: 3}}"
+                f"{measure}: {self.name}={value!r} maps no grades to gains; example: {self.name}={{1: 1, 2: 3}}"
             ) from None
         return tuple((grade, gain) for grade, gain in gains if grade != gain) or None
 
@@ -212,4 +211,3 @@ def _text(value: Value) -> str:
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
     return repr(value)
-

@@ -1,6 +1,6 @@
 """From text to measures: this project's names, ir_measures', trec_eval's, ranx's and the plain words people use.
 
-    nDCG@10   nDCG(gain='exp')@10   ndcg_cut_10   ndcg_cut.10,20   R@5,10,20   capped recall@10   P(rel=2)@5
+nDCG@10   nDCG(gain='exp')@10   ndcg_cut_10   ndcg_cut.10,20   R@5,10,20   capped recall@10   P(rel=2)@5
 """
 
 from __future__ import annotations

@@ -96,6 +96,10 @@ def sampled_orders(ranked: RankedGrades, draws: int, seed: int = 0) -> Iterator[
             new_above[start : start + count] = above[start] + places[inside]
         subtopics = ranked.subtopics and ranked.subtopics.renumbered(np.argsort(order))
         yield replace(
-            ranked, above=new_above, tied=np.ones_like(new_above), grades=ranked.grades[order],
-            subtopics=subtopics, _cache={},
+            ranked,
+            above=new_above,
+            tied=np.ones_like(new_above),
+            grades=ranked.grades[order],
+            subtopics=subtopics,
+            _cache={},
         )

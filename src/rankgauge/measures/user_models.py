@@ -128,36 +128,88 @@ def _check_range(measure: Measure) -> None:
         raise MeasureError(f"{measure.name}: min_rel must be below max_rel")
 
 
-def _cwl(name: str, continuation: Continuation, formula: str, source: str, *, at: bool, extra: tuple[Parameter, ...]) -> Definition:
+def _cwl(
+    name: str, continuation: Continuation, formula: str, source: str, *, at: bool, extra: tuple[Parameter, ...]
+) -> Definition:
     return Definition(
-        name, _expected_gain(continuation), formula, (*extra, MIN_REL, MAX_REL), DEPTH if at else None, at_required=at,
-        family="user model", laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO}), relevance=False,
-        source=source, check=_check_range,
+        name,
+        _expected_gain(continuation),
+        formula,
+        (*extra, MIN_REL, MAX_REL),
+        DEPTH if at else None,
+        at_required=at,
+        family="user model",
+        laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO}),
+        relevance=False,
+        source=source,
+        check=_check_range,
     )
 
 
 register(
-    _cwl("BPM", _bejeweled, "C_i = 1 while the gain so far is below T and i < k, else 0", "Zhang et al. 2017",
-         at=True, extra=(T,)),
-    _cwl("INST", _inst, "C_i = ((i + T + T_i - 1) / (i + T + T_i))^2, T_i = T - gain so far", "Moffat et al. 2015",
-         at=False, extra=(T,)),
+    _cwl(
+        "BPM",
+        _bejeweled,
+        "C_i = 1 while the gain so far is below T and i < k, else 0",
+        "Zhang et al. 2017",
+        at=True,
+        extra=(T,),
+    ),
+    _cwl(
+        "INST",
+        _inst,
+        "C_i = ((i + T + T_i - 1) / (i + T + T_i))^2, T_i = T - gain so far",
+        "Moffat et al. 2015",
+        at=False,
+        extra=(T,),
+    ),
     _cwl("INSQ", _insq, "C_i = ((i + 2T - 1) / (i + 2T))^2", "Moffat, Scholer and Thomas 2012", at=False, extra=(T,)),
-    _cwl("SDCG", _scaled_dcg, "C_i = log2(i + 1) / log2(i + 2) for i < k, else 0: DCG with weights that sum to 1",
-         "Järvelin and Kekäläinen 2002; Azzopardi et al. 2019", at=True, extra=()),
-    _cwl("NERR8", _nerr8, "C_i = 1 - gain_i for i < k, else 0", "Azzopardi, Mackenzie and Moffat 2021", at=True, extra=()),
-    _cwl("NERR9", _nerr9, "C_i = i / (i + 1) (1 - gain_i) for i < k, else 0", "Azzopardi, Mackenzie and Moffat 2021",
-         at=True, extra=()),
-    _cwl("NERR10", _nerr10, "C_i = p (1 - gain_i)", "Azzopardi, Mackenzie and Moffat 2021", at=False,
-         extra=(Parameter("p", float, 0.9, "persistence", least=0, most=1),)),
-    _cwl("NERR11", _nerr11, "C_i = ((i + 2T - 1) / (i + 2T))^2 (1 - gain_i)", "Azzopardi, Mackenzie and Moffat 2021",
-         at=False, extra=(T,)),
+    _cwl(
+        "SDCG",
+        _scaled_dcg,
+        "C_i = log2(i + 1) / log2(i + 2) for i < k, else 0: DCG with weights that sum to 1",
+        "Järvelin and Kekäläinen 2002; Azzopardi et al. 2019",
+        at=True,
+        extra=(),
+    ),
+    _cwl(
+        "NERR8", _nerr8, "C_i = 1 - gain_i for i < k, else 0", "Azzopardi, Mackenzie and Moffat 2021", at=True, extra=()
+    ),
+    _cwl(
+        "NERR9",
+        _nerr9,
+        "C_i = i / (i + 1) (1 - gain_i) for i < k, else 0",
+        "Azzopardi, Mackenzie and Moffat 2021",
+        at=True,
+        extra=(),
+    ),
+    _cwl(
+        "NERR10",
+        _nerr10,
+        "C_i = p (1 - gain_i)",
+        "Azzopardi, Mackenzie and Moffat 2021",
+        at=False,
+        extra=(Parameter("p", float, 0.9, "persistence", least=0, most=1),),
+    ),
+    _cwl(
+        "NERR11",
+        _nerr11,
+        "C_i = ((i + 2T - 1) / (i + 2T))^2 (1 - gain_i)",
+        "Azzopardi, Mackenzie and Moffat 2021",
+        at=False,
+        extra=(T,),
+    ),
     Definition(
-        "Compat", compatibility, "rank-biased overlap with the nearest ideal list, over that of the ideal with itself",
+        "Compat",
+        compatibility,
+        "rank-biased overlap with the nearest ideal list, over that of the ideal with itself",
         (
             Parameter("p", float, 0.95, "persistence", least=0, most=1),
             Parameter("normalize", bool, True, "divide by the ideal list's overlap with itself"),
         ),
-        spellings=("compatibility",), family="overall", relevance=False,
+        spellings=("compatibility",),
+        family="overall",
+        relevance=False,
         laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
         source="Clarke, Vtyurina and Smucker 2021",
     ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
@@ -67,7 +66,9 @@ def check_mapping(source: Mapping[Any, Any], where: str, what: str) -> Mapping[s
     kinds = firsts.union(map(type, source))
     if kinds <= {str}:
         return source
-    copy = {_id(query, where): {_id(doc, where): value for doc, value in docs.items()} for query, docs in source.items()}
+    copy = {
+        _id(query, where): {_id(doc, where): value for doc, value in docs.items()} for query, docs in source.items()
+    }
     if len(copy) != len(source) or any(len(a) != len(b) for a, b in zip(copy.values(), source.values(), strict=True)):
         raise DataError(f"{where}: two ids are the same once written as text, such as 7 and '7'")
     return copy
@@ -76,6 +77,9 @@ def check_mapping(source: Mapping[Any, Any], where: str, what: str) -> Mapping[s
 def _id(value: Any, where: str) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and value == int(value):
-        return str(int(value))
+    try:  # whole numbers of any kind, numpy's included
+        if not isinstance(value, bool) and math.isfinite(value) and value == int(value):
+            return str(int(value))
+    except (TypeError, ValueError, OverflowError):
+        pass
     raise DataError(f"{where}: the id {value!r} is neither a text nor a whole number")

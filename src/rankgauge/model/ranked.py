@@ -145,9 +145,7 @@ class RankedGrades:
         def make() -> RankedGrades:
             kept = self._keep(self.grades >= 0)
             above = np.arange(len(kept.grades)) - kept.starts[kept.owner]
-            return replace(
-                kept, retrieved=np.diff(kept.starts), above=above, tied=np.ones_like(above), _cache={}
-            )
+            return replace(kept, retrieved=np.diff(kept.starts), above=above, tied=np.ones_like(above), _cache={})
 
         return self.cached("judged_only", make)
 
@@ -161,6 +159,11 @@ class RankedGrades:
         if subtopics is not None:
             subtopics = subtopics.renumbered(np.where(mask, np.cumsum(mask) - 1, -1))
         return replace(
-            self, starts=starts, above=self.above[mask], tied=self.tied[mask], grades=self.grades[mask],
-            subtopics=subtopics, _cache={},
+            self,
+            starts=starts,
+            above=self.above[mask],
+            tied=self.tied[mask],
+            grades=self.grades[mask],
+            subtopics=subtopics,
+            _cache={},
         )

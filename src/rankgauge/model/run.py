@@ -112,6 +112,4 @@ def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:
         chosen = chosen.select("query", "doc", (-as_numbers(chosen["rank"], name)).alias("score"))
     else:
         chosen = named_columns(frame, ("query", "doc", "score"), name)
-    return pl.DataFrame(
-        [as_ids(chosen["query"], name), as_ids(chosen["doc"], name), as_numbers(chosen["score"], name)]
-    )
+    return pl.DataFrame([as_ids(chosen["query"], name), as_ids(chosen["doc"], name), as_numbers(chosen["score"], name)])

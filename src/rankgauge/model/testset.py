@@ -72,7 +72,10 @@ class TestSet(Sequence[Query]):
         and scored 0 or less is a contradiction.
         """
         lists: dict[str, Sequence[Any] | None] = {
-            "relevant_docs": relevant_docs, "relevance_scores": relevance_scores, "ids": ids, "tags": tags,
+            "relevant_docs": relevant_docs,
+            "relevance_scores": relevance_scores,
+            "ids": ids,
+            "tags": tags,
         }
         for what, values in lists.items():
             if values is not None and len(values) != len(queries):

@@ -1,0 +1,1 @@
+"""Records to neutral tables, and tables to terminal, Markdown, LaTeX and CSV. Rounding happens only here."""

@@ -70,7 +70,7 @@ def student_quantile(p: float, freedom: int) -> float:
 
 def _student_density(t: float, n: float) -> float:
     scale = math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2)) / math.sqrt(n * math.pi)
-    return scale * (1 + t * t / n) ** (-(n + 1) / 2)
+    return float(scale * (1 + t * t / n) ** (-(n + 1) / 2))
 
 
 def _student_cdf(t: float, n: int) -> float:

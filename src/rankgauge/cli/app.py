@@ -1,0 +1,57 @@
+"""All commands. Each lives in a module of its own that is imported when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+__all__ = ["app"]
+
+_COMMANDS = {
+    "evaluate": ("rankgauge.cli.evaluate", "evaluate", "Score runs against judgments."),
+    "trec_eval": ("rankgauge.cli.trec_eval", "trec_eval", "Print what trec_eval prints, line by line."),
+    "reconcile": ("rankgauge.cli.reconcile", "reconcile", "Find out why a figure differs from another tool's."),
+    "measures": ("rankgauge.cli.explain", "measures", "List all measures, and which to use when."),
+    "explain": ("rankgauge.cli.explain", "explain", "Explain a measure: formula, example, range, use, targets."),
+    "contracts": ("rankgauge.cli.explain", "contracts", "List the contract presets: how other tools count."),
+    "convert": ("rankgauge.cli.convert", "convert", "Convert a run, judgments or a test set."),
+    "completion": ("rankgauge.cli.completion", "completion", "Print the script that completes commands in a shell."),
+    "demo": ("rankgauge.cli.demo", "demo", "Evaluate a small bundled example, offline."),
+}
+
+
+class _Lazy(click.Group):
+    """A group that knows its commands by name and loads only the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        module, attribute, _ = _COMMANDS[name]
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            close = difflib.get_close_matches(args[0], _COMMANDS, n=1, cutoff=0.5)
+            nearby = f" Did you mean {close[0]!r}?" if close else f" Commands: {', '.join(_COMMANDS)}."
+            raise click.UsageError(f"no such command {args[0]!r}.{nearby}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, _, summary) in _COMMANDS.items()])
+
+
+@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="rankgauge", prog_name="rankgauge", message="%(prog)s %(version)s")
+def app() -> None:
+    """Measure retrieval quality: exact scores under an explicit contract, with honest uncertainty."""

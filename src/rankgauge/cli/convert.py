@@ -1,0 +1,32 @@
+"""`rankgauge convert`."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["convert"]
+
+_FORMATS = "trec, json, jsonl, csv, tsv, parquet or beir"
+
+
+@click.command()
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option("--lossy", is_flag=True, help="Drop what the target cannot hold.")
+@click.option("--from", "form", metavar="FORMAT", help=f"Format of IN, if detection is wrong: {_FORMATS}.")
+@click.option("--to", metavar="FORMAT", help="Format of OUT, if its ending does not tell.")
+@click.option(
+    "--as", "kind", type=click.Choice(["run", "judgments", "testset"]), help="What IN holds, if that is not clear."
+)
+def convert(source: str, target: str, lossy: bool, form: str | None, to: str | None, kind: str | None) -> None:
+    """Convert a run, judgments or a test set from IN to OUT; either may be - for standard input or output.
+
+    The ending of OUT tells the format (.txt .run .qrels .json .jsonl .csv .tsv .parquet, each with .gz or .zst). What
+    the target cannot hold is named first, and wants --lossy.
+    """
+    from rankgauge.formats.convert import convert as convert_file
+
+    loaded = convert_file(source, target, lossy=lossy, form=form, to=to, kind=kind)
+    if target != "-":
+        what = {"Run": "run", "Qrels": "judgments", "TestSet": "test set"}[type(loaded.content).__name__]
+        click.echo(f"{target}: {what} of {len(loaded.content)} queries", err=True)

@@ -1,0 +1,205 @@
+"""Why does my number differ from theirs? Try every contract and every variant of the measure, and list what fits."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rankgauge.engine.matching import match
+from rankgauge.engine.scoring import aggregate, has_relevant, score_queries
+from rankgauge.errors import DataError, MeasureError
+from rankgauge.formats import RunParts
+from rankgauge.measures import Measure, parse_measure
+from rankgauge.measures.presets import PRESETS
+from rankgauge.model.contract import Contract
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.ranked import Bools, RankedGrades
+from rankgauge.model.run import Run
+
+__all__ = ["Claim", "Reconciliation", "Variant", "reconcile"]
+
+_ORDERS: tuple[dict[str, str], ...] = (
+    {},
+    {"scores": "float32"},
+    {"ties": "given"},
+    {"ties": "expected"},
+)
+_MOST_GRADES = 6
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The figure to be explained, with the digits it was shown with."""
+
+    value: float
+    digits: int
+    percent: bool = False
+
+    @staticmethod
+    def of(text: str) -> Claim:
+        plain = text.strip().removesuffix("%").strip()
+        try:
+            value = float(plain)
+        except ValueError:
+            raise DataError(f"--value {text!r} is no number; example: 0.6542") from None
+        if not math.isfinite(value):
+            raise DataError(f"--value {text!r} is no finite number")
+        digits = len(plain.partition(".")[2]) if "e" not in plain.lower() else 12
+        return Claim(value, digits, percent=text.strip().endswith("%"))
+
+    def fits(self, value: float, *, bounded: bool) -> bool:
+        """Whether a value rounds to the figure; a figure above 1 of a measure up to 1 is read as a percentage."""
+        scale = 100.0 if self.percent or (bounded and self.value > 1) else 1.0
+        return abs(value * scale - self.value) <= 0.5 * 10.0**-self.digits * (1 + 1e-9)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to count: the measure, the contract, and which queries were averaged."""
+
+    measure: Measure
+    contract: Contract
+    queries: str
+    """`all`, or `graded` for only those with graded labels."""
+    value: float
+    changes: tuple[str, ...]
+    """What differs from the default, for people to read."""
+    presets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """Variants that give the figure, plainest first; and the nearest ones if none does."""
+
+    claim: Claim
+    measure: Measure
+    tried: int
+    matches: list[Variant] = field(default_factory=list)
+    nearest: list[Variant] = field(default_factory=list)
+
+
+def reconcile(qrels: Qrels, run: Run | RunParts, measure: str | Measure, value: str | float) -> Reconciliation:
+    """Find the conventions under which `measure` has `value`, to the digits shown."""
+    asked = parse_measure(measure)
+    claim = Claim.of(str(value))
+    variants: list[Variant] = []
+    for order, drop_self in itertools.product(_ORDERS, (False, True)):
+        contract = Contract(duplicates="first").with_changes(**order, drop_self=drop_self)
+        ranked = match(qrels, run, contract).ranked
+        choices = list(_measure_variants(asked, ranked))
+        values, _ = score_queries(ranked, choices)
+        for j, choice in enumerate(choices):
+            for missing, no_relevant, graded in itertools.product(("zero", "skip"), ("count", "skip"), (False, True)):
+                full = contract.with_changes(missing=missing, no_relevant=no_relevant, duplicates="error")
+                mask = _mask(ranked, choice, full, graded)
+                if not mask.any():
+                    continue
+                number = aggregate(choice, values[mask, j])
+                variants.append(
+                    Variant(choice, full, "graded" if graded else "all", number, _changes(asked, choice, full, graded))
+                )
+    return _result(claim, asked, variants)
+
+
+def _result(claim: Claim, asked: Measure, variants: list[Variant]) -> Reconciliation:
+    from rankgauge.measures import Law
+
+    bounded = Law.BOUNDED in asked.definition.laws
+    variants.sort(key=lambda v: len(v.changes))
+    presets = _preset_names(asked)
+
+    def labelled(variant: Variant) -> Variant:
+        names = presets.get((variant.measure, variant.contract)) if variant.queries == "all" else None
+        return Variant(
+            variant.measure, variant.contract, variant.queries, variant.value, variant.changes, tuple(names or ())
+        )
+
+    matches = [labelled(v) for v in variants if claim.fits(v.value, bounded=bounded)]
+    nearest: list[Variant] = []
+    if not matches:
+        goal = claim.value / 100 if claim.percent or (bounded and claim.value > 1) else claim.value
+        seen: set[float] = set()
+        for variant in sorted(variants, key=lambda v: (abs(v.value - goal), len(v.changes))):
+            if round(variant.value, 10) not in seen:
+                seen.add(round(variant.value, 10))
+                nearest.append(labelled(variant))
+            if len(nearest) == 5:
+                break
+    return Reconciliation(claim, asked, len(variants), matches, nearest)
+
+
+def _preset_names(asked: Measure) -> dict[tuple[Measure, Contract], list[str]]:
+    named: dict[tuple[Measure, Contract], list[str]] = {}
+    for preset in PRESETS.values():
+        try:
+            measure = preset.apply(asked)
+        except MeasureError:
+            continue
+        contract = preset.contract.with_changes(
+            missing="zero" if preset.contract.missing == "error" else preset.contract.missing
+        )
+        named.setdefault((measure, contract), []).append(preset.name)
+    return named
+
+
+def _mask(ranked: RankedGrades, measure: Measure, contract: Contract, graded: bool) -> Bools:
+    mask = np.ones(len(ranked), dtype=bool)
+    if contract.missing == "skip":
+        mask &= ranked.in_run
+    if contract.no_relevant == "skip":
+        mask &= has_relevant(ranked, measure)
+    if graded:
+        labelled = (ranked.judged_grades != 0) & (ranked.judged_grades != 1)
+        mask &= np.bincount(ranked.judged_owner[labelled], minlength=len(ranked)) > 0
+    return mask
+
+
+def _measure_variants(asked: Measure, ranked: RankedGrades) -> Iterator[Measure]:
+    """The measure under every setting of the parameters that tools disagree on; parameters the caller set stay."""
+    top = float(ranked.judged_grades.max(initial=0.0))
+    grades = sorted({float(g) for g in np.unique(ranked.judged_grades) if g > 0})[:_MOST_GRADES]
+    options: dict[str, list[object]] = {
+        "rel": [1.0, *[g for g in grades if g != 1.0], 0.0],
+        "judged_only": [False, True],
+        "gain": ["linear", "exp"],
+        "ideal": ["judged", "retrieved", "returned"],
+        "over": ["k", "returned"],
+        "capped": [False, True],
+        "norm": ["R", "min"],
+        "rule": ["trec_eval10", "trec_eval9"],
+        "max_grade": [max(top, 1.0), 4.0] if asked.name in ("ERR", "nERR") else [],
+        "grades": ["binary", "linear"] if asked.name == "AP" else ["binary", "scaled"],
+    }
+    chosen = [
+        [(p.name, value) for value in options.get(p.name, [])]
+        for p in asked.definition.parameters
+        if options.get(p.name) and not asked.is_set(p.name)
+    ]
+    seen: set[Measure] = set()
+    for combination in itertools.product(*chosen):
+        values = dict(combination)
+        if values.get("grades") == "linear":
+            values["max_grade"] = max(top, 1.0)
+        try:
+            variant = asked.with_values(**values)
+            variant.score(ranked)
+        except (MeasureError, DataError):
+            continue
+        if variant not in seen:
+            seen.add(variant)
+            yield variant
+
+
+def _changes(asked: Measure, measure: Measure, contract: Contract, graded: bool) -> tuple[str, ...]:
+    default = Contract()
+    changes = [f"{name}={value!r}" for name, value in measure.values if (name, value) not in asked.values]
+    for name, value in contract.to_dict().items():
+        if value != getattr(default, name):
+            changes.append(f"{name}={value}")
+    if graded:
+        changes.append("queries=graded")
+    return tuple(changes)

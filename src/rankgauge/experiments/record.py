@@ -1,0 +1,134 @@
+"""The record: the one versioned JSON document that every evaluation ends as, and all reports are made from."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankgauge.errors import FormatError
+from rankgauge.experiments.notes import notes_of
+from rankgauge.measures.explanations import LANGUAGES, sentence, targets_for
+from rankgauge.stats.intervals import Interval
+
+if TYPE_CHECKING:
+    from rankgauge.experiments.evaluation import Evaluation
+
+__all__ = ["FORMAT", "VERSION", "check_record", "record_of"]
+
+FORMAT = "rankgauge.record"
+VERSION = 1
+
+
+def record_of(
+    evaluations: Sequence[Evaluation], *, inputs: Mapping[str, Mapping[str, Any]] | None = None, provenance: bool = True
+) -> dict[str, Any]:
+    """The record of one or several systems scored with the same judgments and measures.
+
+    `inputs` describes the files: {"judgments": {"path", "sha256"}, "run:NAME": {...}}. A record that is only shown, not
+    kept, can do without the commit, which takes a process to find.
+    """
+    from rankgauge import __version__
+
+    first = evaluations[0]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": "evaluation",
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "rankgauge": __version__,
+        "contract": {"preset": first.preset, **first.contract.to_dict()},
+        "measures": [
+            {
+                "name": str(measure),
+                "aggregate": measure.definition.aggregate,
+                "formula": measure.definition.formula,
+                "targets": targets_for(measure),
+            }
+            for measure in first.measures
+        ],
+        "queries": list(first.table.queries),
+        "systems": [_system(evaluation) for evaluation in evaluations],
+        "provenance": {
+            "inputs": {name: dict(value) for name, value in (inputs or {}).items()},
+            "python": platform.python_version(),
+            "platform": platform.system(),
+            "git": _git_commit() if provenance else None,
+        },
+    }
+
+
+def _system(evaluation: Evaluation) -> dict[str, Any]:
+    table, coverage = evaluation.table, evaluation.coverage
+    counted = table.counted
+    return {
+        "name": evaluation.name,
+        "means": {
+            str(measure): {
+                "value": evaluation.mean[measure],
+                "interval": _bounds(evaluation.interval[str(measure)]),
+                "queries": int(counted[:, j].sum()),
+                "sentence": {language: sentence(measure, evaluation.mean[measure], language) for language in LANGUAGES},
+            }
+            for j, measure in enumerate(evaluation.measures)
+        },
+        "per_query": {name: table.values[:, j].tolist() for j, name in enumerate(table.measures)},
+        "counted": {name: counted[:, j].tolist() for j, name in enumerate(table.measures) if not counted[:, j].all()},
+        "coverage": {
+            "judged_queries": coverage.judged_queries,
+            "run_queries": coverage.run_queries,
+            "missing": coverage.missing,
+            "no_relevant": coverage.no_relevant,
+            "not_judged": coverage.not_judged,
+            "tied_documents": coverage.tied_documents,
+            "tied_queries": coverage.tied_queries,
+            "judged_at": {str(k): share for k, share in coverage.judged_at.items()},
+            "only_relevant": coverage.only_relevant,
+        },
+        "notes": {
+            language: [
+                {"level": note.level, "key": note.key, "text": note.text} for note in notes_of(evaluation, language)
+            ]
+            for language in LANGUAGES
+        },
+    }
+
+
+def _bounds(interval: Interval | None) -> dict[str, Any] | None:
+    if interval is None:
+        return None
+    return {"low": interval.low, "high": interval.high, "level": interval.level, "method": interval.method}
+
+
+def _git_commit() -> str | None:
+    """The commit of the working folder, if it is under git."""
+    if not any((folder / ".git").exists() for folder in (Path.cwd(), *Path.cwd().parents)):
+        return None
+    try:
+        done = subprocess.run(
+            ["git", "rev-parse", "HEAD"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=False,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None
+
+
+def check_record(value: Any, name: str) -> dict[str, Any]:
+    """A record of a version this release reads, or a `FormatError`."""
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise FormatError(name, ["this is no rankgauge record"])
+    version = value.get("version")
+    if not isinstance(version, int) or not 1 <= version <= VERSION:
+        raise FormatError(
+            name, [f"record version {version!r} is not known to this release (up to {VERSION}); update rankgauge"]
+        )
+    return value

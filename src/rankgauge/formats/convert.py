@@ -1,0 +1,206 @@
+"""From one file format to another, saying what would be lost before losing it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import polars as pl
+
+from rankgauge.errors import FormatError
+from rankgauge.formats import Source, load_qrels, load_run
+from rankgauge.formats.beir import is_beir_folder, read_beir_corpus, read_beir_testset, write_beir
+from rankgauge.formats.detect import Format, check_format, detect, format_of_name
+from rankgauge.formats.json_lists import render_run_json, render_run_lines
+from rankgauge.formats.json_values import read_json, read_json_lines
+from rankgauge.formats.sources import write_whole
+from rankgauge.formats.tables import read_table, render_table, table_kind
+from rankgauge.formats.testset_json import is_testset, render_testset, testset_of
+from rankgauge.formats.trec import first_tag, render_qrels, render_run
+from rankgauge.model.frames import ID_COLUMNS
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.run import Run
+from rankgauge.model.testset import Query, TestSet
+
+__all__ = ["KINDS", "Kind", "Loaded", "convert", "load_any"]
+
+Kind = Literal["run", "judgments", "testset"]
+KINDS: tuple[Kind, ...] = ("run", "judgments", "testset")
+_BLANK = re.compile(r"\s")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a file holds, and what of it could not be kept in memory."""
+
+    content: Run | Qrels | TestSet
+    format: Format
+    left_behind: tuple[str, ...] = ()
+    tag: str = "run"
+
+
+def load_any(path: str, *, form: str | None = None, kind: str | None = None) -> Loaded:
+    """Read a file as a run, judgments or a test set, told by its content unless `kind` says so."""
+    if kind is not None and kind not in KINDS:
+        raise FormatError(path, [f"kind {kind!r} is not one of {', '.join(KINDS)}"])
+    if path != "-" and (form == "beir" or is_beir_folder(path)):
+        return _load_beir(path)
+    source = Source(path)
+    found = check_format(form) if form else detect(source)
+    wanted = kind or _kind_of(source, found)
+    if wanted == "run":
+        return Loaded(load_run(source, found), found, tag=first_tag(source) if found == "trec" else source.bare_name)
+    if found in ("json", "jsonl"):
+        value = _value(source, found)
+        if is_testset(value):
+            return Loaded(testset_of(value, source.name), found)
+    return Loaded(load_qrels(source, found), found)
+
+
+def _value(source: Source, form: Format) -> Any:
+    return read_json(source) if form == "json" else [value for _, value in read_json_lines(source)]
+
+
+def _load_beir(path: str) -> Loaded:
+    test_set = read_beir_testset(path)
+    try:
+        corpus = read_beir_corpus(path)
+    except FormatError:
+        return Loaded(test_set, "beir")
+    judged = {doc for query in test_set for doc in query.grades}
+    kept = TestSet(
+        (replace(q, texts={doc: corpus[doc] for doc in q.grades if doc in corpus}) for q in test_set),
+        name=test_set.name,
+    )
+    others = len([doc for doc in corpus if doc not in judged])
+    lost = (f"the texts of {others} documents without judgments",) if others else ()
+    return Loaded(kept, "beir", lost)
+
+
+def _kind_of(source: Source, form: Format) -> Kind:
+    if form == "trec":
+        lines = [line.split() for line in source.head().splitlines()[:50] if line.strip() and line[:1] != b"#"]
+        return "run" if lines and min(map(len, lines)) >= 6 else "judgments"
+    if form in ("json", "jsonl"):
+        value = _value(source, form)
+        if is_testset(value):
+            return "testset"
+        if isinstance(value, dict) and _could_be_grades(value):
+            raise FormatError(
+                source.name, ["this JSON could be a run or judgments; say which with --as run or --as judgments"]
+            )
+        return "run"
+    names = {str(name).strip().casefold() for name in read_table(source, table_kind(form, source.name)).columns}
+    grades = set(ID_COLUMNS["grade"]) - {"score"}
+    return "judgments" if names & grades or "corpus-id" in names else "run"
+
+
+def _could_be_grades(value: dict[str, Any]) -> bool:
+    docs: Any = next((docs for docs in value.values() if docs), {})
+    return isinstance(docs, dict) and all(isinstance(grade, int) for grade in docs.values())
+
+
+def convert(
+    path: str,
+    target: str,
+    *,
+    lossy: bool = False,
+    form: str | None = None,
+    to: str | None = None,
+    kind: str | None = None,
+) -> Loaded:
+    """Convert a file. What the target cannot hold is an error, unless `lossy` allows it."""
+    loaded = load_any(path, form=form, kind=kind)
+    target_form = check_format(to) if to else _target_format(target)
+    content = loaded.content
+    losses = [*loaded.left_behind, *_losses(content, target_form)]
+    if losses and not lossy:
+        raise FormatError(
+            target, [f"{target_form} cannot hold {loss}" for loss in losses], hint="drop them with --lossy (lossy=True)"
+        )
+    if target_form == "trec":
+        _refuse_blanks(content, target)
+    if target_form == "beir":
+        write_beir(_as_testset(content, target), target)
+        return loaded
+    write_whole(target, _render(content, target_form, loaded.tag))
+    return loaded
+
+
+def _target_format(target: str) -> Format:
+    if target == "-":
+        raise FormatError(target, ["say which format to write to standard output: --to trec"])
+    named = format_of_name(target)
+    if named is None:
+        raise FormatError(target, ["its name does not tell the format; use a known ending, or --to FORMAT"])
+    return named
+
+
+def _losses(content: Run | Qrels | TestSet, form: Format) -> list[str]:
+    losses = []
+    if isinstance(content, TestSet):
+        if form in ("trec", "csv", "tsv", "parquet"):
+            if any(query.text != query.id for query in content):
+                losses.append(f"the texts of {sum(q.text != q.id for q in content)} queries")
+            if any(query.texts for query in content):
+                losses.append("the texts of documents")
+        if form != "json" and form != "jsonl" and any(query.tags for query in content):
+            losses.append("tags")
+    if isinstance(content, Qrels) and "subtopic" in content.frame.columns and form in ("json", "jsonl", "beir"):
+        losses.append("judgments by subtopic (a document's best grade would be kept)")
+    if isinstance(content, Run) and form == "beir":
+        raise FormatError("beir", ["a BEIR folder holds a test set, not a run"])
+    return losses
+
+
+def _refuse_blanks(content: Run | Qrels | TestSet, target: str) -> None:
+    """TREC columns are separated by white space, so an id must not hold any."""
+    frame = content.qrels.frame if isinstance(content, TestSet) else content.frame
+    bad = [
+        text
+        for column in ("query", "doc")
+        for text in frame[column].unique(maintain_order=True).to_list()
+        if _BLANK.search(text) or text.startswith("#")
+    ]
+    if bad:
+        raise FormatError(
+            target,
+            [
+                f"TREC columns cannot hold the id {bad[0]!r}, which has white space in it or begins with # "
+                f'({len(bad)} such ids); give the queries an "id" first'
+            ],
+        )
+
+
+def _as_testset(content: Run | Qrels | TestSet, target: str) -> TestSet:
+    if isinstance(content, TestSet):
+        return content
+    if isinstance(content, Run):
+        raise FormatError(target, ["a run is no test set"])
+    return TestSet((Query(query, grades, query) for query, grades in content.to_dict().items()), name=content.name)
+
+
+def _render(content: Run | Qrels | TestSet, form: Format, tag: str) -> bytes:
+    if isinstance(content, Run):
+        if form == "trec":
+            return render_run(content.frame, tag)
+        if form == "json":
+            return render_run_json(content)
+        return (
+            render_run_lines(content) if form == "jsonl" else render_table(_ids(content.frame), table_kind(form, form))
+        )
+    if form == "json":
+        return render_testset(_as_testset(content, "json"))
+    if form == "jsonl":
+        import json
+
+        items = json.loads(render_testset(_as_testset(content, "jsonl")))
+        return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items).encode()
+    frame = content.qrels.frame if isinstance(content, TestSet) else content.frame
+    return render_qrels(frame) if form == "trec" else render_table(_ids(frame), table_kind(form, form))
+
+
+def _ids(frame: pl.DataFrame) -> pl.DataFrame:
+    """Columns under the names most tools know."""
+    return frame.rename({"query": "query_id", "doc": "doc_id"})

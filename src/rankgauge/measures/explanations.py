@@ -1,0 +1,72 @@
+"""What the measures mean, in English and Chinese: texts, result sentences, scenario targets and worked examples."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from rankgauge.errors import RankgaugeError
+from rankgauge.measures.measure import Definition, Measure
+from rankgauge.measures.notation import parse_measure
+
+__all__ = ["LANGUAGES", "TARGETS", "Language", "check_language", "describe", "sentence", "targets_for", "texts"]
+
+Language = Literal["en", "zh"]
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
+
+TARGETS: dict[str, dict[str, float]] = {
+    "qa": {"R@5": 0.8, "R@10": 0.9, "RR": 0.7, "nDCG@10": 0.8},
+    "general": {"R@5": 0.6, "R@10": 0.8, "RR": 0.6, "nDCG@10": 0.7},
+    "exploratory": {"R@5": 0.4, "R@10": 0.7, "RR": 0.5, "nDCG@10": 0.6},
+}
+"""Reference values by scenario; a mean above them is usually good enough for that scenario."""
+
+
+def check_language(name: str) -> Language:
+    for known in LANGUAGES:
+        if name == known:
+            return known
+    raise RankgaugeError(f"unknown language {name!r}; known are: {', '.join(LANGUAGES)}")
+
+
+@cache
+def texts(language: Language) -> dict[str, Any]:
+    """All texts of a language."""
+    return tomllib.loads((files("rankgauge.measures") / "texts" / f"{language}.toml").read_text("utf-8"))
+
+
+def describe(definition: Definition, language: Language) -> dict[str, str]:
+    """Title, meaning, use, range and sentence of a measure; a measure from outside has only its name and formula."""
+    found: dict[str, str] = texts(language).get(definition.name, {})
+    plain = {"title": definition.name, "meaning": "", "use": "", "range": "", "sentence": "{value}"}
+    return {**plain, **found}
+
+
+def sentence(measure: Measure, value: float, language: Language, digits: int = 3) -> str:
+    """One plain sentence about a result."""
+    entry = describe(measure.definition, language)
+    template = entry["sentence"] if measure.at is not None else entry.get("sentence_all", entry["sentence"])
+    if measure.name == "RR" and value <= 0:
+        nothing = {"en": "no query has a relevant document in its list", "zh": "没有任何查询检索到相关文档"}
+        return nothing[language]
+    rel = measure.get("rel")
+    return template.format(
+        value=f"{value:.{digits}f}",
+        percent=f"{100 * value:.1f} %",
+        k="" if measure.at is None else f"{measure.at:g}",
+        inverse=f"{1 / value:.1f}" if value > 0 else "∞",
+        rel="" if rel is None else f"{rel:g}",
+    )
+
+
+def targets_for(measure: Measure) -> dict[str, float]:
+    """Target of each scenario for a measure, where the reference table has one (whatever its threshold)."""
+    found = {}
+    for scenario, goals in TARGETS.items():
+        for name, goal in goals.items():
+            target = parse_measure(name)
+            if target.name == measure.name and target.at == measure.at and set(dict(measure.values)) <= {"rel"}:
+                found[scenario] = goal
+    return found

@@ -1,0 +1,104 @@
+"""Worked examples: one small ranked list, scored step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rankgauge.measures.explanations import Language
+from rankgauge.measures.gain import gain_of
+from rankgauge.measures.measure import Measure
+from rankgauge.model.ranked import RankedGrades, SubtopicHits
+
+__all__ = ["example", "worked_example"]
+
+_GRADES = (2.0, 0.0, 3.0, 0.0, 1.0)
+"""Grades down the example list; documents of grade 0 are judged non-relevant."""
+_MISSED = (1.0,)
+"""Grades of the judged documents that were not retrieved."""
+
+
+def example(measure: Measure) -> RankedGrades:
+    """The example as kernels see it, with grades cut to what the measure's scale takes."""
+    top = measure.get("max_rel") if measure.definition.parameter("max_rel") else measure.get("max_grade")
+    cut = float(top) if top else 4.0
+    grades = np.minimum(np.array(_GRADES), cut)
+    judged = np.sort(np.minimum(np.array(_GRADES + _MISSED), cut))[::-1]
+    n = len(grades)
+    return RankedGrades(
+        queries=["q"],
+        in_run=np.ones(1, bool),
+        retrieved=np.array([n]),
+        starts=np.array([0, n]),
+        above=np.arange(n),
+        tied=np.ones(n, np.int64),
+        grades=grades,
+        judged_starts=np.array([0, len(judged)]),
+        judged_grades=judged,
+        ties_met=np.zeros(1, np.int64),
+        subtopics=SubtopicHits(
+            np.array([0, n + 1]),
+            np.arange(n + 1),
+            np.array([0, 0, 1, 0, 0, 1]),
+            np.append(grades, 1.0),
+            np.array([0, 1, 2, 3, 4, -1]),
+        ),
+        prefix={f"budget={measure.get('budget')}": np.array([3])},
+    )
+
+
+def worked_example(measure: Measure, language: Language) -> list[str]:
+    """Lines that show the example list, the steps for the common measures, and the score."""
+    ranked = example(measure)
+    value = float(measure.score(ranked)[0])
+    zh = language == "zh"
+    row = "  ".join(f"{i}:{grade:g}" for i, grade in enumerate(ranked.grades, start=1))
+    missed = ", ".join(f"{grade:g}" for grade in _MISSED)
+    lines = [
+        (
+            f"排名:等级  {row}；另有一篇等级为 {missed} 的文档未被检索到"
+            if zh
+            else f"rank:grade  {row}; one more document of grade {missed} was not retrieved"
+        ),
+    ]
+    lines += _steps(measure, ranked)
+    lines.append(f"{measure} = {value:.4f}")
+    return lines
+
+
+def _steps(measure: Measure, ranked: RankedGrades) -> list[str]:
+    rel = measure.get("rel")
+    depth = len(ranked.grades) if measure.at is None else int(measure.at)
+    relevant = [] if rel is None else [i + 1 for i, g in enumerate(ranked.grades) if g >= rel and i < depth]
+    total = 0 if rel is None else int(ranked.n_relevant(rel)[0])
+    found = len(relevant)
+    if measure.name == "P" and measure.get("over") == "k":
+        return [f"h_{depth} = {found}; {found} / {depth}"]
+    if measure.name == "R" and measure.get("budget") is None and not measure.get("capped"):
+        return [f"h_{depth} = {found}, R = {total}; {found} / {total}"]
+    if measure.name == "F1" and measure.get("beta") == 1:
+        return [f"P = {found}/{depth}, R = {found}/{total}; 2 P R / (P + R)"]
+    if measure.name == "RR":
+        return [f"1 / {relevant[0]}" if relevant else "0"]
+    if measure.name == "Success":
+        return [f"h_{depth} = {found}"]
+    if measure.name == "AP" and measure.get("grades") == "binary" and measure.get("norm") == "R":
+        parts = " + ".join(f"{i}/{rank}" for i, rank in enumerate(relevant, start=1))
+        return [f"({parts}) / {total}"]
+    if measure.name in ("DCG", "nDCG"):
+        return _gain_steps(measure, ranked, depth)
+    return []
+
+
+def _gain_steps(measure: Measure, ranked: RankedGrades, depth: int) -> list[str]:
+    def dcg(gains: list[float]) -> str:
+        return " + ".join(f"{g:g}/log2({i + 1})" for i, g in enumerate(gains, start=1) if g) or "0"
+
+    gains = gain_of(ranked.grades, measure).tolist()
+    lines = [f"DCG = {dcg(gains[:depth])}"]
+    if measure.name == "nDCG":
+        pool = ranked.grades if measure.get("ideal") == "retrieved" else ranked.judged_grades
+        ideal = sorted(gain_of(pool, measure).tolist(), reverse=True)[:depth]
+        if measure.get("ideal") == "returned":
+            ideal = ideal[: len(ranked.grades)]
+        lines.append(f"ideal DCG = {dcg(ideal)}")
+    return lines

@@ -1,0 +1,206 @@
+"""An evaluation record as tables and remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rankgauge.measures import parse_measure
+from rankgauge.measures.explanations import TARGETS, Language, texts
+from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
+
+__all__ = ["FORMATS", "render"]
+
+FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
+Record = Mapping[str, Any]
+
+_WORDS: dict[Language, dict[str, str]] = {
+    "en": {
+        "system": "system",
+        "query": "query",
+        "contract": "contract",
+        "interval": "mean [95 % interval over queries]",
+        "warning": "warning",
+        "good": "good enough for",
+        "of": "of {n} targets",
+        "low": "low",
+        "high": "high",
+        "measure": "measure",
+        "value": "value",
+        "queries": "queries",
+        "reading": "reading",
+    },
+    "zh": {
+        "system": "系统",
+        "query": "查询",
+        "contract": "契约",
+        "interval": "均值 [查询间 95 % 置信区间]",
+        "warning": "警告",
+        "good": "已达到目标",
+        "of": "（共 {n} 项目标）",
+        "low": "下限",
+        "high": "上限",
+        "measure": "指标",
+        "value": "取值",
+        "queries": "查询数",
+        "reading": "解读",
+    },
+}
+
+
+def render(
+    record: Record,
+    form: str,
+    *,
+    digits: int = 4,
+    language: Language = "en",
+    per_query: bool = False,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """The record in one of `FORMATS` except json."""
+    if form == "trec_eval":
+        return "\n".join(_trec_lines(record, per_query)) + "\n"
+    if form == "csv":
+        return render_csv(
+            _per_query_table(record, digits, language) if per_query else _long_table(record, digits, language)
+        )
+    table = _mean_table(record, digits, language)
+    if form == "latex":
+        return render_latex(_per_query_table(record, digits, language) if per_query else table)
+    remarks = _remarks(record, language)
+    if form == "markdown":
+        parts = [render_markdown(table)]
+        if per_query:
+            parts.append(render_markdown(_per_query_table(record, digits, language)))
+        parts.append("\n".join(f"- {remark}" for remark in remarks) + "\n")
+        return "\n".join(parts)
+    words = _WORDS[language]
+    parts = [render_terminal(table, width=width, color=color)]
+    if per_query:
+        parts.append(render_terminal(_per_query_table(record, digits, language), width=width, color=color))
+    parts.append("".join(f"{remark}\n" for remark in [words["interval"], *remarks]))
+    return "\n".join(parts)
+
+
+def _number(value: float, digits: int, whole: bool) -> str:
+    return str(round(value)) if whole else f"{value:.{digits}f}"
+
+
+def _names(record: Record) -> list[str]:
+    return [measure["name"] for measure in record["measures"]]
+
+
+def _is_sum(record: Record) -> dict[str, bool]:
+    return {measure["name"]: measure["aggregate"] == "sum" for measure in record["measures"]}
+
+
+def _mean_table(record: Record, digits: int, language: Language) -> Table:
+    """One row for each system: mean and interval."""
+    sums = _is_sum(record)
+    rows = []
+    for system in record["systems"]:
+        cells = [system["name"]]
+        for name in _names(record):
+            entry = system["means"][name]
+            cell = _number(entry["value"], digits, sums[name])
+            if entry["interval"]:
+                cell += f" [{entry['interval']['low']:.{digits}f}, {entry['interval']['high']:.{digits}f}]"
+            cells.append(cell)
+        rows.append(cells)
+    return Table([_WORDS[language]["system"], *_names(record)], rows)
+
+
+def _long_table(record: Record, digits: int, language: Language) -> Table:
+    """One row for each system and measure, for spreadsheets."""
+    sums, rows = _is_sum(record), []
+    for system in record["systems"]:
+        for name in _names(record):
+            entry = system["means"][name]
+            bounds = entry["interval"] or {}
+            ends = [f"{bounds[end]:.{digits}f}" if bounds else "" for end in ("low", "high")]
+            rows.append(
+                [system["name"], name, _number(entry["value"], digits, sums[name]), *ends, str(entry["queries"])]
+            )
+    return Table(["system", "measure", "value", "low", "high", "queries"], rows, 2)
+
+
+def _per_query_table(record: Record, digits: int, language: Language) -> Table:
+    sums, rows = _is_sum(record), []
+    skipped = record["contract"]["missing"] == "skip"
+    for system in record["systems"]:
+        columns = [system["per_query"][name] for name in _names(record)]
+        counted = [system["counted"].get(name) for name in _names(record)]
+        for i, query in enumerate(record["queries"]):
+            if skipped and all(mask is not None and not mask[i] for mask in counted):
+                continue
+            values = [
+                _number(column[i], digits, sums[name]) for name, column in zip(_names(record), columns, strict=True)
+            ]
+            rows.append([system["name"], query, *values])
+    words = _WORDS[language]
+    return Table([words["system"], words["query"], *_names(record)], rows, 2)
+
+
+def _trec_lines(record: Record, per_query: bool) -> list[str]:
+    """trec_eval's lines under its own names where it has the measure."""
+    sums, lines = _is_sum(record), []
+    printed = {name: parse_measure(name).trec_name or name for name in _names(record)}
+
+    def line(name: str, query: str, value: float) -> str:
+        shown = str(round(value)) if sums[name] else f"{value:6.4f}"
+        return f"{printed[name]:<22}\t{query}\t{shown}"
+
+    for system in record["systems"]:
+        if per_query:
+            order = sorted(range(len(record["queries"])), key=lambda i: record["queries"][i].encode())
+            for i in order:
+                for name in _names(record):
+                    mask = system["counted"].get(name)
+                    if mask is None or mask[i]:
+                        lines.append(line(name, record["queries"][i], system["per_query"][name][i]))
+        if len(record["systems"]) > 1:
+            lines.append(f"{'runid':<22}\tall\t{system['name']}")
+        lines += [line(name, "all", system["means"][name]["value"]) for name in _names(record)]
+    return lines
+
+
+def _remarks(record: Record, language: Language) -> list[str]:
+    """Readings, targets and notes; what all systems share is said once."""
+    words, remarks = _WORDS[language], []
+    systems: Sequence[Mapping[str, Any]] = record["systems"]
+    if len(systems) == 1:
+        for name in _names(record):
+            remarks.append(f"{name}: {systems[0]['means'][name]['sentence'][language]}")
+    remarks += _targets(record, language)
+    said: dict[tuple[str, str], list[str]] = {}
+    for system in systems:
+        for note in system["notes"][language]:
+            said.setdefault((note["level"], note["text"]), []).append(system["name"])
+    for (level, text), names in said.items():
+        who = "" if len(names) == len(systems) else f"{', '.join(names)}: "
+        mark = f"{words['warning']}: " if level == "warning" else ""
+        remarks.append(f"{mark}{who}{text}")
+    contract = record["contract"]
+    chosen = ", ".join(
+        f"{key}={value}" for key, value in contract.items() if key != "preset" and value not in (None, False)
+    )
+    remarks.append(f"{words['contract']}: {contract['preset']} ({chosen})")
+    return remarks
+
+
+def _targets(record: Record, language: Language) -> list[str]:
+    """Which scenarios' reference values the means reach."""
+    words, names = _WORDS[language], texts(language).get("scenarios", {})
+    goals = {m["name"]: m["targets"] for m in record["measures"] if m["targets"]}
+    if not goals:
+        return []
+    lines = []
+    for system in record["systems"]:
+        verdicts = []
+        for scenario in TARGETS:
+            reached = sum(system["means"][name]["value"] > goal[scenario] for name, goal in goals.items())
+            verdicts.append(f"{names.get(scenario, scenario)} {reached}/{len(goals)}")
+        who = "" if len(record["systems"]) == 1 else f"{system['name']}: "
+        lines.append(f"{who}{words['good']}: {', '.join(verdicts)} ({', '.join(goals)})")
+    return lines
