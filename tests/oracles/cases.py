@@ -37,7 +37,9 @@ def judged(draw: st.DrawFn, grades: Sequence[float] = GRADES, least: int = 1) ->
 
 
 @st.composite
-def scored(draw: st.DrawFn, scores: Sequence[float] = TIED_SCORES, least: int = 0, most: int = len(DOCS)) -> dict[str, float]:
+def scored(
+    draw: st.DrawFn, scores: Sequence[float] = TIED_SCORES, least: int = 0, most: int = len(DOCS)
+) -> dict[str, float]:
     """One list: with ties, or with scores that all differ; not sorted."""
     docs = draw(st.lists(st.sampled_from(DOCS), min_size=least, max_size=most, unique=True))
     if draw(st.booleans()):
@@ -54,7 +56,9 @@ def judgments(draw: st.DrawFn, grades: Sequence[float] | None = None) -> Lists:
 
 
 @st.composite
-def runs(draw: st.DrawFn, queries: Sequence[str], scores: Sequence[float] = TIED_SCORES, most: int = len(DOCS)) -> Lists:
+def runs(
+    draw: st.DrawFn, queries: Sequence[str], scores: Sequence[float] = TIED_SCORES, most: int = len(DOCS)
+) -> Lists:
     """A list for each query; those after the first may be empty."""
     return {query: draw(scored(scores, least=int(i == 0), most=most)) for i, query in enumerate(queries)}
 
@@ -97,7 +101,7 @@ def subtopic_frame(subtopics: Mapping[str, Lists]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-# Values for every parameter in the registry. Scales reach the greatest grade above, since a grade beyond one is an error.
+# Values for every parameter in the registry. Scales reach the greatest grade above: a grade beyond one is an error.
 VALUES: dict[str, Sequence[Any]] = {
     "rel": (0, 0.5, 1, 2, 3.5), "judged_only": (False, True), "over": ("k", "returned"), "capped": (False, True),
     "budget": (None,), "beta": (0, 0.5, 1), "mult": (0, 0.5, 1, 1.4, 2), "hit": (1, 2.5), "noise": (-1, 0.25),

@@ -1,7 +1,7 @@
 """Every measure once more, as slow and as plain as its definition reads.
 
-A function takes a ranked list of document ids, {document: grade}, the number behind the `@` and the measure's parameters
-by name. A document outside the grades is unjudged. Nothing here is shared with the package.
+A function takes a ranked list of document ids, {document: grade}, the number behind the `@` and the measure's
+parameters by name. A document outside the grades is unjudged. Nothing here is shared with the package.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ __all__ = ["evaluate", "evaluate_files"]
 
 _CHOICES = {
     "missing": ("zero", "skip", "error"),
-    "ties": ("trec", "given", "expected"),
+    "ties": ("trec", "given", "stable", "expected"),
     "no_relevant": ("count", "skip"),
     "duplicates": ("error", "first"),
 }
@@ -41,7 +41,8 @@ _FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
 @click.option(
     "--ties",
     type=click.Choice(_CHOICES["ties"]),
-    help="Tied scores: by document id descending (trec, default), as given, or expected over all orders.",
+    help="Order: by score, ties by document id descending (trec, default); as given; by score, ties as listed "
+    "(stable); or the expected value over all tied orders.",
 )
 @click.option(
     "--no-relevant",

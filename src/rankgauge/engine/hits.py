@@ -53,6 +53,16 @@ class SubtopicRows:
     judgment: Ints
 
 
+def best_first(grades: Floats, owner: Ints) -> Floats:
+    """Grades of each query, largest first; queries stay in order."""
+    low, high = float(grades.min(initial=0.0)), float(grades.max(initial=0.0))
+    width = int(high - low) + 1
+    if width < 1 << 20 and (grades == np.floor(grades)).all():  # whole grades: one sort of whole numbers
+        key = np.sort(owner * width + (high - grades).astype(np.int64))
+        return high - (key % width).astype(np.float64)
+    return grades[np.lexsort((-grades, owner))]
+
+
 def assemble(
     judged: Judged,
     hits: Hits,
@@ -64,7 +74,7 @@ def assemble(
     """All parts as one `RankedGrades`, hits in rank order."""
     n = len(judged.queries)
     owner, above = _joined(hits.owner, np.int64), _joined(hits.above, np.int64)
-    order = np.lexsort((above, owner))
+    order = np.argsort(owner * (int(above.max(initial=0)) + 1) + above, kind="stable")
     owner = owner[order]
     tie_met = _joined(hits.tie_met, np.bool_)[order]
     judgment = _joined(hits.judgment, np.int64)[order]

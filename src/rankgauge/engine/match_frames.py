@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rankgauge.engine.hits import Hits, Judged, SubtopicRows, assemble
+from rankgauge.engine.hits import Hits, Judged, SubtopicRows, assemble, best_first
 from rankgauge.errors import DataError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
@@ -69,7 +69,7 @@ class JudgmentIndex:
             {"key": key, "judgment": np.arange(len(frame)), "doc": frame["doc"], "owner": owner, "grade": grades}
         )
         starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(queries)))))
-        judged = Judged(queries.to_list(), starts, grades[np.lexsort((-grades, owner))])
+        judged = Judged(queries.to_list(), starts, best_first(grades, owner))
         subtopics = None if by_subtopic is None else _subtopic_rows(by_subtopic, frame, numbers)
         return JudgmentIndex(judged, rows, numbers, subtopics)
 
@@ -199,8 +199,9 @@ class FrameMatcher:
         tie_met = tied > 1
         if self._contract.ties == "given":
             above = row - starts[number]
-        elif self._contract.ties == "trec" and tie_met.any():
-            above = above + _ids_above(frame["doc"], scores, starts, row, number, above, tied, tie_met)
+        elif self._contract.ties in ("trec", "stable") and tie_met.any():
+            by_id = frame["doc"] if self._contract.ties == "trec" else None
+            above = above + _tied_before(by_id, scores, starts, row, number, above, tied, tie_met)
         if self._contract.ties != "expected":
             tied = np.ones_like(above)
         grade = joined["grade"].to_numpy()[true]
@@ -218,6 +219,9 @@ class FrameMatcher:
         lists = np.repeat(np.arange(len(owners)), np.diff(starts))
         if self._contract.ties == "given":
             ordered = frame["doc"]
+        elif self._contract.ties == "stable":
+            scores = as_compared(frame["score"].to_numpy(), self._contract.scores)
+            ordered = frame["doc"].gather(descending_order(scores, starts))
         else:
             scores = as_compared(frame["score"].to_numpy(), self._contract.scores)
             ordered = pl.DataFrame({"list": lists, "score": scores, "doc": frame["doc"]}).sort(
@@ -270,8 +274,8 @@ def _repeated(frame: pl.DataFrame, key: Hashes) -> pl.DataFrame:
     return suspects.filter(suspects.is_duplicated()).unique(maintain_order=True)
 
 
-def _ids_above(
-    docs: pl.Series,
+def _tied_before(
+    docs: pl.Series | None,
     scores: Floats,
     starts: Ints,
     row: Ints,
@@ -280,7 +284,7 @@ def _ids_above(
     tied: Ints,
     tie_met: NDArray[np.bool_],
 ) -> Ints:
-    """For each hit: documents of the same score whose id is greater, ids compared as UTF-8 bytes."""
+    """For each hit: documents of the same score that come first, by id (as UTF-8 bytes), or without ids by row."""
     order = None if is_descending(scores, starts) else descending_order(scores, starts)
     first = (starts[number] + above)[tie_met]
     groups, group_of = np.unique(first, return_inverse=True)
@@ -290,11 +294,12 @@ def _ids_above(
     member = np.arange(int(sizes.sum())) + np.repeat(groups - offsets, sizes)
     members = member if order is None else order[member]
     label = np.repeat(np.arange(len(groups)), sizes)
-    ranked = pl.DataFrame({"group": label, "doc": docs.gather(members), "row": members}).sort(
-        "group", "doc", descending=[False, True]
-    )
-    place = np.arange(len(ranked)) - offsets[ranked["group"].to_numpy()]
-    rows = ranked["row"].to_numpy()
+    if docs is None:
+        rows = members
+    else:
+        ranked = pl.DataFrame({"group": label, "doc": docs.gather(members), "row": members})
+        rows = ranked.sort("group", "doc", descending=[False, True])["row"].to_numpy()
+    place = np.arange(len(rows)) - offsets[label]
     by_row = np.argsort(rows, kind="stable")
     at = by_row[np.searchsorted(rows[by_row], row[tie_met])]
     extra = np.zeros(len(row), dtype=np.int64)

@@ -6,13 +6,14 @@ compared only where scores tie.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, repeat
+from operator import contains, methodcaller
 
 import numpy as np
 
-from rankgauge.engine.hits import Hits, Judged, assemble
+from rankgauge.engine.hits import Hits, Judged, assemble, best_first
 from rankgauge.errors import DataError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
@@ -23,7 +24,6 @@ from rankgauge.model.run import Run
 __all__ = ["match_mappings"]
 
 Lists = Mapping[str, Mapping[str, float]]
-_SORT_FROM = 8  # tied judged documents in one list from which sorting it once is cheaper than scanning for each
 
 
 def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
@@ -32,72 +32,64 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
     assert judgments is not None
     assert lists is not None
     queries = list(judgments)
-    judged, owner, grades = _judged(judgments, queries, qrels.name)
-    own: list[Mapping[str, float]] = [lists.get(query, {}) for query in queries]
+    n = len(queries)
+    counts = np.fromiter(map(len, judgments.values()), dtype=np.int64, count=n)
+    grades = _numbers(judgments, int(counts.sum()), "grade", qrels.name)
+    owner = np.repeat(np.arange(n), counts)
+    judged = Judged(queries, np.concatenate(([0], np.cumsum(counts))), best_first(grades, owner))
+
+    in_run = np.fromiter(map(lists.__contains__, queries), dtype=bool, count=n)
+    own: list[Mapping[str, float]] = list(map(lists.get, queries, repeat({})))
     if contract.drop_self:
         own = [_without(docs, query) for query, docs in zip(queries, own, strict=True)]
-    in_run = np.fromiter((query in lists for query in queries), dtype=bool, count=len(queries))
-    retrieved = np.fromiter(map(len, own), dtype=np.int64, count=len(queries))
-    scores = as_compared(_scores(own, queries, int(retrieved.sum()), run.name), contract.scores)
-    _check_the_rest(lists, judgments, run.name)
+    retrieved = np.fromiter(map(len, own), dtype=np.int64, count=n)
+    total = int(retrieved.sum())
+    scores = as_compared(_numbers(_Lists(queries, own), total, "score", run.name), contract.scores)
+    if len(lists) > int(in_run.sum()):  # queries without judgments are left out, but their scores must be numbers too
+        rest = {query: docs for query, docs in lists.items() if query not in judgments}
+        _numbers(rest, sum(map(len, rest.values())), "score", run.name)
 
-    found = np.array(
-        [docs.get(doc) for docs, wanted in zip(own, judgments.values(), strict=True) for doc in wanted],
-        dtype=np.float64,
+    looked_up = chain.from_iterable(
+        map(docs.get, wanted, repeat(math.nan)) for docs, wanted in zip(own, judgments.values(), strict=True)
     )
+    found = np.fromiter(looked_up, dtype=np.float64, count=len(grades))
     hit = np.flatnonzero(~np.isnan(found))
     owner, asked = owner[hit], as_compared(found[hit], contract.scores)
-    starts = np.concatenate(([0], np.cumsum(retrieved)))
-    above, tied = place_of_scores(scores, starts, owner, asked)
+    above, tied = place_of_scores(scores, np.concatenate(([0], np.cumsum(retrieved))), owner, asked)
     tie_met = tied > 1
+    if contract.ties == "given":
+        above = _given(own, owner, _names(judgments, judged.starts, owner, hit))
+    elif contract.ties in ("trec", "stable") and tie_met.any():
+        names = _names(judgments, judged.starts, owner[tie_met], hit[tie_met])
+        above[tie_met] += _tied_before(own, owner[tie_met], names, asked[tie_met], contract)
     if contract.ties != "expected":
-        names = _names(judgments, hit) if contract.ties == "given" or tie_met.any() else []
-        if contract.ties == "given":
-            above = _given(own, owner, names)
-        elif tie_met.any():
-            above = above + _ids_above(own, owner, names, asked, tie_met, contract.scores)
         tied = np.ones_like(above)
     hits = Hits()
     hits.add(owner, above, tied, grades[hit], hit, tie_met)
     return assemble(judged, hits, in_run, retrieved)
 
 
-def _judged(judgments: Lists, queries: Sequence[str], name: str) -> tuple[Judged, Ints, Floats]:
-    """The judgments' side, and the query and grade of each judgment in the order given."""
-    counts = np.fromiter(map(len, judgments.values()), dtype=np.int64, count=len(queries))
-    grades = _numbers(judgments, int(counts.sum()), "grade", name)
-    for query, docs in judgments.items():
-        if "" in docs or query == "":
-            raise DataError(f"{name}: query {query!r} has an empty id")
-    owner = np.repeat(np.arange(len(queries)), counts)
-    starts = np.concatenate(([0], np.cumsum(counts)))
-    return Judged(queries, starts, grades[np.lexsort((-grades, owner))]), owner, grades
+class _Lists:
+    """Lists of the judged queries, with the little of a dictionary's manners that the checks need."""
+
+    def __init__(self, queries: Sequence[str], docs: Sequence[Mapping[str, float]]) -> None:
+        self._queries, self._docs = queries, docs
+
+    def values(self) -> Sequence[Mapping[str, float]]:
+        return self._docs
+
+    def items(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+        return zip(self._queries, self._docs, strict=True)
 
 
-def _scores(own: Sequence[Mapping[str, float]], queries: Sequence[str], total: int, name: str) -> Floats:
-    for query, docs in zip(queries, own, strict=True):
-        if "" in docs:
-            raise DataError(f"{name}: query {query!r} holds a document with an empty id")
+def _numbers(source: Lists | _Lists, total: int, what: str, name: str) -> Floats:
+    """All values as finite numbers; ids must not be empty."""
+    if any(map(contains, source.values(), repeat(""))):
+        query = next(query for query, docs in source.items() if "" in docs)
+        raise DataError(f"{name}: query {query!r} holds a document with an empty id")
     try:
-        scores = np.fromiter(chain.from_iterable(docs.values() for docs in own), dtype=np.float64, count=total)
-        finite = bool(np.isfinite(scores).all())
-    except (TypeError, ValueError):
-        finite = False
-    if not finite:
-        raise _bad_number(dict(zip(queries, own, strict=True)), "score", name)
-    return scores
-
-
-def _check_the_rest(lists: Lists, judgments: Lists, name: str) -> None:
-    """Queries without judgments are left out, but a broken score in them is still an error."""
-    rest = {query: docs for query, docs in lists.items() if query not in judgments}
-    if rest:
-        _numbers(rest, sum(map(len, rest.values())), "score", name)
-
-
-def _numbers(source: Lists, total: int, what: str, name: str) -> Floats:
-    try:
-        values = np.fromiter(chain.from_iterable(d.values() for d in source.values()), dtype=np.float64, count=total)
+        flat = chain.from_iterable(map(methodcaller("values"), source.values()))
+        values = np.fromiter(flat, dtype=np.float64, count=total)
         if np.isfinite(values).all():
             return values
     except (TypeError, ValueError):
@@ -105,7 +97,7 @@ def _numbers(source: Lists, total: int, what: str, name: str) -> Floats:
     raise _bad_number(source, what, name)
 
 
-def _bad_number(source: Lists, what: str, name: str) -> DataError:
+def _bad_number(source: Lists | _Lists, what: str, name: str) -> DataError:
     for query, docs in source.items():
         for doc, value in docs.items():
             try:
@@ -121,10 +113,16 @@ def _without(docs: Mapping[str, float], query: str) -> Mapping[str, float]:
     return {doc: score for doc, score in docs.items() if doc != query} if query in docs else docs
 
 
-def _names(judgments: Lists, hit: Ints) -> list[str]:
-    """Ids of the judged documents that were retrieved."""
-    every = list(chain.from_iterable(judgments.values()))
-    return [every[row] for row in hit.tolist()]
+def _names(judgments: Lists, starts: Ints, owner: Ints, hit: Ints) -> list[str]:
+    """Ids of some judged documents, by their query and their row among all judgments."""
+    queries = list(judgments)
+    names: list[str] = []
+    current, docs = -1, list[str]()
+    for query, row in zip(owner.tolist(), hit.tolist(), strict=True):
+        if query != current:
+            current, docs = query, list(judgments[queries[query]])
+        names.append(docs[row - int(starts[query])])
+    return names
 
 
 def _given(own: Sequence[Mapping[str, float]], owner: Ints, names: Sequence[str]) -> Ints:
@@ -138,28 +136,27 @@ def _given(own: Sequence[Mapping[str, float]], owner: Ints, names: Sequence[str]
     return above
 
 
-def _ids_above(
-    own: Sequence[Mapping[str, float]], owner: Ints, names: Sequence[str], asked: Floats, tie_met: Any, precision: str
+def _tied_before(
+    own: Sequence[Mapping[str, float]], owner: Ints, names: Sequence[str], asked: Floats, contract: Contract
 ) -> Ints:
-    """For each hit: documents of the same score whose id is greater. Python compares texts in UTF-8 byte order."""
+    """For each tied document: those of the same score that come first, by id or by place in the list.
+
+    Python compares texts as their UTF-8 bytes compare.
+    """
     extra = np.zeros(len(names), dtype=np.int64)
     rows_of: dict[int, list[int]] = {}
-    for row in np.flatnonzero(tie_met).tolist():
-        rows_of.setdefault(int(owner[row]), []).append(row)
+    for row, query in enumerate(owner.tolist()):
+        rows_of.setdefault(query, []).append(row)
     for query, rows in rows_of.items():
         docs = own[query]
-        compared = as_compared(np.fromiter(docs.values(), np.float64, len(docs)), precision).tolist()
-        if len(rows) < _SORT_FROM:
-            for row in rows:
-                score, name = asked[row], names[row]
-                extra[row] = sum(1 for doc, other in zip(docs, compared, strict=True) if other == score and doc > name)
-            continue
-        groups: dict[float, list[str]] = {}
+        groups: dict[float, list[str]] = {float(asked[row]): [] for row in rows}
+        compared = as_compared(np.fromiter(docs.values(), np.float64, len(docs)), contract.scores).tolist()
         for doc, score in zip(docs, compared, strict=True):
-            groups.setdefault(score, []).append(doc)
-        places = {}
-        for score in {float(asked[row]) for row in rows}:
-            places.update({doc: i for i, doc in enumerate(sorted(groups[score], reverse=True))})
+            if score in groups:
+                groups[score].append(doc)
+        if contract.ties == "trec":
+            groups = {score: sorted(tied, reverse=True) for score, tied in groups.items()}
+        places = {doc: i for tied in groups.values() for i, doc in enumerate(tied)}
         for row in rows:
             extra[row] = places[names[row]]
     return extra

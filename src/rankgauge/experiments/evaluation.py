@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
 from rankgauge.errors import ContractError, MeasureError, RankgaugeError
 from rankgauge.measures import Measure, parse_measure, parse_measures
+from rankgauge.measures.explanations import Language, sentence
 from rankgauge.measures.presets import find_preset
 from rankgauge.model.contract import Contract
 from rankgauge.model.frames import is_frame
@@ -167,7 +170,7 @@ class Evaluation:
         import polars as pl
 
         table = self._table
-        keep = table.in_run if self.contract.missing == "skip" else table.in_run | True
+        keep = table.in_run if self.contract.missing == "skip" else np.ones_like(table.in_run)
         columns: dict[str, Any] = {"query": pl.Series(table.queries, dtype=pl.String).filter(keep)}
         for j, name in enumerate(table.measures):
             columns[name] = table.values[keep, j]
@@ -179,6 +182,10 @@ class Evaluation:
         from rankgauge.experiments.notes import warnings_of
 
         return warnings_of(self)
+
+    def sentences(self, language: Language = "en") -> dict[str, str]:
+        """One plain sentence about each result."""
+        return {str(m): sentence(m, self.mean[m], language) for m in self.measures}
 
     def to_json(self) -> str:
         """The result document."""

@@ -53,6 +53,11 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "the order given is kept",
         "{queries} 个查询中有 {documents} 个已标注文档与其他文档同分；保持原有顺序",
     ),
+    "ties_stable": (
+        "{documents} judged documents in {queries} queries share their score with another document; "
+        "ties keep the order of the list",
+        "{queries} 个查询中有 {documents} 个已标注文档与其他文档同分；同分保持列表中的顺序",
+    ),
     "ties_expected": (
         "{documents} judged documents in {queries} queries share their score with another document; "
         "scores are expected values over all tied orders",

@@ -25,6 +25,7 @@ __all__ = ["Claim", "Reconciliation", "Variant", "reconcile"]
 _ORDERS: tuple[dict[str, str], ...] = (
     {},
     {"scores": "float32"},
+    {"ties": "stable"},
     {"ties": "given"},
     {"ties": "expected"},
 )

@@ -8,13 +8,29 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from rankgauge.errors import RankgaugeError
-from rankgauge.measures.measure import Definition, Measure
+from rankgauge.measures.measure import Definition, Measure, Parameter
 from rankgauge.measures.notation import parse_measure
 
-__all__ = ["LANGUAGES", "TARGETS", "Language", "check_language", "describe", "sentence", "targets_for", "texts"]
+__all__ = [
+    "LANGUAGES",
+    "TARGETS",
+    "Language",
+    "check_language",
+    "describe",
+    "parameter_help",
+    "sentence",
+    "targets_for",
+    "texts",
+]
 
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
+
+_GENERIC: dict[Language, str] = {"en": "on average {value} over the counted queries", "zh": "各查询平均为 {value}"}
+# Parameters that change the figure, but not what its sentence says.
+_SAME_READING = frozenset(
+    {"rel", "gain", "gains", "judged_only", "rule", "p", "T", "min_rel", "max_rel", "alpha", "hit", "noise", "miss"}
+)
 
 TARGETS: dict[str, dict[str, float]] = {
     "qa": {"R@5": 0.8, "R@10": 0.9, "RR": 0.7, "nDCG@10": 0.8},
@@ -38,16 +54,26 @@ def texts(language: Language) -> dict[str, Any]:
 
 
 def describe(definition: Definition, language: Language) -> dict[str, str]:
-    """Title, meaning, use, range and sentence of a measure; a measure from outside has only its name and formula."""
+    """Title, formula, meaning, use, range and sentence; a measure from outside has only its name and formula."""
     found: dict[str, str] = texts(language).get(definition.name, {})
-    plain = {"title": definition.name, "meaning": "", "use": "", "range": "", "sentence": "{value}"}
-    return {**plain, **found}
+    plain = {"title": definition.name, "meaning": "", "use": "", "range": "", "sentence": _GENERIC[language]}
+    return {**plain, "formula": definition.formula, **found}
+
+
+def parameter_help(definition: Definition, parameter: Parameter, language: Language) -> str:
+    """What a parameter means, in a language."""
+    known: dict[str, str] = texts(language).get("parameters", {})
+    return known.get(f"{definition.name}.{parameter.name}", known.get(parameter.name, parameter.help))
 
 
 def sentence(measure: Measure, value: float, language: Language, digits: int = 3) -> str:
     """One plain sentence about a result."""
     entry = describe(measure.definition, language)
     template = entry["sentence"] if measure.at is not None else entry.get("sentence_all", entry["sentence"])
+    if any(name not in _SAME_READING for name, _ in measure.values):
+        template = _GENERIC[language]
+    if measure.definition.aggregate == "sum":
+        digits = 0
     if measure.name == "RR" and value <= 0:
         nothing = {"en": "no query has a relevant document in its list", "zh": "没有任何查询检索到相关文档"}
         return nothing[language]

@@ -224,7 +224,7 @@ register(
     Definition(
         "nDCG",
         ndcg,
-        "DCG@k / DCG@k of the ideal list",
+        "DCG@k / DCG@k of the ideal list, DCG@k = sum over ranks i <= k of gain(g_i) / log2(i + 1)",
         (GAIN, GAINS, IDEAL, JUDGED_ONLY),
         DEPTH,
         spellings=("ndcg_cut", "normalized discounted cumulative gain"),

@@ -71,7 +71,7 @@ PRESETS: dict[str, Preset] = {
         ),
         Preset(
             "ranx",
-            Contract(ties="given", missing="error"),
+            Contract(ties="stable", missing="error"),
             "ranx: the caller's order breaks ties; judgments and run must hold the same queries",
             "ranx：同分时保持传入顺序；标注与运行的查询必须一致",
             {},
@@ -96,7 +96,7 @@ PRESETS: dict[str, Preset] = {
         Preset(
             "elasticsearch",
             Contract(ties="given", missing="skip"),
-            "Elasticsearch _rank_eval: list order, exponential gain, ideal cut at the number returned, P over the returned",
+            "Elasticsearch _rank_eval: list order, exponential gain, ideal and P cut at the number returned",
             "Elasticsearch _rank_eval：按返回顺序，指数增益，理想列表按返回数截断，精确率除以返回数",
             {
                 "nDCG": {"gain": "exp", "ideal": "returned"},
@@ -124,13 +124,6 @@ PRESETS: dict[str, Preset] = {
             "MedCorpus papers: grades 0, 1, 2; exponential gain; graded AP with weights 0.5 and 1",
             "MedCorpus：相关性 0/1/2；指数增益；分级 AP，权重 0.5 与 1.0",
             {"nDCG": {"gain": "exp"}, "AP": {"grades": "linear", "max_grade": 2.0}},
-        ),
-        Preset(
-            "seeds",
-            Contract(ties="given", missing="skip"),
-            "Plain scripts: list order, nDCG whose ideal is the retrieved list sorted",
-            "常见脚本写法：按返回顺序，nDCG 的理想列表为检索结果重排",
-            {"nDCG": {"ideal": "retrieved"}, "DCG": {}},
         ),
     )
 }

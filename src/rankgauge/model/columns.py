@@ -57,14 +57,14 @@ def check_mapping(source: Mapping[Any, Any], where: str, what: str) -> Mapping[s
 
     Only the first id of each query is looked at: looking at each of millions would cost more than scoring them.
     """
-    for query, docs in source.items():
-        if not isinstance(docs, Mapping):
-            raise DataError(
-                f"{where}: query {query!r} maps to a {type(docs).__name__}, not to a dictionary {{document: {what}}}"
-            )
-    firsts = {type(next(iter(docs))) for docs in source.values() if docs}
-    kinds = firsts.union(map(type, source))
-    if kinds <= {str}:
+    if set(map(type, source.values())) != {dict}:
+        for query, docs in source.items():
+            if not isinstance(docs, Mapping):
+                raise DataError(
+                    f"{where}: query {query!r} maps to a {type(docs).__name__}, not to {{document: {what}}}"
+                )
+    first_ids = map(next, map(iter, filter(None, source.values())))
+    if {*map(type, source), *map(type, first_ids)} <= {str}:
         return source
     copy = {
         _id(query, where): {_id(doc, where): value for doc, value in docs.items()} for query, docs in source.items()

@@ -9,7 +9,7 @@ from rankgauge.errors import ContractError
 
 __all__ = ["Contract"]
 
-Ties = Literal["trec", "given", "expected"]
+Ties = Literal["trec", "given", "stable", "expected"]
 Missing = Literal["zero", "skip", "error"]
 NoRelevant = Literal["count", "skip"]
 Duplicates = Literal["error", "first"]
@@ -21,7 +21,8 @@ class Contract:
     """How runs are ordered and which queries count. Two results are comparable when their contracts are equal.
 
     - `ties`: `trec` sorts by score and breaks ties by document id, both descending; `given` keeps the order of the
-      list; `expected` takes the expected value over all orders of tied documents.
+      list, whatever the scores; `stable` sorts by score and keeps the order of the list among ties; `expected` takes
+      the expected value over all orders of tied documents.
     - `scores`: `float64`, or `float32` as trec_eval 9 compares them.
     - `missing`: a judged query that the run lacks counts `zero`, is left out (`skip`), or is an `error`.
     - `no_relevant`: a query without relevant documents counts with the measure's own value, or is left out (`skip`).

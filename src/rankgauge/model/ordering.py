@@ -13,6 +13,7 @@ from rankgauge.model.ranked import Floats, Ints
 __all__ = ["as_compared", "descending_order", "is_descending", "place_of_scores"]
 
 _LOOP_FROM = 64  # mean list length from which sorting list by list beats one big sort
+_SEARCH_FROM = 16  # asked scores per list from which searching list by list beats searching all side by side
 
 
 def as_compared(scores: Floats, precision: str) -> Floats:
@@ -61,10 +62,23 @@ def place_of_scores(values: Floats, starts: Ints, owner: Ints, scores: Floats) -
 
 
 def _search(values: Floats, starts: Ints, owner: Ints, scores: Floats) -> tuple[Ints, Ints]:
-    """Binary search in descending lists, all asked scores side by side."""
+    """Binary search in descending lists: list by list where many scores are asked of each, else all side by side."""
+    if len(owner) >= _SEARCH_FROM * (len(starts) - 1) and (np.diff(owner) >= 0).all():
+        return _search_each(values, starts, owner, scores)
     first, end = starts[owner], starts[owner + 1]
     above = _bisect(values, first, end, scores, strict=True) - first
     through = _bisect(values, first, end, scores, strict=False) - first
+    return above, through - above
+
+
+def _search_each(values: Floats, starts: Ints, owner: Ints, scores: Floats) -> tuple[Ints, Ints]:
+    above, through = np.empty(len(owner), dtype=np.int64), np.empty(len(owner), dtype=np.int64)
+    rising, asked = -values, -scores
+    bounds = np.searchsorted(owner, np.arange(len(starts)))
+    for number in np.unique(owner).tolist():
+        own, part = rising[starts[number] : starts[number + 1]], slice(bounds[number], bounds[number + 1])
+        above[part] = np.searchsorted(own, asked[part], side="left")
+        through[part] = np.searchsorted(own, asked[part], side="right")
     return above, through - above
 
 

@@ -29,7 +29,7 @@ class Run:
         if isinstance(source, Run):
             self._mapping, self._frame, self.name = source._mapping, source._frame, source.name
         elif isinstance(source, Mapping):
-            if any(isinstance(docs, list | tuple) for docs in source.values()):
+            if set(map(type, source.values())) & {list, tuple}:
                 source = {query: _scored(query, docs, name) for query, docs in source.items()}
             self._mapping = check_mapping(source, name, "score")
         elif is_frame(source):

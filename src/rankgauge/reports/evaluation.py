@@ -21,7 +21,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "contract": "contract",
         "interval": "mean [95 % interval over queries]",
         "warning": "warning",
-        "good": "good enough for",
+        "good": "scenario targets reached",
         "of": "of {n} targets",
         "low": "low",
         "high": "high",
@@ -202,5 +202,5 @@ def _targets(record: Record, language: Language) -> list[str]:
             reached = sum(system["means"][name]["value"] > goal[scenario] for name, goal in goals.items())
             verdicts.append(f"{names.get(scenario, scenario)} {reached}/{len(goals)}")
         who = "" if len(record["systems"]) == 1 else f"{system['name']}: "
-        lines.append(f"{who}{words['good']}: {', '.join(verdicts)} ({', '.join(goals)})")
+        lines.append(f"{words['good']} ({', '.join(goals)}): {who}{', '.join(verdicts)}")
     return lines

@@ -6,7 +6,15 @@ import json
 from typing import Any
 
 from rankgauge.measures import Definition, Measure, all_definitions, parse_measure
-from rankgauge.measures.explanations import LANGUAGES, Language, describe, sentence, targets_for, texts
+from rankgauge.measures.explanations import (
+    LANGUAGES,
+    Language,
+    describe,
+    parameter_help,
+    sentence,
+    targets_for,
+    texts,
+)
 from rankgauge.measures.presets import PRESETS
 from rankgauge.measures.worked import example, worked_example
 from rankgauge.reports.tables import Table, render_terminal
@@ -35,6 +43,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "source": "source",
         "caution": "warning",
         "default": "default",
+        "here": "here",
         "which": "Which measure for what",
         "name": "measure",
         "title": "what it is",
@@ -44,7 +53,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "ties": "tied scores",
         "exact": "expected value over tied orders is exact",
         "sampled": "expected value over tied orders is sampled",
-        "notation": "h_k relevant among the first k; R all relevant; n retrieved; g_i grade at rank i; rel_i: g_i >= rel",
+        "notation": "h_k relevant in the first k; R all relevant; n retrieved; g_i grade at rank i; rel_i: g_i >= rel",
     },
     "zh": {
         "formula": "公式",
@@ -60,6 +69,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "source": "出处",
         "caution": "警告",
         "default": "默认",
+        "here": "此处",
         "which": "如何选择指标",
         "name": "指标",
         "title": "名称",
@@ -102,10 +112,16 @@ def render_measures(language: Language, *, width: int | None = None) -> str:
     return f"{table}\n{words['which']}\n{which}"
 
 
-def _parameters(definition: Definition) -> list[str]:
-    listed = [f"{p.name} ({_WORDS['en']['default']} {p.default!r}): {p.help}" for p in definition.parameters]
+def _parameters(measure: Measure, language: Language) -> list[str]:
+    definition, words = measure.definition, _WORDS[language]
+    listed = []
+    for parameter in definition.parameters:
+        state = f"{words['default']} {parameter.default!r}"
+        if measure.is_set(parameter.name):
+            state = f"{words['here']} {measure.get(parameter.name)!r}, {state}"
+        listed.append(f"{parameter.name} ({state}): {parameter_help(definition, parameter, language)}")
     if definition.at is not None:
-        listed.append(f"@{definition.at.name}: {definition.at.help}")
+        listed.append(f"@{definition.at.name}: {parameter_help(definition, definition.at, language)}")
     return listed
 
 
@@ -121,7 +137,9 @@ def render_explanation(measure: Measure, language: Language) -> str:
             lines.extend(f"  {part}" for part in content if len(content) > 1)
 
     say("meaning", entry["meaning"])
-    say("formula", definition.formula)
+    say("formula", entry["formula"])
+    if definition.parameter("gain"):
+        lines.append("  gain(g) = 2^g - 1" if measure.get("gain") == "exp" else "  gain(g) = g")
     lines.append(f"  ({words['notation']})")
     say("range", entry["range"])
     say("use", entry["use"])
@@ -132,7 +150,7 @@ def render_explanation(measure: Measure, language: Language) -> str:
     targets = targets_for(measure)
     scenarios = texts(language).get("scenarios", {})
     say("targets", "; ".join(f"{scenarios.get(name, name)} > {goal:g}" for name, goal in targets.items()))
-    say("parameters", *_parameters(definition))
+    say("parameters", *_parameters(measure, language))
     say("spellings", ", ".join(_spellings(definition)))
     say("trec", measure.trec_name or "")
     say("ties", words[definition.ties])
