@@ -61,14 +61,12 @@ class FormatError(RankgaugeError):
         super().__init__(self._message())
 
     def _message(self) -> str:
-        if self.total == 1 and not self.hint:
+        if self.total == 1:
             fault = self.faults[0]
             place = self.path if fault.line is None else f"{self.path}:{fault.line}"
-            return f"{place}: {fault.message}"
-        counted = f"{self.total} fault{'s' if self.total != 1 else ''}"
-        lines = [f"{self.path}: {counted}" if self.total > 1 else f"{self.path}: {self.faults[0]}"]
-        if self.total > 1:
-            lines += [f"  {fault}" for fault in self.faults]
+            lines = [f"{place}: {fault.message}"]
+        else:
+            lines = [f"{self.path}: {self.total} faults", *(f"  {fault}" for fault in self.faults)]
             if self.total > len(self.faults):
                 lines.append(f"  ... and {self.total - len(self.faults)} more")
         if self.hint:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rankgauge import evaluate
 from rankgauge.measures import Law, Measure
-from tests.oracles.cases import DOCS, best_grades, run_frame, subtopic_frame
+from tests.oracles.cases import DOCS, best_grades, subtopic_frame
 
 SLACK = 1e-9
 
@@ -41,12 +41,13 @@ def scores(measures: Sequence[Measure], lists: Sequence[Listed]) -> dict[Measure
         name: {doc: float(len(one.ranking) - i) for i, doc in enumerate(one.ranking)}
         for name, one in zip(names, lists, strict=True)
     }
+    judged: object = dict(zip(names, (one.grades for one in lists), strict=True))
     if any("subtopics" in measure.definition.needs for measure in measures):
         judged = subtopic_frame({name: one.subtopics for name, one in zip(names, lists, strict=True)})
-        values = evaluate(judged, run_frame(run), measures).table.values
-    else:
-        values = evaluate(dict(zip(names, (one.grades for one in lists), strict=True)), run, measures).table.values
-    return {measure: values[:, j].tolist() for j, measure in enumerate(measures)}
+    table = evaluate(judged, run, measures).table
+    rows = {query: table.values[i].tolist() for i, query in enumerate(table.queries)}
+    nothing = [0.0] * len(measures)  # a frame cannot hold a list without a single judgment
+    return {measure: [rows.get(name, nothing)[j] for name in names] for j, measure in enumerate(measures)}
 
 
 def scale(measure: Measure) -> float:
@@ -56,17 +57,21 @@ def scale(measure: Measure) -> float:
 
 
 def worth(measure: Measure, grade: float | None) -> bool:
-    """Whether a document of this grade counts as relevant for the measure; None is an unjudged one."""
+    """Whether a document of this grade adds to the score; None is an unjudged one."""
     if grade is None:
         return False
+    if measure.definition.parameter("gain"):
+        return dict(measure.get("gains") or ()).get(grade, grade) > 0
     if measure.definition.relevance and measure.get("grades") != "scaled":
         return grade >= measure.get("rel")
-    gains = dict(measure.get("gains") or ())
-    return gains.get(grade, grade) > (measure.get("min_rel") or 0)
+    return grade > (measure.get("min_rel") or 0)
 
 
 def relevant_anywhere(measure: Measure, one: Listed) -> bool:
-    return any(worth(measure, grade) for grade in one.grades.values())
+    """Whether there is something to find; some measures of gains ask for a relevant document besides."""
+    found = any(worth(measure, grade) for grade in one.grades.values())
+    least = measure.get("rel") if measure.definition.relevance else None
+    return found and (least is None or any(grade >= least for grade in one.grades.values()))
 
 
 def depth(measure: Measure, one: Listed) -> int | None:
@@ -139,6 +144,7 @@ def monotone(data: st.DataObject, measures: Sequence[Measure], grades: Sequence[
 
 def gain(data: st.DataObject, measures: Sequence[Measure], grades: Sequence[float], diverse: bool) -> Broken:
     """Give a retrieved document the higher grade of one that was not retrieved: the ideal list stays the same."""
+    assert not diverse, "say first what the ideal list of a diversity measure is"
     drawn = data.draw(listed(grades))
     inside = [doc for doc in drawn.ranking if doc in drawn.grades]
     outside = [doc for doc in drawn.grades if doc not in drawn.ranking]
@@ -164,15 +170,23 @@ def blind(data: st.DataObject, measures: Sequence[Measure], grades: Sequence[flo
 
 def unjudged(data: st.DataObject, measures: Sequence[Measure], grades: Sequence[float], diverse: bool) -> Broken:
     """Forget the judgments that say no more than "not relevant", for each threshold that a measure has."""
-    one = data.draw(listed(grades))
-    broken: Broken = {}
-    kept_by = {m: tuple(sorted(doc for doc, grade in one.grades.items() if worth(m, grade))) for m in measures}
-    variants = [one.judged({doc: one.grades[doc] for doc in kept}) for kept in dict.fromkeys(kept_by.values())]
-    places = {kept: i for i, kept in enumerate(dict.fromkeys(kept_by.values()), start=1)}
+    one = data.draw(listed(grades, diverse=diverse))
+    assume(any(relevant_anywhere(m, one) for m in measures))
+    forgotten = {m: _without_nonrelevant(m, one) for m in measures}
+    variants = list(forgotten.values())
+    places = {m: 1 + variants.index(variant) for m, variant in forgotten.items()}
+    broken = {}
     for m, values in scores(measures, [one, *variants]).items():
-        if abs(values[0] - values[places[kept_by[m]]]) > SLACK:
-            broken[m] = f"{values[0]} became {values[places[kept_by[m]]]} without the non-relevant judgments of {one}"
+        if abs(values[0] - values[places[m]]) > SLACK:
+            broken[m] = f"{values[0]} became {values[places[m]]}: {one} to {forgotten[m]}"
     return broken
+
+
+def _without_nonrelevant(measure: Measure, one: Listed) -> Listed:
+    def kept(grades: Mapping[str, float]) -> dict[str, float]:
+        return {doc: grade for doc, grade in grades.items() if worth(measure, grade)}
+
+    return Listed(one.ranking, kept(one.grades), {name: kept(grades) for name, grades in one.subtopics.items()})
 
 
 CHECKS: dict[str, Callable[[st.DataObject, Sequence[Measure], Sequence[float], bool], Broken]] = {

@@ -12,7 +12,7 @@ import pytest
 from rankgauge.measures import Definition, Measure, all_definitions
 
 LANGUAGES = ("en", "zh")
-SECTIONS = ("cautions", "families", "which", "scenarios")
+SECTIONS = ("cautions", "parameters", "families", "which", "scenarios")
 KEYS = {"title", "meaning", "use", "range", "sentence"}
 FIELDS = {"value": "0.543", "percent": "54.3 %", "k": "10", "inverse": "1.8", "rel": "1"}
 WHICH = {"overall", "order", "few_wrong", "nothing_missed", "first_result", "every_query", "balance"}
@@ -62,7 +62,20 @@ def test_measures_are_all_there_in_the_order_of_the_registry(language: str) -> N
 class TestMeasure:
     def test_has_exactly_its_keys(self, language: str, definition: Definition) -> None:
         optional = definition.at is not None and not definition.at_required
-        assert set(load(language)[definition.name]) == KEYS | ({"sentence_all"} if optional else set())
+        found = set(load(language)[definition.name])
+        if language == "zh":
+            found -= {"formula"}  # only where the definition's own formula has words in it
+        assert found == KEYS | ({"sentence_all"} if optional else set())
+
+    def test_words_in_formulas_are_translated(self, language: str, definition: Definition) -> None:
+        words = set(
+            re.findall(
+                r"[a-z]{3,}", re.sub(r"log2|max_grade|min|rel|beta|alpha|gain|prod|mult|floor", "", definition.formula)
+            )
+        )
+        entry = load(language)[definition.name]
+        if language == "zh" and words:
+            assert CHINESE.search(entry["formula"]), words
 
     def test_templates_can_be_filled(self, language: str, definition: Definition) -> None:
         for template in templates(load(language)[definition.name]):
@@ -98,6 +111,8 @@ def test_chinese_texts_are_chinese() -> None:
     for section, entry in load("zh").items():
         for key, text in entry.items():
             assert CHINESE.search(text), (section, key)
+            if key == "formula" or section == "parameters":
+                continue  # symbols keep their half-width signs
             assert not HALF_WIDTH.search(text), (section, key)
 
 
@@ -118,3 +133,8 @@ def test_families_cover_every_definition(language: str) -> None:
 def test_guide_and_scenarios_are_complete(language: str) -> None:
     assert set(load(language)["which"]) == WHICH
     assert set(load(language)["scenarios"]) == {"qa", "general", "exploratory"}
+
+
+def test_every_parameter_has_a_chinese_text() -> None:
+    names = {p.name for d in DEFINITIONS for p in (*d.parameters, *([d.at] if d.at else []))}
+    assert names <= set(load("zh")["parameters"])

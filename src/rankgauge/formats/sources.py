@@ -11,6 +11,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
@@ -62,22 +63,19 @@ class Source:
         with self._raw() as file:
             magic = file.read(4)
             file.seek(0)
+            damaged: tuple[type[Exception], ...] = (EOFError, gzip.BadGzipFile, zlib.error)
             try:
                 if magic[:2] == _GZIP:
                     with gzip.open(file) as unpacked:
                         yield cast(IO[bytes], unpacked)
                 elif magic == _ZSTD:
-                    import zstandard
-
-                    with zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as reader:
-                        yield cast(IO[bytes], reader)
+                    zstd = _zstd()
+                    damaged = (EOFError, zstd.ZstdError)
+                    with zstd.open(file) as unpacked:
+                        yield unpacked
                 else:
                     yield file
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                raise FormatError(self.name, [f"the compressed data is damaged: {error}"]) from None
-            except Exception as error:
-                if type(error).__name__ != "ZstdError":
-                    raise
+            except damaged as error:
                 raise FormatError(self.name, [f"the compressed data is damaged: {error}"]) from None
 
     def read(self) -> bytes:
@@ -118,6 +116,14 @@ class Source:
             return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
+def _zstd() -> Any:
+    """Python's own module from 3.14 on, its backport before."""
+    try:
+        return import_module("compression.zstd")
+    except ImportError:
+        return import_module("backports.zstd")
+
+
 def _not_utf8(line: int) -> str:
     return f"line {line}: bytes that are not UTF-8; convert the file, for example with: iconv -f GB18030 -t UTF-8"
 
@@ -131,9 +137,7 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     if target.lower().endswith(".gz"):
         data = gzip.compress(data, mtime=0)
     elif target.lower().endswith((".zst", ".zstd")):
-        import zstandard
-
-        data = zstandard.ZstdCompressor().compress(data)
+        data = _zstd().compress(data)
     if target == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

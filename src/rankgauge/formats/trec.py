@@ -278,7 +278,7 @@ def _all_faults(source: Source, kind: Kind) -> FormatError:
             if len(faults) < 20:
                 faults.append(Fault(row, number))
     hint = ""
-    if kind == "run" and widths and max(widths) <= 5 and total:
+    if kind == "run" and widths == {4}:
         hint = "this looks like judgments, not a run: give the judgments first, then the runs"
     return FormatError(source.name, faults, total=total, hint=hint)
 
