@@ -57,9 +57,9 @@ RUNS = [
 
 
 def _rows(path: Path) -> list[list[str]]:
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-    with opened as file:
-        return [line.split() for line in file]
+    raw = path.read_bytes()
+    text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
+    return [line.split() for line in text.splitlines()]
 
 
 def _dictionary(path: Path, column: int, kind: type) -> dict:

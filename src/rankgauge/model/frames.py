@@ -25,7 +25,7 @@ ID_COLUMNS: Mapping[str, Sequence[str]] = {
 def is_frame(value: Any) -> bool:
     """Whether a value is a data frame of polars, pandas or pyarrow, told by its looks, so that none is imported."""
     module = type(value).__module__.partition(".")[0]
-    return module in ("polars", "pandas", "pyarrow") and hasattr(value, "columns")
+    return module in ("polars", "pandas", "pyarrow") and hasattr(type(value), "columns")
 
 
 def to_polars(frame: Any) -> pl.DataFrame:

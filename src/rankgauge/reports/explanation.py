@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from rankgauge.measures import Definition, Measure, all_definitions, parse_measure
+from rankgauge.measures import Definition, Measure, all_definitions
 from rankgauge.measures.explanations import (
     LANGUAGES,
     Language,
@@ -201,25 +201,14 @@ def render_contracts(language: Language, *, width: int | None = None) -> str:
 
 
 def contracts_json() -> str:
-    return json.dumps(
-        [
-            {
-                "name": p.name,
-                "en": p.en,
-                "zh": p.zh,
-                "contract": p.contract.to_dict(),
-                "measures": {
-                    name: str(parse_measure_name(name, dict(values))) for name, values in p.parameters.items()
-                },
-            }
-            for p in PRESETS.values()
-        ],
-        ensure_ascii=False,
-        indent=2,
-    )
-
-
-def parse_measure_name(name: str, values: dict[str, Any]) -> str:
-    """A measure with parameters, whatever depth it needs, as a text for listings."""
-    inside = ", ".join(f"{key}={value!r}" for key, value in values.items())
-    return str(parse_measure(f"{name}({inside})@10")).removesuffix("@10")
+    listed = [
+        {
+            "name": preset.name,
+            "en": preset.en,
+            "zh": preset.zh,
+            "contract": preset.contract.to_dict(),
+            "parameters": {name: dict(values) for name, values in preset.parameters.items()},
+        }
+        for preset in PRESETS.values()
+    ]
+    return json.dumps(listed, ensure_ascii=False, indent=2)

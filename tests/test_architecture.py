@@ -1,0 +1,80 @@
+"""The shape of the code: data flows one way, the public names are the documented ones, importing costs little."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rankgauge
+
+SOURCE = Path(rankgauge.__file__).parent
+# A package imports only from packages before it.
+ORDER = ["errors", "model", "formats", "measures", "engine", "stats", "experiments", "reports", "cli"]
+# `measures` needs no files and `formats` no measures; they stand side by side.
+
+
+def imports(path: Path) -> set[str]:
+    """Packages of this project that a module imports, at its top or inside its functions."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [node.module or ""]
+            if node.module == "rankgauge":
+                names = [f"rankgauge.{alias.name}" for alias in node.names]
+        found |= {name.split(".")[1] for name in names if name.startswith("rankgauge.")}
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_follow_the_data(path: Path) -> None:
+    parts = path.relative_to(SOURCE).parts
+    if len(parts) == 1:  # the package's front door may open every room
+        return
+    own = ORDER.index(parts[0])
+    later = {name for name in imports(path) if name in ORDER and ORDER.index(name) > own}
+    assert not later, f"{parts[0]} must not import {later}"
+    unknown = {name for name in imports(path) if name not in ORDER and name != "__version__"}
+    assert not unknown
+
+
+def test_public_names() -> None:
+    assert sorted(rankgauge.__all__) == sorted([*rankgauge._HOME, "__version__"])
+    assert dir(rankgauge) == sorted(rankgauge.__all__)
+    for name in rankgauge.__all__:
+        assert getattr(rankgauge, name) is not None
+    with pytest.raises(AttributeError):
+        rankgauge.nothing  # noqa: B018
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    heavy = ("numpy", "polars", "rich", "click", "scipy")
+    code = f"import sys, rankgauge; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_dictionaries_need_no_polars() -> None:
+    code = (
+        "import sys, rankgauge; rankgauge.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}}); print('polars' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_help_needs_neither_numpy_nor_polars() -> None:
+    code = (
+        "import sys; sys.argv = ['rankgauge', '--help']\n"
+        "from rankgauge.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: print([n for n in ('numpy', 'polars') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("[]")
