@@ -158,8 +158,8 @@ def gain(data: st.DataObject, measures: Sequence[Measure], grades: Sequence[floa
 
 def blind(data: st.DataObject, measures: Sequence[Measure], grades: Sequence[float], diverse: bool) -> Broken:
     one = data.draw(listed(grades, diverse=diverse))
-    shuffled = {k: one.ranked([*one.ranking[:k], *data.draw(st.permutations(one.ranking[k:]))]) for k in range(len(DOCS))}
-    found = scores(measures, [one, *shuffled.values()])
+    shuffled = [one.ranked([*one.ranking[:k], *data.draw(st.permutations(one.ranking[k:]))]) for k in range(len(DOCS))]
+    found = scores(measures, [one, *shuffled])
     broken = {}
     for m, (before, *after) in found.items():
         k = depth(m, one)

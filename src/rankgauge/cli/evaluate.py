@@ -111,7 +111,10 @@ def evaluate(
         from rankgauge.formats import load_corpus
 
         choices["corpus"] = load_corpus(corpus)
-    record = evaluate_files(qrels, runs, measures, qrels_format, run_format, keep=form == "json", **choices)
+    keep = form == "json"
+    record = evaluate_files(
+        qrels, runs, measures, qrels_format, run_format, keep=keep, per_query=keep or per_query, **choices
+    )
     show(record, form, per_query=per_query, digits=digits, language=language, output=output)
 
 
@@ -123,6 +126,7 @@ def evaluate_files(
     run_format: str | None = None,
     *,
     keep: bool = False,
+    per_query: bool = False,
     **choices: Any,
 ) -> dict[str, Any]:
     """The record of an evaluation of files; `keep` adds what identifies the inputs later."""
@@ -146,7 +150,7 @@ def evaluate_files(
         if Path(qrels).is_file():
             inputs["judgments"] = {"path": qrels, "sha256": Source(qrels).sha256()}
         inputs |= {f"run:{name}": {"path": source.name, "sha256": source.sha256()} for name, source in sources.items()}
-    return record_of(results, inputs=inputs, provenance=keep)
+    return record_of(results, inputs=inputs, per_query=per_query, provenance=keep)
 
 
 def show(record: dict[str, Any], form: str, *, per_query: bool, digits: int, language: str, output: str | None) -> None:

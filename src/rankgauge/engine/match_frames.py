@@ -17,14 +17,13 @@ from rankgauge.engine.hits import Hits, Judged, SubtopicRows, assemble, best_fir
 from rankgauge.errors import DataError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
+from rankgauge.model.keys import Hashes, list_bounds, pair_keys, repeated_pairs
 from rankgauge.model.ordering import as_compared, descending_order, is_descending, place_of_scores
 from rankgauge.model.ranked import Floats, Ints, RankedGrades
 
 __all__ = ["FrameMatcher", "JudgmentIndex", "NotGroupedError", "RepeatedDocumentsError"]
 
-Hashes = NDArray[np.uint64]
 Budgets = Mapping[str, tuple[Callable[[pl.Series], Floats], int]]
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class NotGroupedError(Exception):
@@ -60,13 +59,19 @@ class JudgmentIndex:
         by_subtopic = frame if "subtopic" in frame.columns else None
         if by_subtopic is not None:
             frame = frame.group_by("query", "doc", maintain_order=True).agg(pl.col("grade").max())
-        queries = frame["query"].unique(maintain_order=True)
+        bounds, heads = list_bounds(frame["query"])
+        queries = heads.unique(maintain_order=True)
         numbers = pl.DataFrame({"query": queries, "owner": np.arange(len(queries), dtype=np.int64)})
-        owner = frame.select("query").join(numbers, on="query", how="left", maintain_order="left")["owner"].to_numpy()
+        owner = np.repeat(_numbers_of(heads, numbers), np.diff(bounds))
         grades = frame["grade"].to_numpy()
-        key = _mixed(frame["doc"].hash().to_numpy(), queries.hash().to_numpy()[owner])
         rows = pl.DataFrame(
-            {"key": key, "judgment": np.arange(len(frame)), "doc": frame["doc"], "owner": owner, "grade": grades}
+            {
+                "key": pair_keys(bounds, heads, frame["doc"]),
+                "judgment": np.arange(len(frame)),
+                "doc": frame["doc"],
+                "owner": owner,
+                "grade": grades,
+            }
         )
         starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(queries)))))
         judged = Judged(queries.to_list(), starts, best_first(grades, owner))
@@ -95,10 +100,12 @@ def _subtopic_rows(frame: pl.DataFrame, documents: pl.DataFrame, numbers: pl.Dat
     )
 
 
-def _mixed(documents: Hashes, queries: Hashes) -> Hashes:
-    """One key for (query, document)."""
-    with np.errstate(over="ignore"):
-        return documents + queries * _MIX
+def _numbers_of(heads: pl.Series, numbers: pl.DataFrame) -> Ints:
+    """The number of each query among the judged ones, -1 where it has no judgments."""
+    if len(heads) == len(numbers) and heads.equals(numbers["query"]):
+        return np.arange(len(heads))
+    joined = pl.DataFrame({"query": heads}).join(numbers, on="query", how="left", maintain_order="left")
+    return joined["owner"].fill_null(-1).to_numpy()
 
 
 class FrameMatcher:
@@ -122,13 +129,10 @@ class FrameMatcher:
         self._retrieved = np.zeros(n, dtype=np.int64)
         self._budgets = budgets or {}
         self._prefix = {key: np.zeros(n, dtype=np.int64) for key in self._budgets}
-        self._seen: set[str] = set()
+        self._seen: list[Hashes] = []
+        self.run_queries = 0
         self.first_ids: list[tuple[str, str]] = []
         """A few (query, document) ids of the run, for messages."""
-
-    @property
-    def run_queries(self) -> set[str]:
-        return self._seen
 
     def add(self, frame: pl.DataFrame) -> None:
         """Rows query, doc, score of whole queries."""
@@ -136,47 +140,39 @@ class FrameMatcher:
             return
         if not self.first_ids:
             self.first_ids = frame.select("query", "doc").head(5).rows()
+        starts, heads = list_bounds(frame["query"])
+        owners = self._note_queries(heads)
         if self._contract.drop_self:
-            present = frame["query"].unique(maintain_order=True)
-            self._note_queries(present)
             frame = frame.filter(frame["query"] != frame["doc"])
-        starts, heads = _lists(frame["query"])
-        if not self._contract.drop_self:
-            self._note_queries(heads)
-        elif heads.n_unique() != len(heads):
-            raise NotGroupedError
-        owners = self._owners(heads)
-        key = _mixed(frame["doc"].hash().to_numpy(), np.repeat(heads.hash().to_numpy(), np.diff(starts)))
-        repeated = _repeated(frame, key)
+            starts, heads, owners = self._lists(frame)
+        keys = pair_keys(starts, heads, frame["doc"])
+        repeated = repeated_pairs(frame, keys)
         if len(repeated):
             if self._contract.duplicates == "error":
-                pairs = repeated.head(20).rows()
-                raise RepeatedDocumentsError(self._name, [(q, d) for q, d in pairs], len(repeated))
+                raise RepeatedDocumentsError(self._name, repeated.head(20).rows(), len(repeated))
             frame = self._first_only(frame)
-            starts, heads = _lists(frame["query"])
-            owners = self._owners(heads)
-            key = _mixed(frame["doc"].hash().to_numpy(), np.repeat(heads.hash().to_numpy(), np.diff(starts)))
+            starts, heads, owners = self._lists(frame)
+            keys = pair_keys(starts, heads, frame["doc"])
         inside = owners >= 0
         self._retrieved[owners[inside]] = np.diff(starts)[inside]
-        self._find(frame, starts, owners, key)
+        self._find(frame, starts, owners, keys)
         for name, (cost, limit) in self._budgets.items():
             self._count_fitting(name, cost, limit, frame, starts, owners)
 
-    def _note_queries(self, heads: pl.Series) -> None:
-        names = heads.to_list()
-        before = len(self._seen)
-        self._seen.update(names)
-        if len(self._seen) != before + len(names):
-            raise NotGroupedError
-        owners = self._owners(heads)
-        self._in_run[owners[owners >= 0]] = True
+    def _lists(self, frame: pl.DataFrame) -> tuple[Ints, pl.Series, Ints]:
+        starts, heads = list_bounds(frame["query"])
+        return starts, heads, _numbers_of(heads, self._index.query_numbers)
 
-    def _owners(self, heads: pl.Series) -> Ints:
-        """Number of each query among the judged ones, -1 where it has no judgments."""
-        joined = pl.DataFrame({"query": heads}).join(
-            self._index.query_numbers, on="query", how="left", maintain_order="left"
-        )
-        return joined["owner"].fill_null(-1).to_numpy()
+    def _note_queries(self, heads: pl.Series) -> Ints:
+        """Mark the queries as present, and make sure that none of them was there before."""
+        hashes = heads.hash().to_numpy()
+        if len(np.unique(hashes)) != len(hashes) or any(np.isin(hashes, known).any() for known in self._seen):
+            raise NotGroupedError
+        self._seen.append(hashes)
+        self.run_queries += len(hashes)
+        owners = _numbers_of(heads, self._index.query_numbers)
+        self._in_run[owners[owners >= 0]] = True
+        return owners
 
     def _first_only(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Each document once: the better ranked one."""
@@ -185,8 +181,8 @@ class FrameMatcher:
             rows = rows.sort("score", descending=True, maintain_order=True)
         return rows.unique(["query", "doc"], keep="first", maintain_order=True).sort("row").drop("row")
 
-    def _find(self, frame: pl.DataFrame, starts: Ints, owners: Ints, key: Hashes) -> None:
-        joined = pl.DataFrame({"key": key}).with_row_index("row").join(self._index.rows, on="key", how="inner")
+    def _find(self, frame: pl.DataFrame, starts: Ints, owners: Ints, keys: Hashes) -> None:
+        joined = pl.DataFrame({"key": keys}).with_row_index("row").join(self._index.rows, on="key", how="inner")
         if not len(joined):
             return
         row = joined["row"].to_numpy().astype(np.int64)
@@ -251,27 +247,6 @@ def _places(scores: Floats, starts: Ints, row: Ints, number: Ints) -> tuple[Ints
     if not tied.any() and is_descending(scores, starts):
         return row - first, np.ones_like(row)
     return place_of_scores(scores, starts, number, scores[row])
-
-
-def _lists(queries: pl.Series) -> tuple[Ints, pl.Series]:
-    """Where each query's rows start (and where all end), and the query of each."""
-    if not len(queries):
-        return np.zeros(1, dtype=np.int64), queries
-    first = queries.ne_missing(queries.shift(1)).to_numpy()
-    first = np.array(first)
-    first[0] = True
-    starts = np.flatnonzero(first)
-    return np.append(starts, len(queries)), queries.gather(starts)
-
-
-def _repeated(frame: pl.DataFrame, key: Hashes) -> pl.DataFrame:
-    """The (query, document) pairs that stand in the rows more than once."""
-    ordered = np.sort(key)
-    same = ordered[1:] == ordered[:-1]
-    if not same.any():
-        return frame.select("query", "doc").head(0)
-    suspects = frame.select("query", "doc").filter(np.isin(key, ordered[1:][same]))
-    return suspects.filter(suspects.is_duplicated()).unique(maintain_order=True)
 
 
 def _tied_before(

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -114,7 +113,7 @@ def _match_frames(
             raise
         raise run.describe_repeats(error.pairs, error.total) from None
     ranked = matcher.finish()
-    matched = Matched(ranked, len(matcher.run_queries))
+    matched = Matched(ranked, matcher.run_queries)
     _require_overlap(matched, qrels, [query for query, _ in matcher.first_ids], run.name)
     if not len(ranked.grades):
         sample = run if isinstance(run, Run) else Run.of_frame(next(iter(run.parts())), run.name)
@@ -153,6 +152,8 @@ def _whole_queries(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 def _ahead(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """The same parts, each read in a thread while the one before is worked on."""
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(max_workers=1) as reader:
         coming = reader.submit(next, parts, None)
         while (part := coming.result()) is not None:

@@ -25,12 +25,16 @@ VERSION = 1
 
 
 def record_of(
-    evaluations: Sequence[Evaluation], *, inputs: Mapping[str, Mapping[str, Any]] | None = None, provenance: bool = True
+    evaluations: Sequence[Evaluation],
+    *,
+    inputs: Mapping[str, Mapping[str, Any]] | None = None,
+    per_query: bool = True,
+    provenance: bool = True,
 ) -> dict[str, Any]:
     """The record of one or several systems scored with the same judgments and measures.
 
     `inputs` describes the files: {"judgments": {"path", "sha256"}, "run:NAME": {...}}. A record that is only shown, not
-    kept, can do without the commit, which takes a process to find.
+    kept, can do without the scores of each query, and without the commit, which takes a process to find.
     """
     from rankgauge import __version__
 
@@ -51,8 +55,8 @@ def record_of(
             }
             for measure in first.measures
         ],
-        "queries": list(first.table.queries),
-        "systems": [_system(evaluation) for evaluation in evaluations],
+        "queries": list(first.table.queries) if per_query else [],
+        "systems": [_system(evaluation, per_query) for evaluation in evaluations],
         "provenance": {
             "inputs": {name: dict(value) for name, value in (inputs or {}).items()},
             "python": platform.python_version(),
@@ -62,7 +66,7 @@ def record_of(
     }
 
 
-def _system(evaluation: Evaluation) -> dict[str, Any]:
+def _system(evaluation: Evaluation, per_query: bool) -> dict[str, Any]:
     table, coverage = evaluation.table, evaluation.coverage
     counted = table.counted
     return {
@@ -76,8 +80,12 @@ def _system(evaluation: Evaluation) -> dict[str, Any]:
             }
             for j, measure in enumerate(evaluation.measures)
         },
-        "per_query": {name: table.values[:, j].tolist() for j, name in enumerate(table.measures)},
-        "counted": {name: counted[:, j].tolist() for j, name in enumerate(table.measures) if not counted[:, j].all()},
+        "per_query": {name: table.values[:, j].tolist() for j, name in enumerate(table.measures) if per_query},
+        "counted": {
+            name: counted[:, j].tolist()
+            for j, name in enumerate(table.measures)
+            if per_query and not counted[:, j].all()
+        },
         "coverage": {
             "judged_queries": coverage.judged_queries,
             "run_queries": coverage.run_queries,

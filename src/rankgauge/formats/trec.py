@@ -17,6 +17,7 @@ import polars as pl
 from rankgauge.errors import Fault, FormatError
 from rankgauge.formats.sources import Source
 from rankgauge.model.judgments import Qrels
+from rankgauge.model.keys import list_bounds, pair_keys, repeated_pairs
 
 __all__ = ["TrecRun", "first_tag", "read_qrels", "render_qrels", "render_run"]
 
@@ -74,8 +75,9 @@ def read_qrels(source: Source) -> Qrels:
     frame = pl.concat(parts) if len(parts) > 1 else parts[0]
     if frame["subtopic"].n_unique() <= 1:
         frame = frame.drop("subtopic")
-    key = [name for name in ("query", "subtopic", "doc") if name in frame.columns]
-    if not frame.select(key).is_unique().all():
+    starts, heads = list_bounds(frame["query"])
+    if len(repeated_pairs(frame, pair_keys(starts, heads, frame["doc"]))):
+        key = [name for name in ("query", "subtopic", "doc") if name in frame.columns]
         frame = frame.unique(maintain_order=True)
         if not frame.select(key).is_unique().all():
             raise FormatError(source.name, _contradictions(source), hint="keep one grade for each document")

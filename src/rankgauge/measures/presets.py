@@ -5,7 +5,6 @@ A preset sets the contract, and for some measures the parameters that the tool's
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -133,6 +132,8 @@ def find_preset(name: str) -> Preset:
     """A preset by name."""
     if name in PRESETS:
         return PRESETS[name]
+    import difflib
+
     close = difflib.get_close_matches(name, PRESETS, n=3, cutoff=0.4)
     nearby = f"; did you mean {', '.join(close)}?" if close else ""
     raise ContractError(f"unknown contract {name!r}{nearby} (known: {', '.join(PRESETS)})")

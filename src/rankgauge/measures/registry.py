@@ -6,10 +6,8 @@ or a sequence of them.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
-from importlib.metadata import entry_points
 
 from rankgauge.errors import MeasureError
 from rankgauge.measures.measure import Definition, Value
@@ -54,6 +52,8 @@ def _load_outside() -> None:
     if _loaded_outside:
         return
     _loaded_outside = True
+    from importlib.metadata import entry_points
+
     for entry in entry_points(group="rankgauge.measures"):
         offered = entry.load()
         definitions: Iterable[Definition] = [offered] if isinstance(offered, Definition) else offered
@@ -76,6 +76,8 @@ def find(spelling: str) -> tuple[Definition, Mapping[str, Value]] | None:
 
 def nearest(spelling: str) -> list[str]:
     """Known names that look like a spelling, best first."""
+    import difflib
+
     _load_outside()
     close = difflib.get_close_matches(normal(spelling), list(_by_spelling), n=5, cutoff=0.5)
     names = [_by_spelling[key][0].name for key in close]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
@@ -41,8 +40,14 @@ def mean_interval(values: Floats, level: float = 0.95) -> Interval | None:
     return Interval(mean - half, mean + half, level, "t")
 
 
+def _normal_quantile(p: float) -> float:
+    from statistics import NormalDist  # it brings fractions and decimals along
+
+    return NormalDist().inv_cdf(p)
+
+
 def _wilson(share: float, n: int, level: float) -> tuple[float, float]:
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = _normal_quantile((1 + level) / 2)
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return (0.0 if share == 0 else centre - half), (1.0 if share == 1 else centre + half)
@@ -50,7 +55,7 @@ def _wilson(share: float, n: int, level: float) -> tuple[float, float]:
 
 def student_quantile(p: float, freedom: int) -> float:
     """The p-quantile (p > 0.5) of Student's t: a Cornish-Fisher start, then Newton steps on the exact distribution."""
-    z = NormalDist().inv_cdf(p)
+    z = _normal_quantile(p)
     if freedom == 1:
         return math.tan(math.pi * (p - 0.5))
     n = float(freedom)

@@ -1,0 +1,137 @@
+"""`make bench`: rankgauge beside its peers, as ratios from one run. Nothing here is a test: machines differ."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.peers import MEASURES
+from benchmarks.shapes import SHAPES, Files, Shape, make, make_long
+
+ROUNDS = 3
+OWN = [str(Path(sys.executable).with_name("rankgauge")), "evaluate"]
+ASKED = [part for name in MEASURES for part in ("-m", name)]
+PEERS = ("pytrec_eval", "ir_measures", "ranx")
+# (shape, peer): how many times faster than this peer is aimed at.
+GOALS = {
+    ("marco", "pytrec_eval"): 4,
+    ("marco", "ir_measures"): 10,
+    ("marco", "ranx"): 10,
+    ("rag", "pytrec_eval"): 3,
+    ("rag", "ir_measures"): 3,
+    ("rag", "ranx"): 3,
+    ("robust", "pytrec_eval"): 1,
+    ("robust", "ir_measures"): 1,
+    ("robust", "ranx"): 1,
+}
+DICTIONARY_GOALS = {"marco": 5, "rag": 1, "robust": 1.5}
+
+
+@dataclass
+class Cost:
+    seconds: float
+    megabytes: float
+
+
+def measure(command: list[str]) -> Cost:
+    """Wall time and peak memory of a whole process."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"failed: {' '.join(command)}")
+    return Cost(seconds, usage.ru_maxrss / 1024)
+
+
+def commands(files: Files) -> dict[str, list[str]]:
+    own = [*OWN, str(files.qrels), str(files.run), *ASKED]
+    peers = {peer: [sys.executable, "-m", "benchmarks.peers", peer, str(files.qrels), str(files.run)] for peer in PEERS}
+    return {"rankgauge": own, **peers}
+
+
+def whole_process(shape: Shape) -> dict[str, Cost]:
+    """Best of several rounds in which all tools take turns."""
+    files = make(shape)
+    best: dict[str, Cost] = {}
+    for _ in range(ROUNDS):
+        for tool, command in commands(files).items():
+            cost = measure(command)
+            known = best.get(tool, cost)
+            best[tool] = Cost(min(known.seconds, cost.seconds), max(known.megabytes, cost.megabytes))
+    return best
+
+
+def verdict(ratio: float, goal: float) -> str:
+    return f"{ratio:5.1f}x (goal {goal:g}x{'' if ratio >= goal else ', MISSED'})"
+
+
+def importing() -> dict[str, float]:
+    def best(*command: str) -> float:
+        return min(measure([sys.executable, "-c", *command]).seconds for _ in range(7))
+
+    bare = best("pass")
+    return {
+        "import numpy": best("import numpy") - bare,
+        "import rankgauge": best("import rankgauge") - bare,
+        "import rankgauge; rankgauge.evaluate": best("import rankgauge; rankgauge.evaluate") - bare,
+        "rankgauge --help": min(measure([OWN[0], "--help"]).seconds for _ in range(5)),
+    }
+
+
+def main() -> None:
+    results: dict[str, object] = {
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    }
+    print(f"rankgauge and its peers on this machine ({results['machine']}), best of {ROUNDS} rounds\n")
+    print("Files, whole process, 5 measures: seconds, peak memory, and how many times faster rankgauge is")
+    for shape in SHAPES:
+        costs = whole_process(shape)
+        own = costs["rankgauge"]
+        print(f"\n  {shape.name}: {shape.queries:,} queries x {shape.depth:,} documents, {shape.judged:,} judged")
+        for tool, cost in costs.items():
+            ratio = "" if tool == "rankgauge" else verdict(cost.seconds / own.seconds, GOALS[shape.name, tool])
+            print(f"    {tool:<12} {cost.seconds:7.2f} s {cost.megabytes:7.0f} MB  {ratio}")
+        results[shape.name] = {tool: vars(cost) for tool, cost in costs.items()}
+
+    print("\nDictionaries in memory, scoring only: seconds of pytrec_eval and rankgauge")
+    for shape in SHAPES:
+        files = make(shape)
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.peers", "--dictionaries", str(files.qrels), str(files.run)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        timed = json.loads(done.stdout)
+        for order, seconds in timed.items():
+            ratio = seconds["pytrec_eval"] / seconds["rankgauge"]
+            print(
+                f"    {shape.name:<7} {order:<9} {seconds['pytrec_eval']:6.3f} {seconds['rankgauge']:6.3f}  "
+                f"{verdict(ratio, DICTIONARY_GOALS[shape.name])}"
+            )
+        results[f"{shape.name} dictionaries"] = timed
+
+    print("\nPeak memory of --stream (goal: below 400 MB whatever the length)")
+    for label, files in (("marco", make(SHAPES[0])), ("marco x 4", make_long(4))):
+        cost = measure([*OWN, str(files.qrels), str(files.run), *ASKED, "--stream"])
+        size = files.run.stat().st_size / 1e6
+        print(f"    {label:<10} {size:6.0f} MB file: {cost.megabytes:5.0f} MB, {cost.seconds:.2f} s")
+        results[f"stream {label}"] = vars(cost)
+
+    print("\nStart-up, seconds beyond a bare interpreter (goals: import at most twice numpy's; --help under 0.5 s)")
+    for what, seconds in importing().items():
+        print(f"    {what:<40} {seconds:.3f}")
+        results[what] = seconds
+    Path(__file__).with_name("results.json").write_text(json.dumps(results, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
