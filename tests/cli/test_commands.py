@@ -170,6 +170,22 @@ def test_explain_shows_targets_and_gain() -> None:
     assert "precise question answering > 0.8" in run_command("explain", "ndcg_cut_10").stdout
 
 
+def test_collapse_chunks(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("q 0 d1 1\n")
+    (tmp_path / "run").write_text("q Q0 d2#1 1 9 t\nq Q0 d2#2 2 8 t\nq Q0 d1#1 3 7 t\n")
+    (tmp_path / "map.json").write_text('{"d2#1": "d2", "d2#2": "d2", "d1#1": "d1"}')
+    for rule in (r"^(.+)#\d+$", tmp_path / "map.json"):
+        done = run_command(
+            "evaluate", tmp_path / "qrels", tmp_path / "run", "-m", "RR", "--collapse-chunks", rule, "--json"
+        )
+        assert json.loads(done.stdout)["systems"][0]["means"]["RR"]["value"] == 0.5
+    (tmp_path / "map.json").write_text("[]")
+    done = run_command(
+        "evaluate", tmp_path / "qrels", tmp_path / "run", "--collapse-chunks", tmp_path / "map.json", status=2
+    )
+    assert "a chunk mapping is one object" in done.stderr
+
+
 def test_reconcile() -> None:
     exact = json.loads(
         run_command("evaluate", SET, BM25, "-m", "nDCG(gain='exp')@10", "--missing", "skip", "--json").stdout

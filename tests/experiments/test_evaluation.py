@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -226,6 +229,29 @@ def test_contract_from_a_dictionary() -> None:
     assert Contract.from_dict(contract.to_dict()) == contract
     with pytest.raises(ContractError, match="has no 'colour'"):
         contract.with_changes(colour="red")
+
+
+def test_measures_by_entry_point(tmp_path: Path) -> None:
+    """A package that is merely installed adds its measures."""
+    (tmp_path / "deep.py").write_text(
+        "from rankgauge.measures import Definition\n"
+        "depth = Definition('ListLength', lambda ranked, measure: ranked.retrieved.astype(float), 'n')\n"
+    )
+    info = tmp_path / "deep-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: deep\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[rankgauge.measures]\ndeep = deep:depth\n")
+    code = (
+        "import rankgauge; print(rankgauge.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0, 'e': 0.5}}, 'listlength').mean)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        check=True,
+    )
+    assert done.stdout.strip() == "{'ListLength': 2.0}"
 
 
 def test_measures_from_outside() -> None:

@@ -173,7 +173,7 @@ def unjudged(data: st.DataObject, measures: Sequence[Measure], grades: Sequence[
     one = data.draw(listed(grades, diverse=diverse))
     assume(any(relevant_anywhere(m, one) for m in measures))
     forgotten = {m: _without_nonrelevant(m, one) for m in measures}
-    variants = list(forgotten.values())
+    variants = list({repr(variant): variant for variant in forgotten.values()}.values())
     places = {m: 1 + variants.index(variant) for m, variant in forgotten.items()}
     broken = {}
     for m, values in scores(measures, [one, *variants]).items():

@@ -83,7 +83,7 @@ def test_every_declared_law_is_checked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("law", "diverse"), [(law, diverse) for diverse in (False, True) for law in CHECKS if declared(law, diverse=diverse)]
+    ("law", "diverse"), [(law, kind) for kind in (False, True) for law in CHECKS if declared(law, diverse=kind)]
 )
 @fast(100)
 @given(data=st.data(), grades=st.sampled_from((GRADES, REAL_GRADES, BINARY)))

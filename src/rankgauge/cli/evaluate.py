@@ -59,7 +59,8 @@ _FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
 @click.option(
     "--collapse-chunks",
     metavar="REGEX",
-    help="Merge chunks into documents first; the expression's first group is the document's id.",
+    help="Merge chunks into documents first: the expression's first group is the document's id; or a JSON file that maps "
+    "chunk ids to document ids.",
 )
 @click.option("--corpus", metavar="FILE", help="Texts of the documents (JSON Lines or a BEIR folder), for R(budget=N).")
 @click.option("-q", "--per-query", is_flag=True, help="Show every query too.")
@@ -111,6 +112,10 @@ def evaluate(
         from rankgauge.formats import load_corpus
 
         choices["corpus"] = load_corpus(corpus)
+    if choices["collapse_chunks"] and Path(choices["collapse_chunks"]).is_file():
+        from rankgauge.formats import load_chunk_mapping
+
+        choices["collapse_chunks"] = load_chunk_mapping(choices["collapse_chunks"])
     keep = form == "json"
     record = evaluate_files(
         qrels, runs, measures, qrels_format, run_format, keep=keep, per_query=keep or per_query, **choices

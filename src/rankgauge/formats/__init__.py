@@ -29,6 +29,7 @@ __all__ = [
     "Format",
     "RunParts",
     "Source",
+    "load_chunk_mapping",
     "load_corpus",
     "load_qrels",
     "load_run",
@@ -112,6 +113,15 @@ def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:
 def load_corpus(path: PathLike) -> Corpus:
     """Texts of documents from JSON Lines or a BEIR folder."""
     return read_beir_corpus(os.fspath(path)) if Path(path).is_dir() else read_corpus(Source(path))
+
+
+def load_chunk_mapping(path: PathLike) -> dict[str, str]:
+    """Which document each chunk belongs to, from a JSON object {chunk: document}."""
+    source = Source(path)
+    value = read_json(source)
+    if not isinstance(value, dict) or not all(isinstance(parent, str | int) for parent in value.values()):
+        raise FormatError(source.name, ['a chunk mapping is one object {"chunk id": "document id", ...}'])
+    return {chunk: str(parent) for chunk, parent in value.items()}
 
 
 testset_model.load_from = load_testset
