@@ -17,6 +17,7 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 from tests.cli.command import run_command
@@ -138,7 +139,7 @@ def run_page(path: Path) -> list[Shown]:
     """Run a page in the current folder: all its outputs, as shown and as they are."""
     blocks, outputs = blocks_of(path.read_text(encoding="utf-8")), []
     names: dict[str, object] = {"__name__": "__page__"}
-    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+    for block, after in zip_longest(blocks, blocks[1:]):
         if block.language == "python":
             real = _run_python(block, path, names)
             if after is not None and after.language == "text" and after.start == block.end + 3:
@@ -159,7 +160,7 @@ def _run_python(block: Block, path: Path, names: dict[str, object]) -> list[str]
 def _run_console(block: Block, path: Path) -> Iterator[Shown]:
     commands = list(commands_of(block))
     status = 0
-    for command, after in zip(commands, [*commands[1:], None], strict=True):
+    for command, after in zip_longest(commands, commands[1:]):
         place = f"{path}:{command.start}"
         if command.text == "echo $?":
             real = [str(status)]

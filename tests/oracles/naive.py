@@ -23,10 +23,15 @@ def as_float32(score: float) -> float:
 
 
 def ranking_of(scores: Mapping[str, float], ties: str = "trec", *, float32: bool = False) -> list[str]:
-    """Document ids, best first; `trec` breaks ties by id, greatest first, `given` keeps the order of the list."""
+    """Document ids, best first.
+
+    `trec` breaks ties by id, greatest first; `stable` leaves them in the order of the list; `given` does not sort.
+    """
     if ties == "given":
         return list(scores)
     compared = {doc: as_float32(score) if float32 else float(score) for doc, score in scores.items()}
+    if ties == "stable":
+        return sorted(compared, key=lambda doc: -compared[doc])
     return sorted(compared, key=lambda doc: (compared[doc], doc), reverse=True)
 
 

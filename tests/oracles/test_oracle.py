@@ -83,13 +83,14 @@ def test_subtopics_leave_other_measures_alone(data: st.DataObject) -> None:
     assert result.table.values.tolist() == evaluate(merged, run, SOME).table.values.tolist()
 
 
+@pytest.mark.parametrize("ties", ["given", "stable"])
 @fast(25)
 @given(data=st.data())
-def test_order_given(data: st.DataObject) -> None:
+def test_order_of_the_list(ties: str, data: st.DataObject) -> None:
     qrels = data.draw(judgments())
     run = data.draw(runs(list(qrels)))
-    result = both_kinds(qrels, run, SOME, ties="given")
-    expect(result, wanted_values(SOME, qrels, run, lambda scores: naive.ranking_of(scores, "given")))
+    result = both_kinds(qrels, run, SOME, ties=ties)
+    expect(result, wanted_values(SOME, qrels, run, lambda scores: naive.ranking_of(scores, ties)))
 
 
 @fast(25)
@@ -99,7 +100,7 @@ def test_plain_lists_of_ids(data: st.DataObject) -> None:
     qrels = data.draw(judgments())
     lists = {q: data.draw(st.permutations(DOCS))[: data.draw(st.integers(1, len(DOCS)))] for q in qrels}
     wanted = {q: {str(m): oracle(m, lists[q], grades) for m in SOME} for q, grades in qrels.items()}
-    for ties in ("trec", "given", "expected"):
+    for ties in ("trec", "stable", "given", "expected"):
         expect(evaluate(qrels, lists, SOME, ties=ties), wanted)
 
 
@@ -196,7 +197,7 @@ def test_geometric_mean_of_nothing_found() -> None:
 
 
 @fast(40)
-@given(data=st.data(), rel=st.sampled_from((1, 2)), budget=st.integers(1, 30), ties=st.sampled_from(("trec", "given")))
+@given(data=st.data(), rel=st.sampled_from((1, 2)), budget=st.integers(1, 30), ties=st.sampled_from(("trec", "stable", "given")))
 def test_context_budget(data: st.DataObject, rel: int, budget: int, ties: str) -> None:
     qrels = data.draw(judgments())
     run = data.draw(runs(list(qrels)))

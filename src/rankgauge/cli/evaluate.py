@@ -59,8 +59,8 @@ _FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
 @click.option(
     "--collapse-chunks",
     metavar="REGEX",
-    help="Merge chunks into documents first: the expression's first group is the document's id; or a JSON file that maps "
-    "chunk ids to document ids.",
+    help="Merge chunks into documents first: the expression's first group is the document's id; or a JSON file of "
+    "chunk ids and their documents.",
 )
 @click.option("--corpus", metavar="FILE", help="Texts of the documents (JSON Lines or a BEIR folder), for R(budget=N).")
 @click.option("-q", "--per-query", is_flag=True, help="Show every query too.")

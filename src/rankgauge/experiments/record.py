@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-import platform
-import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,8 +58,8 @@ def record_of(
         "systems": [_system(evaluation, per_query) for evaluation in evaluations],
         "provenance": {
             "inputs": {name: dict(value) for name, value in (inputs or {}).items()},
-            "python": platform.python_version(),
-            "platform": platform.system(),
+            "python": ".".join(map(str, sys.version_info[:3])),
+            "platform": sys.platform,
             "git": _git_commit() if provenance else None,
         },
     }
@@ -116,6 +115,8 @@ def _git_commit() -> str | None:
     """The commit of the working folder, if it is under git."""
     if not any((folder / ".git").exists() for folder in (Path.cwd(), *Path.cwd().parents)):
         return None
+    import subprocess
+
     try:
         done = subprocess.run(
             ["git", "rev-parse", "HEAD"],

@@ -5,7 +5,6 @@ nDCG@10   nDCG(gain='exp')@10   ndcg_cut_10   ndcg_cut.10,20   R@5,10,20   cappe
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -79,6 +78,8 @@ def _number(text: str, part: str) -> int | float:
 def _arguments(text: str, inside: str | None) -> dict[str, Any]:
     if not inside or not inside.strip():
         return {}
+    import ast
+
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):

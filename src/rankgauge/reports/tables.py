@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from unicodedata import combining, east_asian_width
 
 __all__ = ["Table", "render_csv", "render_latex", "render_markdown", "render_terminal", "terminal_width"]
 
-_WIDE = 400  # width for tables that go to a file or a pipe, where nothing should be folded
+_GAP = "   "
 
 
 @dataclass(frozen=True)
@@ -71,22 +73,47 @@ def render_csv(table: Table) -> str:
 
 
 def terminal_width(*, to_file: bool = False) -> int | None:
-    """The width to draw for: the terminal's own (None), or wide enough for anything where there is no terminal."""
-    return None if sys.stdout.isatty() and not to_file else _WIDE
+    """The width to draw for: the terminal's own, or none at all where there is no terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() and not to_file else None
+
+
+def _cells(text: str) -> int:
+    """Columns a text takes on a terminal: Chinese characters take two."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(c) in "WF" else 0 if combining(c) else 1 for c in text)
 
 
 def render_terminal(table: Table, *, width: int | None = None, color: bool = False) -> str:
-    """The table with box lines, as rich draws it."""
+    """The table in columns; where it is too wide for the terminal, rich folds the cells."""
+    rows = [list(table.header), *(list(row) for row in table.rows)]
+    widths = [max(_cells(row[j]) for row in rows) for j in range(len(table.header))]
+    total = sum(widths) + len(_GAP) * (len(widths) - 1)
+    if width is not None and total > width:
+        return _folded(table, width, color)
+
+    def line(row: Sequence[str]) -> str:
+        cells = []
+        for j, text in enumerate(row):
+            blank = " " * (widths[j] - _cells(text))
+            cells.append(text + blank if j < table.text_columns else blank + text)
+        return _GAP.join(cells).rstrip()
+
+    head = f"\x1b[1m{line(rows[0])}\x1b[0m" if color else line(rows[0])
+    return "\n".join([head, "─" * total, *(line(row) for row in rows[1:])]) + "\n"
+
+
+def _folded(table: Table, width: int, color: bool) -> str:
     from rich import box
     from rich.console import Console
     from rich.table import Table as RichTable
 
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for i, name in enumerate(table.header):
-        drawn.add_column(name, justify="left" if i < table.text_columns else "right", overflow="fold", no_wrap=False)
+        drawn.add_column(name, justify="left" if i < table.text_columns else "right", overflow="fold")
     for row in table.rows:
         drawn.add_row(*row)
     buffer = io.StringIO()
     console = Console(file=buffer, width=width, force_terminal=color, no_color=not color, highlight=False, markup=False)
     console.print(drawn)
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
+    return "\n".join(text.rstrip() for text in buffer.getvalue().splitlines()) + "\n"
