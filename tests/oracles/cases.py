@@ -17,7 +17,7 @@ QUERIES = ("q1", "q2", "q3")
 SUBTOPICS = ("1", "2", "10")
 GRADES = (-1, 0, 0, 1, 1, 2, 3, 4)
 REAL_GRADES = (-0.5, 0.0, 0.25, 0.5, 1.0, 1.5, 2.75, 4.0)
-TIED_SCORES = (-1.0, 0.5, 2.0)
+TIED_SCORES = (-1.0, -0.0, 0.0, 2.0)
 NEAR_SCORES = (1.0, 1.0 + 1e-9, 1.0 - 1e-9, 3.0)
 """The first three are one number in float32."""
 
