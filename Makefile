@@ -28,6 +28,9 @@ $(VENV)/.test: pyproject.toml | $(BIN)/uv
 $(VENV)/.lint: pyproject.toml | $(BIN)/uv
 	$(call install,[test$(comma)lint])
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/uv
+	$(call install,[docs])
+
 comma := ,
 
 demo: $(VENV)/.base
@@ -42,6 +45,10 @@ lint: $(VENV)/.lint
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks.run
+
+docs: $(VENV)/.docs
+	$(BIN)/python docs/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 
 clean:
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .ruff_cache .pytest_cache

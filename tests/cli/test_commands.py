@@ -26,7 +26,7 @@ def test_table_has_a_row_for_each_system() -> None:
     assert lines[0].split() == ["system", "nDCG@10", "R@5", "R@10"]
     assert [line.split()[0] for line in lines[2:4]] == ["bm25", "hybrid"]
     assert "[" in lines[2]
-    assert "30 judged queries, 30 counted" in done.stdout
+    assert "queries counted: 30 of 30 judged" in done.stdout
     assert "contract: default" in done.stdout
     assert "scenario targets reached" in done.stdout
 

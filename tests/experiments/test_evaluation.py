@@ -93,6 +93,7 @@ def test_means_under_any_spelling() -> None:
     result = evaluate(QRELS, RUN, ["nDCG@10", "P(rel=2)@5"])
     assert result.mean["nDCG@10"] == result.mean["ndcg_cut_10"] == result.mean["NDCG@10"]
     assert list(result.mean) == ["nDCG@10", "P(rel=2)@5"]
+    assert result.interval["ndcg_cut_10"] == result.interval["nDCG@10"]
     with pytest.raises(KeyError, match="was not measured"):
         result.mean["AP"]
     with pytest.raises(KeyError, match="unknown measure"):
@@ -113,7 +114,7 @@ def test_missing_queries() -> None:
         evaluate(QRELS, RUN, "RR", missing="error")
     counted = evaluate(QRELS, RUN, "RR", missing="skip", no_relevant="skip")
     assert counted.mean["RR"] == pytest.approx(skip.mean["RR"] * 3 / 2)
-    assert any("1 judged queries are missing" in warning for warning in zero.warnings)
+    assert any("missing from the run: 1 of 4 judged queries" in warning for warning in zero.warnings)
     assert zero.coverage.no_relevant == 1
     assert zero.coverage.not_judged == 1
 
@@ -139,8 +140,31 @@ def test_only_relevant_documents_say_nothing_of_judged() -> None:
     result = evaluate(test_set, {"a": {"d1": 1.0, "d2": 0.5}}, "P@2")
     assert result.coverage.judged_at == {}
     assert any(
-        "lists only relevant" in note["text"] for note in json.loads(result.to_json())["systems"][0]["notes"]["en"]
+        "list only relevant" in note["text"] for note in json.loads(result.to_json())["systems"][0]["notes"]["en"]
     )
+
+
+def test_depth_cuts_through_a_tie() -> None:
+    """One of two tied documents fits: it is there half of the time."""
+    qrels, run = {"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0, "b": 1.0}}
+    measures = ["R", "Success@5", "NumRelRet", "SetR", "RR", "AP", "Bpref"]
+    result = evaluate(qrels, run, measures, ties="expected", depth=2)
+    assert list(result.mean.values())[:4] == [0.5] * 4
+    assert (result.mean["RR"], result.mean["AP"]) == (0.25, 0.25)
+    assert result.mean["Bpref"] == pytest.approx(0.5, abs=0.15)  # sampled
+
+
+def test_ids_that_never_meet_are_pointed_out() -> None:
+    result = evaluate({"q": {"d1": 1}}, {"q": {"d1#0": 1.0}}, "RR")
+    assert any("'d1#0'" in warning and "collapse_chunks" in warning for warning in result.warnings)
+
+
+def test_intervals_stay_within_what_a_measure_can_be() -> None:
+    result = evaluate({"a": {"d": 1}, "b": {"d": 1}}, {"a": {"d": 1.0}, "b": {"x": 2.0, "d": 1.0}}, ["RR", "DCG"])
+    interval = result.interval["RR"]
+    assert interval is not None
+    assert (interval.low, interval.high) == (0.0, 1.0)
+    assert result.interval["DCG"].low < 0
 
 
 def test_record(tmp_path: Path) -> None:
@@ -183,6 +207,8 @@ def test_collapse_chunks() -> None:
         ({"depth": 0}, ContractError),
         ({"measures": ["R(budget=100)"]}, DataError),
         ({"tokenizer": len}, RankgaugeError),
+        ({"stream": True}, RankgaugeError),
+        ({"measures": ["R(budget=100)"], "corpus": {}, "ties": "expected"}, ContractError),
         ({"measures": ["alpha_nDCG@10"]}, DataError),
         ({"measures": ["ERR(max_grade=1)@10"]}, DataError),
     ],

@@ -108,3 +108,15 @@ def test_a_scale_of_nothing_is_refused_or_scored(text: str) -> None:
     except RankgaugeError:
         return
     assert 0 <= value <= 1
+
+
+@pytest.mark.parametrize("name", ["P(rel={rel})@2", "AP(rel={rel})", "infAP(rel={rel})", "Bpref(rel={rel})"])
+def test_a_negative_threshold_is_refused_or_counts_no_negative_grade(name: str) -> None:
+    """A negative grade is judged and not relevant, whatever the threshold."""
+    qrels, run = {"q": {"a": 0, "b": -1}}, {"q": ["x", "b", "a"]}
+    wanted = list(evaluate(qrels, run, [name.format(rel=0)]).mean.values())
+    try:
+        found = list(evaluate(qrels, run, [name.format(rel=-1)]).mean.values())
+    except RankgaugeError:
+        return
+    assert found == wanted

@@ -28,5 +28,5 @@ def convert(source: str, target: str, lossy: bool, form: str | None, to: str | N
 
     loaded = convert_file(source, target, lossy=lossy, form=form, to=to, kind=kind)
     if target != "-":
-        what = {"Run": "run", "Qrels": "judgments", "TestSet": "test set"}[type(loaded.content).__name__]
-        click.echo(f"{target}: {what} of {len(loaded.content)} queries", err=True)
+        n = len(loaded.content)
+        click.echo(f"{target}: {loaded.written} of {n} {'query' if n == 1 else 'queries'}", err=True)

@@ -23,7 +23,9 @@ def demo(language: str) -> None:
 
     from rankgauge.cli.evaluate import evaluate_files, show
 
-    click.echo(f"$ rankgauge evaluate testset.json bm25=bm25.run hybrid=hybrid.run -m {' -m '.join(_MEASURES)}\n")
+    click.echo(
+        f"$ rankgauge evaluate testset.json bm25=bm25.run hybrid=hybrid.run -m {' -m '.join(_MEASURES)} --digits 3\n"
+    )
     with as_file(files("rankgauge") / "example") as folder:
         runs = tuple(f"{name}={folder / f'{name}.run'}" for name in ("bm25", "hybrid"))
         record = evaluate_files(str(folder / "testset.json"), runs, _MEASURES)

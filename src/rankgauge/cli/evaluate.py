@@ -75,7 +75,7 @@ _FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
 )
 @options.json_flag
 @click.option(
-    "--stream", is_flag=True, help="Never hold a whole run in memory; refuse one whose lines are not grouped by query."
+    "--stream", is_flag=True, help="Never hold a whole run in memory: only for TREC text in files, grouped by query."
 )
 @click.option(
     "--qrels-format", metavar="FORMAT", help="trec, json, jsonl, csv, tsv, parquet or beir, if detection is wrong."
@@ -143,7 +143,7 @@ def evaluate_files(
     wanted = measures or DEFAULT_MEASURES
     make_plan(wanted, choices.get("contract"))  # a misspelled measure should not cost the time to read the files
     named = _named(runs)
-    _one_standard_input([qrels, *named.values()])
+    _check_standard_input([qrels, *named.values()], stream=bool(choices.get("stream")))
     judgments = load_qrels(qrels, qrels_format)
     sources = {name: Source(path) for name, path in named.items()}
     results = [
@@ -199,8 +199,10 @@ def _named(runs: tuple[str, ...]) -> dict[str, str]:
     return named
 
 
-def _one_standard_input(paths: list[str]) -> None:
+def _check_standard_input(paths: list[str], *, stream: bool) -> None:
     from rankgauge.errors import DataError
 
+    if stream and "-" in paths[1:]:
+        raise DataError("standard input is held in memory and cannot be streamed; give the run as a file")
     if paths.count("-") > 1:
         raise DataError("standard input (-) can be given only once")

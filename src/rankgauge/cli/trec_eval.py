@@ -7,7 +7,7 @@ import click
 __all__ = ["trec_eval"]
 
 
-@click.command()
+@click.command("trec_eval")
 @click.argument("qrels", metavar="QRELS")
 @click.argument("run", metavar="RUN")
 @click.option(

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,10 +30,12 @@ __all__ = ["BudgetTexts", "Matched", "match"]
 
 @dataclass(frozen=True)
 class Matched:
-    """The kernels' view of a run, and how many queries the run has in all."""
+    """The kernels' view of a run, how many queries the run has in all, and ids to show in messages."""
 
     ranked: RankedGrades
     run_queries: int
+    example_ids: tuple[str, str] | None = None
+    """A document of the run and a judged one, where none of the judged was found."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +68,11 @@ def match(
     stream: bool = False,
 ) -> Matched:
     """Find the judged documents in the run. `limits` are the context budgets to be counted."""
-    if isinstance(run, Run) and run.mapping is not None and qrels.mapping is not None and not limits:
+    if isinstance(run, Run) and run.mapping is not None and qrels.mapping is not None and not limits and not stream:
         ranked = match_mappings(qrels, run, contract)
         matched = Matched(ranked, len(run.mapping))
         _require_overlap(matched, qrels, list(run.mapping)[:5], run.name)
-        if not len(ranked.grades):
-            _require_same_ids(qrels, run)
-        return matched
+        return matched if len(ranked.grades) else replace(matched, example_ids=_require_same_ids(qrels, run))
     return _match_frames(qrels, run, contract, limits or set(), texts, stream)
 
 
@@ -81,6 +81,10 @@ def _match_frames(
 ) -> Matched:
     from rankgauge.engine.match_frames import FrameMatcher, NotGroupedError, RepeatedDocumentsError
 
+    if stream and isinstance(run, Run):
+        raise FormatError(
+            run.name, ["only TREC text from a file can be streamed; leave out --stream to read it into memory"]
+        )
     index = _index(qrels)
     budgets: Budgets = {f"budget={limit}": (texts.cost, limit) for limit in limits} if texts else {}
 
@@ -115,10 +119,10 @@ def _match_frames(
     ranked = matcher.finish()
     matched = Matched(ranked, matcher.run_queries)
     _require_overlap(matched, qrels, [query for query, _ in matcher.first_ids], run.name)
-    if not len(ranked.grades):
-        sample = run if isinstance(run, Run) else Run.of_frame(next(iter(run.parts())), run.name)
-        _require_same_ids(qrels, sample)
-    return matched
+    if len(ranked.grades):
+        return matched
+    sample = run if isinstance(run, Run) else Run.of_frame(next(iter(run.parts())), run.name)
+    return replace(matched, example_ids=_require_same_ids(qrels, sample))
 
 
 def _index(qrels: Qrels) -> JudgmentIndex:
@@ -184,16 +188,23 @@ def _require_overlap(matched: Matched, qrels: Qrels, run_ids: list[str], name: s
     )
 
 
-def _require_same_ids(qrels: Qrels, run: Run) -> None:
-    """No judged document was found at all: is it that the two files write the same ids differently?"""
+def _require_same_ids(qrels: Qrels, run: Run) -> tuple[str, str] | None:
+    """No judged document was found at all: is it that the two files write the same ids differently?
+
+    If not, a document of the run and a judged one, for a hint.
+    """
     judged, lists = qrels.to_dict(), run.to_dict()
+    example = None
     for query in [query for query in judged if query in lists][:100]:
         docs, found = list(judged[query]), list(lists[query])
+        if example is None and docs and found:
+            example = (found[0], docs[0])
         if _plain(docs) & _plain(found):
             raise DataError(
                 f"{run.name} and {qrels.name} have no document in common, because the same numbers are written "
                 f"differently: {_listed(found)} in the run, {_listed(docs)} in the judgments; write them alike"
             )
+    return example
 
 
 def _plain(ids: list[str]) -> set[str]:

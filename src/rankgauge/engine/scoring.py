@@ -41,6 +41,8 @@ def score(
     budgets = [measure for measure in measures if measure.get("budget") is not None]
     if budgets and texts is None:
         raise DataError(f"{budgets[0]} needs the texts of the documents: give a corpus (--corpus)")
+    if budgets and contract.ties == "expected":
+        raise ContractError(f"{budgets[0]} needs one order of the list; choose ties='trec', 'stable' or 'given'")
     limits = {int(measure.get("budget")) for measure in budgets}
     matched = matcher(qrels, run, contract, limits=limits, texts=texts, stream=stream)
     ranked = matched.ranked if contract.depth is None else matched.ranked.limited(contract.depth)
@@ -141,4 +143,5 @@ def _coverage(qrels: Qrels, ranked: RankedGrades, measures: Sequence[Measure], m
         tied_queries=int((ranked.ties_met > 0).sum()),
         judged_at=judged_at,
         only_relevant=qrels.only_relevant,
+        strangers=None if len(ranked.grades) else matched.example_ids,
     )

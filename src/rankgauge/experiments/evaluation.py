@@ -7,14 +7,14 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
 from rankgauge.errors import ContractError, MeasureError, RankgaugeError
-from rankgauge.measures import Measure, parse_measure, parse_measures
+from rankgauge.measures import Law, Measure, parse_measure, parse_measures
 from rankgauge.measures.explanations import Language, sentence
 from rankgauge.measures.presets import find_preset
 from rankgauge.model.contract import Contract
@@ -30,19 +30,24 @@ if TYPE_CHECKING:
     from rankgauge.formats import RunParts
     from rankgauge.model.testset import TestSet
 
-__all__ = ["DEFAULT_MEASURES", "Evaluation", "Means", "Plan", "evaluate", "make_plan", "read_qrels", "read_run"]
+__all__ = ["DEFAULT_MEASURES", "ByMeasure", "Evaluation", "Plan", "evaluate", "make_plan", "read_qrels", "read_run"]
+
+V = TypeVar("V")
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "R@10", "P@10")
 
 
-class Means(Mapping[str, float]):
-    """Aggregates by measure. Any spelling of a measure finds it: `mean['ndcg_cut_10']` is `mean['nDCG@10']`."""
+class ByMeasure(Mapping[str, V]):
+    """Values by measure. Any spelling of a measure finds its value: `mean['ndcg_cut_10']` is `mean['nDCG@10']`.
 
-    def __init__(self, measures: Sequence[Measure], asked: Sequence[Measure], values: Sequence[float]) -> None:
-        self._values = {str(measure): float(value) for measure, value in zip(measures, values, strict=True)}
-        self._asked = {str(a): str(m) for a, m in zip(asked, measures, strict=True)}
+    A measure is also found as it was asked for, before a preset or a threshold changed its parameters.
+    """
 
-    def __getitem__(self, name: str | Measure) -> float:
+    def __init__(self, measures: Sequence[Measure], asked: Sequence[Measure], values: Sequence[V]) -> None:
+        self._values = dict(zip(map(str, measures), values, strict=True))
+        self._asked = dict(zip(map(str, asked), map(str, measures), strict=True))
+
+    def __getitem__(self, name: str | Measure) -> V:
         key = str(name)
         if key not in self._values and key not in self._asked:
             try:
@@ -131,7 +136,7 @@ class Evaluation:
     def __init__(self, table: ScoreTable, plan: Plan, name: str | None = None) -> None:
         self._table, self._plan = table, plan
         self.name = name or table.name
-        self.mean = Means(plan.measures, plan.asked, table.aggregates.tolist())
+        self.mean: ByMeasure[float] = ByMeasure(plan.measures, plan.asked, table.aggregates.tolist())
 
     @property
     def measures(self) -> Sequence[Measure]:
@@ -156,13 +161,15 @@ class Evaluation:
         return self._table
 
     @cached_property
-    def interval(self) -> dict[str, Interval | None]:
+    def interval(self) -> ByMeasure[Interval | None]:
         """95 % interval of each mean; None for sums, geometric means, and fewer than two queries."""
-        table = self._table
-        return {
-            str(m): mean_interval(table.values[table.counted[:, j], j]) if m.definition.aggregate == "mean" else None
-            for j, m in enumerate(self.measures)
-        }
+        table, intervals = self._table, []
+        for j, measure in enumerate(self.measures):
+            definition = measure.definition
+            bounds = (0.0, 1.0) if Law.BOUNDED in definition.laws else None
+            counted = table.values[table.counted[:, j], j]
+            intervals.append(mean_interval(counted, bounds=bounds) if definition.aggregate == "mean" else None)
+        return ByMeasure(self._plan.measures, self._plan.asked, intervals)
 
     @cached_property
     def per_query(self) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from rankgauge.engine.matching import match
 from rankgauge.engine.scoring import aggregate, has_relevant, score_queries
 from rankgauge.errors import DataError, MeasureError
 from rankgauge.formats import RunParts
-from rankgauge.measures import Measure, parse_measure
+from rankgauge.measures import Law, Measure, parse_measure
 from rankgauge.measures.presets import PRESETS
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
@@ -84,10 +84,15 @@ class Reconciliation:
 
 
 def reconcile(qrels: Qrels, run: Run | RunParts, measure: str | Measure, value: str | float) -> Reconciliation:
-    """Find the conventions under which `measure` has `value`, to the digits shown."""
+    """Find the conventions under which `measure` has `value`, to the digits shown.
+
+    Variants that score every query alike on this data are one: the plainest stands for them, with all presets' names.
+    """
     asked = parse_measure(measure)
     claim = Claim.of(str(value))
-    variants: list[Variant] = []
+    presets = _preset_names(asked)
+    groups: dict[bytes, Variant] = {}
+    tried = 0
     for order, drop_self in itertools.product(_ORDERS, (False, True)):
         contract = Contract(duplicates="first").with_changes(**order, drop_self=drop_self)
         ranked = match(qrels, run, contract).ranked
@@ -99,38 +104,36 @@ def reconcile(qrels: Qrels, run: Run | RunParts, measure: str | Measure, value: 
                 mask = _mask(ranked, choice, full, graded)
                 if not mask.any():
                     continue
-                number = aggregate(choice, values[mask, j])
-                variants.append(
-                    Variant(choice, full, "graded" if graded else "all", number, _changes(asked, choice, full, graded))
+                tried += 1
+                names = () if graded else tuple(presets.get((choice, full), ()))
+                variant = Variant(
+                    choice,
+                    full,
+                    "graded" if graded else "all",
+                    aggregate(choice, values[mask, j]),
+                    _changes(asked, choice, full, graded),
+                    names,
                 )
-    return _result(claim, asked, variants)
+                key = str(choice).encode() + mask.tobytes() + values[:, j].tobytes()
+                groups[key] = _plainer(groups.get(key, variant), variant)
+    return _result(claim, asked, list(groups.values()), tried)
 
 
-def _result(claim: Claim, asked: Measure, variants: list[Variant]) -> Reconciliation:
-    from rankgauge.measures import Law
+def _plainer(one: Variant, other: Variant) -> Variant:
+    """Of two variants with the same scores, the one with fewer changes, under the names of both."""
+    first = one if len(one.changes) <= len(other.changes) else other
+    return replace(first, presets=tuple(dict.fromkeys((*one.presets, *other.presets))))
 
+
+def _result(claim: Claim, asked: Measure, variants: list[Variant], tried: int) -> Reconciliation:
     bounded = Law.BOUNDED in asked.definition.laws
-    variants.sort(key=lambda v: len(v.changes))
-    presets = _preset_names(asked)
-
-    def labelled(variant: Variant) -> Variant:
-        names = presets.get((variant.measure, variant.contract)) if variant.queries == "all" else None
-        return Variant(
-            variant.measure, variant.contract, variant.queries, variant.value, variant.changes, tuple(names or ())
-        )
-
-    matches = [labelled(v) for v in variants if claim.fits(v.value, bounded=bounded)]
+    matches = [variant for variant in variants if claim.fits(variant.value, bounded=bounded)]
+    matches.sort(key=lambda v: (not v.presets, len(v.changes)))  # known tools' conventions first
     nearest: list[Variant] = []
     if not matches:
         goal = claim.value / 100 if claim.percent or (bounded and claim.value > 1) else claim.value
-        seen: set[float] = set()
-        for variant in sorted(variants, key=lambda v: (abs(v.value - goal), len(v.changes))):
-            if round(variant.value, 10) not in seen:
-                seen.add(round(variant.value, 10))
-                nearest.append(labelled(variant))
-            if len(nearest) == 5:
-                break
-    return Reconciliation(claim, asked, len(variants), matches, nearest)
+        nearest = sorted(variants, key=lambda v: (abs(v.value - goal), len(v.changes)))[:5]
+    return Reconciliation(claim, asked, tried, matches, nearest)
 
 
 def _preset_names(asked: Measure) -> dict[tuple[Measure, Contract], list[str]]:

@@ -73,7 +73,7 @@ def _system(evaluation: Evaluation, per_query: bool) -> dict[str, Any]:
         "means": {
             str(measure): {
                 "value": evaluation.mean[measure],
-                "interval": _bounds(evaluation.interval[str(measure)]),
+                "interval": _bounds(evaluation.interval[measure]),
                 "queries": int(counted[:, j].sum()),
                 "sentence": {language: sentence(measure, evaluation.mean[measure], language) for language in LANGUAGES},
             }
@@ -95,6 +95,7 @@ def _system(evaluation: Evaluation, per_query: bool) -> dict[str, Any]:
             "tied_queries": coverage.tied_queries,
             "judged_at": {str(k): share for k, share in coverage.judged_at.items()},
             "only_relevant": coverage.only_relevant,
+            "strangers": coverage.strangers,
         },
         "notes": {
             language: [

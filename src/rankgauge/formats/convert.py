@@ -38,6 +38,8 @@ class Loaded:
     format: Format
     left_behind: tuple[str, ...] = ()
     tag: str = "run"
+    written: str = ""
+    """What a conversion wrote: a run, judgments or a test set."""
 
 
 def load_any(path: str, *, form: str | None = None, kind: str | None = None) -> Loaded:
@@ -123,9 +125,10 @@ def convert(
         _refuse_blanks(content, target)
     if target_form == "beir":
         write_beir(_as_testset(content, target), target)
-        return loaded
+        return replace(loaded, written="test set")
     write_whole(target, _render(content, target_form, loaded.tag))
-    return loaded
+    kind = "test set" if target_form in ("json", "jsonl") else "judgments"
+    return replace(loaded, written="run" if isinstance(content, Run) else kind)
 
 
 def _target_format(target: str) -> Format:

@@ -94,7 +94,8 @@ def unjudged(ranked: RankedGrades, measure: Measure) -> Floats:
 def r_precision(ranked: RankedGrades, measure: Measure) -> Floats:
     total = ranked.n_relevant(measure.get("rel"))
     cut = np.floor(float(measure.get("mult")) * total + 0.9).astype(np.int64)
-    inside = np.clip(cut[ranked.owner] - ranked.above, 0, ranked.tied) / ranked.tied
+    reach = np.minimum(cut, ranked.deepest)[ranked.owner]
+    inside = np.clip(reach - ranked.above, 0, ranked.tied) / ranked.tied
     return ratio(ranked.total(inside, ranked.relevant(measure.get("rel"))), cut.astype(np.float64))
 
 
@@ -137,7 +138,7 @@ def number_retrieved(ranked: RankedGrades, measure: Measure) -> Floats:
     rel = measure.get("rel")
     if rel is None:
         return ranked.retrieved.astype(np.float64)
-    return ranked.total(np.ones(len(ranked.grades)), ranked.relevant(rel))
+    return ranked.count(ranked.relevant(rel))
 
 
 def number_relevant(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -145,11 +146,11 @@ def number_relevant(ranked: RankedGrades, measure: Measure) -> Floats:
 
 
 def number_relevant_retrieved(ranked: RankedGrades, measure: Measure) -> Floats:
-    return ranked.total(np.ones(len(ranked.grades)), ranked.relevant(measure.get("rel")))
+    return ranked.count(ranked.relevant(measure.get("rel")))
 
 
 def number_nonrelevant_judged_retrieved(ranked: RankedGrades, measure: Measure) -> Floats:
-    return ranked.total(np.ones(len(ranked.grades)), ~ranked.relevant(measure.get("rel")) & (ranked.grades >= 0))
+    return ranked.count(~ranked.relevant(measure.get("rel")) & (ranked.grades >= 0))
 
 
 def number_of_queries(ranked: RankedGrades, measure: Measure) -> Floats:

@@ -132,8 +132,8 @@ def rbp_residual(ranked: RankedGrades, measure: Measure) -> Floats:
     known = ranked.grades >= 0
     weights = (1.0 - p) * p ** np.arange(ranked.deepest, dtype=np.float64)
     seen = ranked.total(ranked.weights(weights), known)
-    unjudged = n - ranked.total(np.ones(len(ranked.grades)), known)
-    return np.where(unjudged > 0, 1.0 - seen, 0.0)
+    unjudged = n - ranked.count(known)
+    return np.where(unjudged > 1e-9, 1.0 - seen, 0.0)
 
 
 def binary_g(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -295,7 +295,7 @@ register(
         trec="rbp_resid",
         family="coverage",
         laws=frozenset({Law.BOUNDED}),
-        ties="exact",
+        ties="sampled",
         relevance=False,
         source="Moffat and Zobel 2008; trec_eval 10",
     ),

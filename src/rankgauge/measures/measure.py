@@ -154,7 +154,8 @@ class Measure:
                 raise MeasureError(f"{definition.name} takes no depth: write {definition.name} without '@{at}'")
             at = definition.at.check(definition.name, at)
         elif definition.at_required:
-            raise MeasureError(f"{definition.name} needs a depth: write {definition.name}@10")
+            sample = "10" if definition.at is not None and definition.at.kind is int else "0.5"
+            raise MeasureError(f"{definition.name} needs a value behind @: write {definition.name}@{sample}")
         measure = Measure(definition, definition.name, tuple(kept), at)
         if definition.check is not None:
             definition.check(measure)

@@ -95,7 +95,7 @@ def sampled_orders(ranked: RankedGrades, draws: int, seed: int = 0) -> Iterator[
             order[start : start + count] = start + inside
             new_above[start : start + count] = above[start] + places[inside]
         subtopics = ranked.subtopics and ranked.subtopics.renumbered(np.argsort(order))
-        yield replace(
+        fixed = replace(
             ranked,
             above=new_above,
             tied=np.ones_like(new_above),
@@ -103,3 +103,4 @@ def sampled_orders(ranked: RankedGrades, draws: int, seed: int = 0) -> Iterator[
             subtopics=subtopics,
             _cache={},
         )
+        yield fixed if ranked.limit is None else fixed.limited(ranked.limit)

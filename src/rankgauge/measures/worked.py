@@ -60,6 +60,13 @@ def worked_example(measure: Measure, language: Language) -> list[str]:
             else f"rank:grade  {row}; one more document of grade {missed} was not retrieved"
         ),
     ]
+    if measure.get("budget") is not None:
+        fit = int(next(iter(ranked.prefix.values()))[0])
+        lines.append(
+            f"设前 {fit} 篇的文本放得进预算"
+            if zh
+            else f"say the texts of the first {fit} documents fit into the budget"
+        )
     lines += _steps(measure, ranked)
     lines.append(f"{measure} = {value:.4f}")
     return lines
@@ -73,6 +80,10 @@ def _steps(measure: Measure, ranked: RankedGrades) -> list[str]:
     found = len(relevant)
     if measure.name == "P" and measure.get("over") == "k":
         return [f"h_{depth} = {found}; {found} / {depth}"]
+    if measure.get("budget") is not None:
+        fit = int(next(iter(ranked.prefix.values()))[0])
+        inside = sum(1 for grade in ranked.grades[:fit] if grade >= rel)
+        return [f"h_{fit} = {inside}, R = {total}; {inside} / {total}"]
     if measure.name == "R" and measure.get("budget") is None and not measure.get("capped"):
         return [f"h_{depth} = {found}, R = {total}; {found} / {total}"]
     if measure.name == "F1" and measure.get("beta") == 1:

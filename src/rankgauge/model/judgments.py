@@ -17,20 +17,15 @@ __all__ = ["Qrels"]
 
 
 class Qrels:
-    """Judgments, immutable. Made from a dictionary, a data frame, or by reading a file.
-
-    `only_relevant` marks a test set that lists relevant documents alone: there a document without judgment is not
-    known to be unjudged, so Judged@k says nothing.
-    """
+    """Judgments, immutable. Made from a dictionary, a data frame, or by reading a file."""
 
     def __init__(self, source: Qrels | Mapping[str, Mapping[str, float]] | Any, *, name: str = "judgments") -> None:
         self.name = name
         self._mapping: Mapping[str, Mapping[str, float]] | None = None
         self._frame: pl.DataFrame | None = None
-        self.only_relevant = False
         if isinstance(source, Qrels):
             self._mapping, self._frame = source._mapping, source._frame
-            self.name, self.only_relevant = source.name, source.only_relevant
+            self.name = source.name
         elif isinstance(source, Mapping):
             self._mapping = check_mapping(source, name, "grade")
         elif is_frame(source):
@@ -42,10 +37,10 @@ class Qrels:
             )
 
     @classmethod
-    def of_frame(cls, frame: pl.DataFrame, name: str, *, only_relevant: bool = False) -> Qrels:
+    def of_frame(cls, frame: pl.DataFrame, name: str) -> Qrels:
         """Judgments from columns query, doc, grade (and subtopic) that a reader has checked already."""
         made = cls.__new__(cls)
-        made.name, made._mapping, made._frame, made.only_relevant = name, None, frame, only_relevant
+        made.name, made._mapping, made._frame = name, None, frame
         return made
 
     @property
@@ -63,6 +58,14 @@ class Qrels:
         assert self._mapping is not None
         rows = [(query, doc, float(grade)) for query, docs in self._mapping.items() for doc, grade in docs.items()]
         return pl.DataFrame(rows, schema={"query": pl.String, "doc": pl.String, "grade": pl.Float64}, orient="row")
+
+    @cached_property
+    def only_relevant(self) -> bool:
+        """Whether no document is judged non-relevant: then what is not listed may be unjudged or not relevant, and
+        Judged@k says nothing."""
+        if self._mapping is not None:
+            return all(grade > 0 for docs in self._mapping.values() for grade in docs.values())
+        return bool((self.frame["grade"] > 0).all())
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """{query: {document: grade}}; with subtopics, a document's best grade."""

@@ -60,6 +60,8 @@ class RankedGrades:
     ties_met: Ints
     """For each query: judged documents that share their score with another retrieved document."""
     subtopics: SubtopicHits | None = None
+    limit: int | None = None
+    """Lists are cut after this many documents; a tie may lie across the cut."""
     prefix: dict[str, Ints] = field(default_factory=dict)
     """Depths that differ by query, such as how many texts fit into a context budget."""
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -137,7 +139,16 @@ class RankedGrades:
     @property
     def deepest(self) -> int:
         """The largest rank any hit can take."""
-        return self.cached("deepest", lambda: int((self.above + self.tied).max()) if len(self.above) else 0)
+
+        def find() -> int:
+            last = int((self.above + self.tied).max(initial=0))
+            return last if self.limit is None else min(last, self.limit)
+
+        return self.cached("deepest", find)
+
+    def count(self, mask: Bools | None = None) -> Floats:
+        """Hits of each query; one tied across the end of the list counts with its chance of being inside."""
+        return self.total(self.weights(np.ones(self.deepest)), mask)
 
     def judged_only(self) -> RankedGrades:
         """The same lists without the documents nobody judged (grades below 0 count as pooled but not judged)."""
@@ -145,13 +156,16 @@ class RankedGrades:
         def make() -> RankedGrades:
             kept = self._keep(self.grades >= 0)
             above = np.arange(len(kept.grades)) - kept.starts[kept.owner]
-            return replace(kept, retrieved=np.diff(kept.starts), above=above, tied=np.ones_like(above), _cache={})
+            return replace(
+                kept, retrieved=np.diff(kept.starts), above=above, tied=np.ones_like(above), limit=None, _cache={}
+            )
 
         return self.cached("judged_only", make)
 
     def limited(self, depth: int) -> RankedGrades:
         """The same lists cut after `depth` documents."""
-        return replace(self._keep(self.above < depth), retrieved=np.minimum(self.retrieved, depth), _cache={})
+        kept = self._keep(self.above < depth)
+        return replace(kept, retrieved=np.minimum(self.retrieved, depth), limit=depth, _cache={})
 
     def _keep(self, mask: Bools) -> RankedGrades:
         starts = np.concatenate(([0], np.cumsum(np.bincount(self.owner[mask], minlength=len(self)))))

@@ -29,6 +29,9 @@ class Coverage:
     judged_at: dict[int, float] = field(default_factory=dict)
     """Judged@k over the queries that returned something; empty where the test set lists only relevant documents."""
     only_relevant: bool = False
+    """Whether no document is judged non-relevant."""
+    strangers: tuple[str, str] | None = None
+    """Where no judged document was retrieved at all: a document of the run and a judged one."""
 
 
 @dataclass(frozen=True)

@@ -105,16 +105,9 @@ class TestSet(Sequence[Query]):
         save_to(self, os.fspath(path))
 
     @property
-    def only_relevant(self) -> bool:
-        """Whether no document is judged non-relevant."""
-        return all(grade > 0 for query in self._queries for grade in query.grades.values())
-
-    @property
     def qrels(self) -> Qrels:
         """The judgments alone."""
-        made = Qrels({query.id: query.grades for query in self._queries}, name=self.name)
-        made.only_relevant = self.only_relevant
-        return made
+        return Qrels({query.id: query.grades for query in self._queries}, name=self.name)
 
     @property
     def tags(self) -> dict[str, list[str]]:

@@ -16,6 +16,8 @@ Record = Mapping[str, Any]
 
 _WORDS: dict[Language, dict[str, str]] = {
     "en": {
+        "colon": ": ",
+        "comma": ", ",
         "system": "system",
         "query": "query",
         "contract": "contract",
@@ -31,6 +33,8 @@ _WORDS: dict[Language, dict[str, str]] = {
         "reading": "reading",
     },
     "zh": {
+        "colon": "：",
+        "comma": "，",
         "system": "系统",
         "query": "查询",
         "contract": "契约",
@@ -168,24 +172,25 @@ def _trec_lines(record: Record, per_query: bool) -> list[str]:
 def _remarks(record: Record, language: Language) -> list[str]:
     """Readings, targets and notes; what all systems share is said once."""
     words, remarks = _WORDS[language], []
+    colon = words["colon"]
     systems: Sequence[Mapping[str, Any]] = record["systems"]
     if len(systems) == 1:
         for name in _names(record):
-            remarks.append(f"{name}: {systems[0]['means'][name]['sentence'][language]}")
+            remarks.append(f"{name}{colon}{systems[0]['means'][name]['sentence'][language]}")
     remarks += _targets(record, language)
     said: dict[tuple[str, str], list[str]] = {}
     for system in systems:
         for note in system["notes"][language]:
             said.setdefault((note["level"], note["text"]), []).append(system["name"])
     for (level, text), names in said.items():
-        who = "" if len(names) == len(systems) else f"{', '.join(names)}: "
-        mark = f"{words['warning']}: " if level == "warning" else ""
+        who = "" if len(names) == len(systems) else f"{words['comma'].join(names)}{colon}"
+        mark = f"{words['warning']}{colon}" if level == "warning" else ""
         remarks.append(f"{mark}{who}{text}")
     contract = record["contract"]
     chosen = ", ".join(
         f"{key}={value}" for key, value in contract.items() if key != "preset" and value not in (None, False)
     )
-    remarks.append(f"{words['contract']}: {contract['preset']} ({chosen})")
+    remarks.append(f"{words['contract']}{colon}{contract['preset']} ({chosen})")
     return remarks
 
 
@@ -201,6 +206,6 @@ def _targets(record: Record, language: Language) -> list[str]:
         for scenario in TARGETS:
             reached = sum(system["means"][name]["value"] > goal[scenario] for name, goal in goals.items())
             verdicts.append(f"{names.get(scenario, scenario)} {reached}/{len(goals)}")
-        who = "" if len(record["systems"]) == 1 else f"{system['name']}: "
-        lines.append(f"{words['good']} ({', '.join(goals)}): {who}{', '.join(verdicts)}")
+        who = "" if len(record["systems"]) == 1 else f"{system['name']}{words['colon']}"
+        lines.append(f"{words['good']} ({', '.join(goals)}){words['colon']}{who}{words['comma'].join(verdicts)}")
     return lines

@@ -96,7 +96,7 @@ def render_measures(language: Language, *, width: int | None = None) -> str:
     for definition in sorted(
         all_definitions(), key=lambda d: list(families).index(d.family) if d.family in families else 99
     ):
-        name = definition.name + ("@k" if definition.at_required else "[@k]" if definition.at else "")
+        name = definition.name + _behind(definition)
         rows.append(
             [
                 name,
@@ -110,6 +110,12 @@ def render_measures(language: Language, *, width: int | None = None) -> str:
     )
     which = "".join(f"  {line}\n" for line in known.get("which", {}).values())
     return f"{table}\n{words['which']}\n{which}"
+
+
+def _behind(definition: Definition) -> str:
+    if definition.at is None:
+        return ""
+    return f"@{definition.at.name}" if definition.at_required else f"[@{definition.at.name}]"
 
 
 def _parameters(measure: Measure, language: Language) -> list[str]:
@@ -133,7 +139,10 @@ def render_explanation(measure: Measure, language: Language) -> str:
     def say(label: str, *content: str) -> None:
         content = tuple(part for part in content if part)
         if content:
-            lines.append(f"{words[label]}:" if len(content) > 1 else f"{words[label]}: {content[0]}")
+            colon = "：" if language == "zh" else ": "
+            lines.append(
+                f"{words[label]}{colon}".rstrip() if len(content) > 1 else f"{words[label]}{colon}{content[0]}"
+            )
             lines.extend(f"  {part}" for part in content if len(content) > 1)
 
     say("meaning", entry["meaning"])

@@ -13,7 +13,7 @@ __all__ = ["as_json", "render"]
 _SHOWN = 15
 _WORDS: dict[Language, dict[str, str]] = {
     "en": {
-        "found": "{n} of {tried} variants give {value} for {measure}; fewest changes from the default first",
+        "found": "{value} for {measure} comes out of these ({tried} variants tried, those of known tools first)",
         "none": "none of {tried} variants gives {value} for {measure}; the nearest are",
         "more": "... and {n} more (--json lists all)",
         "measure": "measure",
@@ -23,7 +23,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "nothing": "nothing",
     },
     "zh": {
-        "found": "{tried} 种算法中有 {n} 种使 {measure} 等于 {value}；与默认契约差别最少的在前",
+        "found": "以下算法使 {measure} 等于 {value}（共试 {tried} 种，已知工具的约定在前）",
         "none": "{tried} 种算法都不能使 {measure} 等于 {value}；最接近的是",
         "more": "……还有 {n} 种（--json 列出全部）",
         "measure": "指标",
@@ -45,10 +45,10 @@ def render(found: Reconciliation, language: Language, *, width: int | None = Non
         measure=found.measure,
     )
     rows = [
-        [str(v.measure), ", ".join(v.changes) or words["nothing"], f"{v.value:.8f}", ", ".join(v.presets)]
+        [str(v.measure), ", ".join(v.changes) or words["nothing"], ", ".join(v.presets), f"{v.value:.8f}"]
         for v in variants[:_SHOWN]
     ]
-    table = Table([words["measure"], words["changes"], words["value"], words["presets"]], rows, 2)
+    table = Table([words["measure"], words["changes"], words["presets"], words["value"]], rows, 3)
     text = f"{title}\n\n{render_terminal(table, width=width)}"
     if len(variants) > _SHOWN:
         text += words["more"].format(n=len(variants) - _SHOWN) + "\n"

@@ -27,8 +27,11 @@ class Interval:
     method: str
 
 
-def mean_interval(values: Floats, level: float = 0.95) -> Interval | None:
-    """Interval of the mean of independent queries, or None with fewer than two of them."""
+def mean_interval(values: Floats, level: float = 0.95, *, bounds: tuple[float, float] | None = None) -> Interval | None:
+    """Interval of the mean of independent queries, or None with fewer than two of them.
+
+    `bounds` are the least and greatest value the mean can have; the t interval is cut there.
+    """
     n = len(values)
     if n < 2:
         return None
@@ -37,7 +40,8 @@ def mean_interval(values: Floats, level: float = 0.95) -> Interval | None:
         return Interval(*_wilson(mean, n, level), level, "wilson")
     spread = float(np.sqrt(((values - mean) ** 2).sum() / (n - 1) / n))
     half = student_quantile((1 + level) / 2, n - 1) * spread
-    return Interval(mean - half, mean + half, level, "t")
+    low, high = bounds or (-math.inf, math.inf)
+    return Interval(max(mean - half, low), min(mean + half, high), level, "t")
 
 
 def _normal_quantile(p: float) -> float:
