@@ -17,7 +17,7 @@ from rankgauge.engine.hits import Hits, Judged, SubtopicRows, assemble, best_fir
 from rankgauge.errors import DataError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.keys import Hashes, list_bounds, pair_keys, repeated_pairs
+from rankgauge.model.keys import Hashes, has_repeats, list_bounds, pair_keys, repeated_pairs
 from rankgauge.model.ordering import as_compared, descending_order, is_descending, place_of_scores
 from rankgauge.model.ranked import Floats, Ints, RankedGrades
 
@@ -129,8 +129,7 @@ class FrameMatcher:
         self._retrieved = np.zeros(n, dtype=np.int64)
         self._budgets = budgets or {}
         self._prefix = {key: np.zeros(n, dtype=np.int64) for key in self._budgets}
-        self._seen: list[Hashes] = []
-        self.run_queries = 0
+        self._seen: Hashes = np.zeros(0, dtype=np.uint64)
         self.first_ids: list[tuple[str, str]] = []
         """A few (query, document) ids of the run, for messages."""
 
@@ -159,17 +158,20 @@ class FrameMatcher:
         for name, (cost, limit) in self._budgets.items():
             self._count_fitting(name, cost, limit, frame, starts, owners)
 
+    @property
+    def run_queries(self) -> int:
+        """How many queries the run has, judged or not."""
+        return len(self._seen)
+
     def _lists(self, frame: pl.DataFrame) -> tuple[Ints, pl.Series, Ints]:
         starts, heads = list_bounds(frame["query"])
         return starts, heads, _numbers_of(heads, self._index.query_numbers)
 
     def _note_queries(self, heads: pl.Series) -> Ints:
         """Mark the queries as present, and make sure that none of them was there before."""
-        hashes = heads.hash().to_numpy()
-        if len(np.unique(hashes)) != len(hashes) or any(np.isin(hashes, known).any() for known in self._seen):
+        self._seen = np.sort(np.concatenate((self._seen, heads.hash().to_numpy())))
+        if has_repeats(self._seen):
             raise NotGroupedError
-        self._seen.append(hashes)
-        self.run_queries += len(hashes)
         owners = _numbers_of(heads, self._index.query_numbers)
         self._in_run[owners[owners >= 0]] = True
         return owners

@@ -22,7 +22,7 @@ from rankgauge.model.keys import list_bounds, pair_keys, repeated_pairs
 __all__ = ["TrecRun", "first_tag", "read_qrels", "render_qrels", "render_run"]
 
 Kind = Literal["run", "qrels"]
-_BLOCK = 32 << 20
+_BLOCK = 16 << 20
 _COLUMNS: dict[Kind, int] = {"run": 6, "qrels": 4}
 _TAKEN: dict[Kind, dict[str, int]] = {
     "run": {"query": 0, "doc": 2, "score": 4},

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rankgauge.model.ranked import Ints
 
-__all__ = ["Hashes", "list_bounds", "pair_keys", "repeated_pairs"]
+__all__ = ["Hashes", "has_repeats", "list_bounds", "pair_keys", "repeated_pairs"]
 
 Hashes = NDArray[np.uint64]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -34,11 +34,15 @@ def pair_keys(starts: Ints, heads: pl.Series, docs: pl.Series) -> Hashes:
         return docs.hash().to_numpy() + np.repeat(queries * _MIX, np.diff(starts))
 
 
+def has_repeats(ordered: Hashes) -> bool:
+    """Whether a sorted array holds a value twice."""
+    return bool((ordered[1:] == ordered[:-1]).any())
+
+
 def repeated_pairs(frame: pl.DataFrame, keys: Hashes) -> pl.DataFrame:
     """The (query, document) pairs that stand in the rows more than once."""
     ordered = np.sort(keys)
-    same = ordered[1:] == ordered[:-1]
-    if not same.any():
+    if not has_repeats(ordered):
         return frame.select("query", "doc").head(0)
-    suspects = frame.select("query", "doc").filter(np.isin(keys, ordered[1:][same]))
+    suspects = frame.select("query", "doc").filter(np.isin(keys, ordered[1:][ordered[1:] == ordered[:-1]]))
     return suspects.filter(suspects.is_duplicated()).unique(maintain_order=True)
