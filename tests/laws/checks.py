@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rankgauge import evaluate
 from rankgauge.measures import Law, Measure
-from tests.oracles.cases import DOCS, best_grades, subtopic_frame
+from tests.oracles.cases import DOCS, SUBTOPICS, best_grades, judged, subtopic_frame
 
 SLACK = 1e-9
 
@@ -88,10 +88,9 @@ def depth(measure: Measure, one: Listed) -> int | None:
 @st.composite
 def listed(draw: st.DrawFn, grades: Sequence[float], *, diverse: bool = False, empty: bool = False) -> Listed:
     ranking = draw(st.permutations(DOCS))[: 0 if empty else draw(st.integers(1, len(DOCS)))]
-    graded = st.dictionaries(st.sampled_from(DOCS), st.sampled_from(grades), min_size=1, max_size=7)
     if not diverse:
-        return Listed(ranking, draw(graded))
-    subtopics = {name: draw(graded) for name in ("1", "2", "3")[: draw(st.integers(2, 3))]}
+        return Listed(ranking, draw(judged(grades)))
+    subtopics = {name: draw(judged(grades)) for name in SUBTOPICS[: draw(st.integers(2, len(SUBTOPICS)))]}
     return Listed(ranking, best_grades(subtopics), subtopics)
 
 

@@ -57,7 +57,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     "RnDCG": ("RnDCG", "RnDCG(rel=2, gain='exp')"),
     "BPM": ("BPM@3", "BPM(T=2.5, max_rel=4)@5", "BPM(min_rel=1, max_rel=4)@4"),
     "INST": ("INST", "INST(T=2.5, max_rel=4)", "INST(T=0.5, min_rel=1, max_rel=4)"),
-    "INSQ": ("INSQ", "INSQ(T=2.5, max_rel=4)", "INSQ(T=0, min_rel=1, max_rel=4)"),
+    "INSQ": ("INSQ", "INSQ(T=2.5, max_rel=4)", "INSQ(T=0.25, min_rel=1, max_rel=4)"),
     "SDCG": ("SDCG@3", "SDCG(max_rel=4)@5", "SDCG(min_rel=1, max_rel=4)@4"),
     "NERR8": ("NERR8@3", "NERR8(max_rel=4)@5"),
     "NERR9": ("NERR9@3", "NERR9(max_rel=4)@5"),

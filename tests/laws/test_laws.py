@@ -17,9 +17,9 @@ from tests.oracles.cases import (
     GRADES,
     REAL_GRADES,
     by_subtopic,
+    draw_measures,
     fast,
     judgments,
-    measures,
     qrels_frame,
     run_frame,
     runs,
@@ -34,8 +34,16 @@ DIVERSE = [m for m in MEASURES if "subtopics" in m.definition.needs]
 JUDGED_ONLY = [m for m in PLAIN if m.get("judged_only")]
 DEEP, ZERO, NONE = {"a": 0, "b": 0, "c": 0, "d": 1}, {"a": 1, "b": 1, "c": 0, "d": 0, "e": 0}, {"a": 1, "b": 1}
 
+CROSSED = {"1": {"a": 2, "c": 2}, "2": {"a": 2}, "3": {"b": 2, "c": 2}, "4": {"b": 2}}
+
 # Parameters under which a law that the definition declares cannot hold, with lists that show it.
 BREAKS: dict[str, dict[str, tuple[Listed, ...]]] = {
+    # The ideal list is built greedily, as ndeval does it; here c comes first, and a, b, c is better. Without a penalty
+    # for what was seen before (alpha=0) the greedy list is the best one.
+    Law.BOUNDED: {
+        str(m): (Listed("abc", dict.fromkeys("abc", 2), CROSSED),)
+        for m in DIVERSE if m.name in ("alpha_nDCG", "nERR_IA", "nNRBP") and m.get("alpha") != 0
+    },
     Law.PERFECT: {
         # More relevant documents than the depth: the divisor stays R.
         "AP@3": (Listed("abcd", dict.fromkeys("abcd", 1)),),
@@ -98,7 +106,9 @@ def test_parameters_that_break_a_law(law: str, text: str) -> None:
     """The exceptions above are real ones: each has lists that break the law."""
     measure = parse_measure(text)
     values = scores([measure], BREAKS[law][text])[measure]
-    if law == Law.PERFECT:
+    if law == Law.BOUNDED:
+        assert values[0] > 1 + SLACK
+    elif law == Law.PERFECT:
         assert values[0] < 1 - SLACK
     elif law == Law.GAIN:
         assert values[1] < values[0] - SLACK
@@ -181,7 +191,8 @@ def test_a_query_without_judgments_changes_nothing(data: st.DataObject) -> None:
 @fast(100)
 @given(data=st.data())
 def test_names_parse_back(data: st.DataObject) -> None:
-    measure = data.draw(measures(data.draw(st.sampled_from(all_definitions()))))
+    name = data.draw(st.sampled_from([d.name for d in all_definitions()]))
+    (measure,) = draw_measures(data, (d for d in all_definitions() if d.name == name))
     again = parse_measure(str(measure))
     assert again == measure
     assert hash(again) == hash(measure)
@@ -196,7 +207,7 @@ def test_settings_are_canonical(text: str) -> None:
 
 @fast(100)
 @given(
-    level=st.floats(0, 1), rel=st.floats(allow_nan=False, min_value=-1e9), gain=st.floats(-100, 100),
+    level=st.floats(0, 1), rel=st.floats(0, allow_infinity=False), gain=st.floats(-100, 100),
     grade=st.sampled_from((1, 2.5, 3)),
 )
 def test_names_keep_every_digit(level: float, rel: float, gain: float, grade: float) -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
-from rankgauge.measures import Definition, Measure
+from rankgauge.measures import Definition, Measure, parse_measure
 
 # Ids whose order differs by case, by length and beyond ASCII; one is also the id of a query.
 DOCS = ("d1", "d10", "d2", "D2", "é", "文", "d1x", "q1")
 QUERIES = ("q1", "q2", "q3")
-SUBTOPICS = ("1", "2", "10")
+SUBTOPICS = ("1", "2", "10", "3")
 GRADES = (-1, 0, 0, 1, 1, 2, 3, 4)
 REAL_GRADES = (-0.5, 0.0, 0.25, 0.5, 1.0, 1.5, 2.75, 4.0)
 TIED_SCORES = (-1.0, -0.0, 0.0, 2.0)
@@ -31,18 +31,20 @@ def fast(examples: int) -> settings:
 
 
 @st.composite
-def judged(draw: st.DrawFn, grades: Sequence[float] = GRADES, least: int = 1) -> dict[str, float]:
-    docs = draw(st.lists(st.sampled_from(DOCS), min_size=least, max_size=6, unique=True))
-    return {doc: draw(st.sampled_from(grades)) for doc in docs}
+def judged(draw: st.DrawFn, grades: Sequence[float] = GRADES) -> dict[str, float]:
+    """Judgments of one query, at least one. Each document is drawn by itself: drawn lists would mostly be short."""
+    drawn = {doc: draw(st.sampled_from((None,) * 4 + tuple(grades))) for doc in DOCS}
+    found = {doc: grade for doc, grade in drawn.items() if grade is not None}
+    return found or {DOCS[0]: draw(st.sampled_from(grades))}
 
 
 @st.composite
 def scored(
     draw: st.DrawFn, scores: Sequence[float] = TIED_SCORES, least: int = 0, most: int = len(DOCS)
 ) -> dict[str, float]:
-    """One list: with ties, or with scores that all differ; not sorted."""
-    docs = draw(st.lists(st.sampled_from(DOCS), min_size=least, max_size=most, unique=True))
-    if draw(st.booleans()):
+    """One list, not sorted: mostly with ties, else with scores that all differ."""
+    docs = draw(st.permutations(DOCS))[: draw(st.sampled_from((*range(least, most + 1), most, most)))]
+    if draw(st.sampled_from((True, True, False))):
         return {doc: draw(st.sampled_from(scores)) for doc in docs}
     order = draw(st.permutations(range(len(docs))))
     return {doc: 1.0 + place / 8 for doc, place in zip(docs, order, strict=True)}
@@ -51,8 +53,7 @@ def scored(
 @st.composite
 def judgments(draw: st.DrawFn, grades: Sequence[float] | None = None) -> Lists:
     chosen = grades if grades is not None else draw(st.sampled_from((GRADES, REAL_GRADES)))
-    queries = QUERIES[: draw(st.integers(1, len(QUERIES)))]
-    return {query: draw(judged(chosen)) for query in queries}
+    return {query: draw(judged(chosen)) for query in QUERIES[: draw(st.sampled_from((1, 2, 3, 3)))]}
 
 
 @st.composite
@@ -116,8 +117,8 @@ LEVELS = (0, 0.1, 0.33, 0.5, 0.75, 1)
 
 
 @st.composite
-def measures(draw: st.DrawFn, definition: Definition) -> Measure:
-    """A definition with random parameters and depth."""
+def measure_names(draw: st.DrawFn, definition: Definition) -> str:
+    """A definition with random parameters and depth, as a text, which reads well in a report."""
     values = {}
     for parameter in definition.parameters:
         choices = parameter.choices or VALUES[parameter.name]
@@ -131,4 +132,8 @@ def measures(draw: st.DrawFn, definition: Definition) -> Measure:
         values["norm"] = values["norm"] if at is not None else "R"
     if definition.name == "R":
         values["capped"] = values["capped"] and at is not None
-    return definition(at, **values)
+    return str(definition(at, **values))
+
+
+def draw_measures(data: st.DataObject, definitions: Iterable[Definition]) -> list[Measure]:
+    return [parse_measure(data.draw(measure_names(definition))) for definition in definitions]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import permutations
 
 import pytest
 from hypothesis import given
@@ -15,9 +16,9 @@ from tests.oracles.cases import (
     DOCS,
     best_grades,
     by_subtopic,
+    draw_measures,
     fast,
     judgments,
-    measures,
     qrels_frame,
     run_frame,
     runs,
@@ -37,7 +38,7 @@ def test_every_measure_has_an_oracle() -> None:
 def test_measures(family: str, data: st.DataObject) -> None:
     qrels = data.draw(judgments())
     run = data.draw(runs(list(qrels)))
-    chosen = list(dict.fromkeys(data.draw(measures(d)) for d in of_family(family)))
+    chosen = draw_measures(data, of_family(family))
     expect(both_kinds(qrels, run, chosen), wanted_values(chosen, qrels, run))
 
 
@@ -47,7 +48,7 @@ def test_diversity(data: st.DataObject) -> None:
     """Only frames hold judgments by subtopic; the run may be a dictionary all the same."""
     topics = data.draw(by_subtopic())
     run = data.draw(runs(list(topics)))
-    chosen = [data.draw(measures(d)) for d in DIVERSE]
+    chosen = draw_measures(data, DIVERSE)
     result = evaluate(subtopic_frame(topics), run_frame(run), chosen)
     wanted = {}
     for query, subtopics in topics.items():
@@ -55,6 +56,16 @@ def test_diversity(data: st.DataObject) -> None:
         wanted[query] = {str(m): oracle(m, ranking, grades, subtopics) for m in chosen}
     expect(result, wanted)
     assert evaluate(subtopic_frame(topics), run, chosen).per_query.equals(result.per_query)
+
+
+@pytest.mark.parametrize("docs", list(permutations("abc")))
+def test_ties_in_the_ideal_list(docs: tuple[str, str, str]) -> None:
+    """Three documents of equal novelty, one of which spoils the rest: the greatest id goes first, as in ndeval."""
+    one, two, crossing = docs
+    subtopics = {"1": {one: 1, crossing: 1}, "2": {one: 1}, "3": {two: 1, crossing: 1}, "4": {two: 1}}
+    measure = parse_measure("alpha_nDCG@2")
+    value = evaluate(subtopic_frame({"q": subtopics}), {"q": ["a", "b"]}, [measure]).mean[str(measure)]
+    assert value == pytest.approx(oracle(measure, ["a", "b"], {}, subtopics), rel=1e-12)
 
 
 @fast(40)
@@ -83,11 +94,9 @@ def test_context_budget(data: st.DataObject, rel: int, budget: int, ties: str) -
 
 
 def test_context_budget_of_judged_documents_only() -> None:
-    """Unjudged documents are dropped before the list is filled into the budget."""
-    corpus = {"x": "long" * 50, "y": "y", "a": "short", "b": "long" * 50}
-    for ranking, wanted in ((["x", "a"], 1.0), (["y", "b"], 0.0)):
-        result = evaluate({"q": {ranking[1]: 1}}, {"q": ranking}, ["R(judged_only=True, budget=10)"], corpus=corpus)
-        assert list(result.mean.values()) == [wanted]
+    """A prompt is filled with what was retrieved, judged or not."""
+    with pytest.raises(RankgaugeError, match="judged_only"):
+        parse_measure("R(judged_only=True, budget=10)")
 
 
 # --- parameters at the edge of what they allow ------------------------------------------------------------------------

@@ -7,8 +7,7 @@ its values come from one fixture. It is given dictionaries: its own Run and Qrel
 from __future__ import annotations
 
 import random
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,6 +15,9 @@ import pytest
 from rankgauge import evaluate
 from rankgauge.errors import ContractError
 from rankgauge.measures import parse_measure
+
+# numba warns of a cast in ranx' own code while it compiles; nothing here can change it.
+pytestmark = pytest.mark.filterwarnings("ignore:unsafe cast from uint64 to int64")
 
 Lists = dict[str, dict[str, Any]]
 Peer = Callable[[Lists, Lists, list[str]], dict[str, list[float]]]
@@ -37,23 +39,18 @@ JUDGED = {"bpref": "Bpref", "bpref-l2": "Bpref(rel=2)"}
 
 
 @pytest.fixture(scope="module")
-def ranx() -> Iterator[Peer]:
+def ranx() -> Peer:
     """Values by measure, one for each query, from ranx."""
-    with warnings.catch_warnings():
-        # numba warns of casts in ranx' own code while it compiles; nothing here can change them.
-        warnings.filterwarnings("ignore", module=r"(ranx|numba)\b.*")
-        warnings.filterwarnings("ignore", message="unsafe cast from uint64 to int64")
-        import ranx as package
+    import ranx as package
 
-        def measured(qrels: Lists, run: Lists, names: list[str]) -> dict[str, list[float]]:
-            # Queries are matched by their place in the two dictionaries. Two names at least: one alone, with a depth,
-            # ends in a KeyError.
-            assert list(qrels) == list(run)
-            assert len(names) > 1
-            values = package.evaluate(qrels, run, names, return_mean=False)
-            return {name: values[name].tolist() for name in names}
+    def measured(qrels: Lists, run: Lists, names: list[str]) -> dict[str, list[float]]:
+        # Queries are matched by their place in the two dictionaries; one name alone, with a depth, ends in a KeyError.
+        assert list(qrels) == list(run)
+        assert len(names) > 1
+        values = package.evaluate(qrels, run, names, return_mean=False)
+        return {name: values[name].tolist() for name in names}
 
-        yield measured
+    return measured
 
 
 def random_lists(seed: int, grades: tuple[int, ...], *, queries: int = 40) -> tuple[Lists, Lists]:

@@ -199,7 +199,7 @@ def _require_same_ids(qrels: Qrels, run: Run) -> tuple[str, str] | None:
         docs, found = list(judged[query]), list(lists[query])
         if example is None and docs and found:
             example = (found[0], docs[0])
-        if _plain(docs) & _plain(found):
+        if _plain(docs) & _plain(found) and not set(docs) & set(found):
             raise DataError(
                 f"{run.name} and {qrels.name} have no document in common, because the same numbers are written "
                 f"differently: {_listed(found)} in the run, {_listed(docs)} in the judgments; write them alike"

@@ -74,7 +74,7 @@ def score(
 def score_queries(ranked: RankedGrades, measures: Sequence[Measure]) -> tuple[Floats, list[str]]:
     """One column for each measure, and which of them had to be sampled over tied orders."""
     values = np.zeros((len(ranked), len(measures)))
-    sampled = [j for j, m in enumerate(measures) if ranked.has_ties and m.definition.ties == "sampled"]
+    sampled = [j for j, measure in enumerate(measures) if not measure.exact_over_ties(ranked)]
     for j, measure in enumerate(measures):
         if j not in sampled:
             values[:, j] = measure.score(ranked)

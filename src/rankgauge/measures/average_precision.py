@@ -50,6 +50,8 @@ def _check_ap(measure: Measure) -> None:
             "graded AP needs the top of your grade scale: write AP(grades='linear', max_grade=2)"
             + (f"@{measure.at}" if measure.at else "")
         )
+    if measure.get("max_grade") == 0:
+        raise MeasureError("AP: max_grade=0 leaves no grade above nothing; give the top of your grade scale")
     if measure.get("grades") == "binary" and measure.get("max_grade") is not None:
         raise MeasureError("AP(max_grade=...) goes with grades='linear'")
     if measure.get("norm") == "min" and measure.at is None:

@@ -62,8 +62,9 @@ def recall(ranked: RankedGrades, measure: Measure) -> Floats:
 
 
 def _check_recall(measure: Measure) -> None:
-    if measure.get("budget") is not None and (measure.at is not None or measure.get("capped")):
-        raise MeasureError("R(budget=...) takes neither a depth nor capped: the budget is what cuts the list")
+    others = measure.at is not None or measure.get("capped") or measure.get("judged_only")
+    if measure.get("budget") is not None and others:
+        raise MeasureError("R(budget=...) takes no depth, capped or judged_only: the budget is what cuts the list")
     if measure.get("capped") and measure.at is None:
         raise MeasureError("R(capped=True) needs a depth: write R(capped=True)@10")
 
@@ -321,6 +322,7 @@ register(
         family="set",
         laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO}),
         ties="exact",
+        cut_through_ties=lambda measure: True,
     ),
     Definition(
         "Accuracy",

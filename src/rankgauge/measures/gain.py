@@ -234,6 +234,7 @@ register(
         family="order",
         laws=_LAWS,
         ties="exact",
+        cut_through_ties=lambda measure: measure.get("ideal") == "retrieved",
         relevance=False,
         caution=lambda m: None if m.get("ideal") == "judged" else f"ideal_{m.get('ideal')}",
         source="Järvelin and Kekäläinen 2002; Burges et al. 2005 for the exponential gain",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -60,8 +61,10 @@ class Parameter:
         checked: Any = value
         low = self.least is not None and checked < self.least
         high = self.most is not None and checked > self.most
-        if low or high or checked != checked:
-            bounds = f"at least {self.least:g}" if self.most is None else f"between {self.least:g} and {self.most:g}"
+        if low or high or (self.kind is float and not math.isfinite(checked)):
+            bounds = "a finite number" if self.least is None else f"at least {self.least:g}"
+            if self.most is not None:
+                bounds = f"between {self.least:g} and {self.most:g}"
             raise MeasureError(f"{measure}: {self.name}={value!r} must be {bounds}")
         result: Value = checked
         return result
@@ -76,7 +79,7 @@ class Parameter:
             raise MeasureError(
                 f"{measure}: {self.name}={value!r} maps no grades to gains; example: {self.name}={{1: 1, 2: 3}}"
             ) from None
-        return tuple((grade, gain) for grade, gain in gains if grade != gain) or None
+        return gains or None
 
 
 _KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "True or False"}
@@ -112,6 +115,8 @@ class Definition:
     """Inputs beyond judgments and run: `texts`."""
     ties: Literal["exact", "sampled"] = "sampled"
     """How the expected value over tied orders is found."""
+    cut_through_ties: Callable[[Measure], bool] = lambda measure: False
+    """Whether that expectation has to be sampled after all where a list is cut within a tie."""
     relevance: bool = True
     """Whether relevance is binary here, so that the threshold `rel` applies."""
     source: str = ""
@@ -185,6 +190,13 @@ class Measure:
             ranked = ranked.judged_only()
         return self.definition.kernel(ranked, self)
 
+    def exact_over_ties(self, ranked: RankedGrades) -> bool:
+        """Whether the kernel's value is the exact expectation over the orders that ties leave open."""
+        if not ranked.has_ties:
+            return True
+        cut = ranked.limit is not None and (self.get("judged_only") or self.definition.cut_through_ties(self))
+        return self.definition.ties == "exact" and not cut
+
     @property
     def caution(self) -> str | None:
         return None if self.definition.caution is None else self.definition.caution(self)
@@ -203,12 +215,13 @@ class Measure:
         renamed = self.definition.renamed
         name = renamed[1] if renamed is not None and self.is_set(renamed[0]) else self.name
         text = f"{name}({inside})" if inside else name
-        return text if self.at is None else f"{text}@{self.at:g}" if isinstance(self.at, float) else f"{text}@{self.at}"
+        return text if self.at is None else f"{text}@{_text(self.at)}"
 
 
 def _text(value: Value) -> str:
+    """A value that reads back as the same one; whole numbers without a point."""
     if isinstance(value, tuple):
-        return "{" + ", ".join(f"{grade:g}: {gain:g}" for grade, gain in value) + "}"
-    if isinstance(value, float):
-        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+        return "{" + ", ".join(f"{_text(grade)}: {_text(gain)}" for grade, gain in value) + "}"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
     return repr(value)

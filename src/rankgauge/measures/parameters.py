@@ -9,7 +9,7 @@ from rankgauge.model.ranked import RankedGrades
 __all__ = ["DEPTH", "GAIN", "GAINS", "JUDGED_ONLY", "MAX_REL", "MIN_REL", "REL", "check_scale", "depth_of"]
 
 DEPTH = Parameter("k", int, None, "depth: only the first k documents count", least=1)
-REL = Parameter("rel", float, 1.0, "least grade that counts as relevant")
+REL = Parameter("rel", float, 1.0, "least grade that counts as relevant", least=0)
 JUDGED_ONLY = Parameter("judged_only", bool, False, "drop documents nobody judged before ranking")
 GAIN = Parameter("gain", str, "linear", "gain of grade g: 'linear' is g, 'exp' is 2^g - 1", choices=("linear", "exp"))
 GAINS = Parameter("gains", dict, None, "gains of single grades, such as {1: 1, 2: 9}; others keep theirs")

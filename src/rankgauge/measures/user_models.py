@@ -124,6 +124,8 @@ T = Parameter("T", float, 1.0, "gain the user is after, in documents of full gai
 
 
 def _check_range(measure: Measure) -> None:
+    if measure.name == "INST" and measure.get("T") == 0:
+        raise MeasureError(f"{measure.name}: T must be above 0: a user who is after nothing looks at nothing")
     if not measure.get("min_rel") < measure.get("max_rel"):
         raise MeasureError(f"{measure.name}: min_rel must be below max_rel")
 

@@ -17,8 +17,11 @@ _SEARCH_FROM = 16  # asked scores per list from which searching list by list bea
 
 
 def as_compared(scores: Floats, precision: str) -> Floats:
-    """Scores as the contract compares them."""
-    return scores.astype(np.float32).astype(np.float64) if precision == "float32" else scores
+    """Scores as the contract compares them; beyond float32's range they are infinite there, and so tie."""
+    if precision == "float64":
+        return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32).astype(np.float64)
 
 
 def is_descending(values: Floats, starts: Ints) -> bool:

@@ -155,9 +155,17 @@ class RankedGrades:
 
         def make() -> RankedGrades:
             kept = self._keep(self.grades >= 0)
-            above = np.arange(len(kept.grades)) - kept.starts[kept.owner]
+            # The judged documents of a tied group stay tied with each other.
+            first = np.r_[True, (np.diff(kept.owner) != 0) | (np.diff(kept.above) != 0)][: len(kept.above)]
+            group = np.cumsum(first) - 1
+            place = np.arange(len(kept.above)) - kept.starts[kept.owner]
             return replace(
-                kept, retrieved=np.diff(kept.starts), above=above, tied=np.ones_like(above), limit=None, _cache={}
+                kept,
+                retrieved=np.diff(kept.starts),
+                above=place[first][group],
+                tied=np.bincount(group, minlength=1)[group],
+                limit=None,
+                _cache={},
             )
 
         return self.cached("judged_only", make)
