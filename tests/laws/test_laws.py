@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge import evaluate
+from rankgauge.errors import MeasureError
 from rankgauge.measures import Law, Measure, all_definitions, parse_measure, parse_measures
 from tests.laws.checks import CHECKS, SLACK, Listed, scale, scores
 from tests.laws.settings import SETTINGS
@@ -217,6 +218,15 @@ def test_names_keep_every_digit(level: float, rel: float, gain: float, grade: fl
         definitions["IPrec"](level), definitions["P"](3, rel=rel), definitions["DCG"](None, gains={grade: gain}),
     ):
         assert parse_measure(str(measure)) == measure
+
+
+def test_a_threshold_without_end_has_no_name() -> None:
+    """1e999 is infinity, which cannot be written back: it is refused, or its name parses."""
+    try:
+        measure = parse_measure("P(rel=1e999)@3")
+    except MeasureError:
+        return
+    assert parse_measure(str(measure)) == measure
 
 
 def test_frames_of_any_kind_give_the_same_values() -> None:
