@@ -12,9 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.peers import MEASURES
-from benchmarks.shapes import SHAPES, Files, Shape, make, make_long
 
 ROUNDS = 3
+FOLDER = Path(__file__).parent / "data"
+SHAPES = {
+    "marco": "6,980 queries x 1,000 documents, 1 judged",
+    "rag": "100,000 queries x 10 documents, 3 judged",
+    "robust": "250 queries x 1,000 documents, 1,250 judged",
+}
 OWN = [str(Path(sys.executable).with_name("rankgauge")), "evaluate"]
 ASKED = [part for name in MEASURES for part in ("-m", name)]
 PEERS = ("pytrec_eval", "ir_measures", "ranx")
@@ -40,7 +45,7 @@ class Cost:
 
 
 def measure(command: list[str]) -> Cost:
-    """Wall time and peak memory of a whole process."""
+    """Wall time and peak memory of a whole process. This one stays small, for a child's peak starts at its parent's."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -51,18 +56,20 @@ def measure(command: list[str]) -> Cost:
     return Cost(seconds, usage.ru_maxrss / 1024)
 
 
-def commands(files: Files) -> dict[str, list[str]]:
-    own = [*OWN, str(files.qrels), str(files.run), *ASKED]
-    peers = {peer: [sys.executable, "-m", "benchmarks.peers", peer, str(files.qrels), str(files.run)] for peer in PEERS}
-    return {"rankgauge": own, **peers}
+def files(shape: str) -> list[str]:
+    return [str(FOLDER / f"{shape}.qrels"), str(FOLDER / f"{shape}.run")]
 
 
-def whole_process(shape: Shape) -> dict[str, Cost]:
+def commands(shape: str) -> dict[str, list[str]]:
+    peers = {peer: [sys.executable, "-m", "benchmarks.peers", peer, *files(shape)] for peer in PEERS}
+    return {"rankgauge": [*OWN, *files(shape), *ASKED], **peers}
+
+
+def whole_process(shape: str) -> dict[str, Cost]:
     """Best of several rounds in which all tools take turns."""
-    files = make(shape)
     best: dict[str, Cost] = {}
     for _ in range(ROUNDS):
-        for tool, command in commands(files).items():
+        for tool, command in commands(shape).items():
             cost = measure(command)
             known = best.get(tool, cost)
             best[tool] = Cost(min(known.seconds, cost.seconds), max(known.megabytes, cost.megabytes))
@@ -91,39 +98,34 @@ def main() -> None:
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     }
     print(f"rankgauge and its peers on this machine ({results['machine']}), best of {ROUNDS} rounds\n")
+    subprocess.run([sys.executable, "-m", "benchmarks.shapes"], check=True)
     print("Files, whole process, 5 measures: seconds, peak memory, and how many times faster rankgauge is")
-    for shape in SHAPES:
+    for shape, about in SHAPES.items():
         costs = whole_process(shape)
         own = costs["rankgauge"]
-        print(f"\n  {shape.name}: {shape.queries:,} queries x {shape.depth:,} documents, {shape.judged:,} judged")
+        print(f"\n  {shape}: {about}")
         for tool, cost in costs.items():
-            ratio = "" if tool == "rankgauge" else verdict(cost.seconds / own.seconds, GOALS[shape.name, tool])
+            ratio = "" if tool == "rankgauge" else verdict(cost.seconds / own.seconds, GOALS[shape, tool])
             print(f"    {tool:<12} {cost.seconds:7.2f} s {cost.megabytes:7.0f} MB  {ratio}")
-        results[shape.name] = {tool: vars(cost) for tool, cost in costs.items()}
+        results[shape] = {tool: vars(cost) for tool, cost in costs.items()}
 
     print("\nDictionaries in memory, scoring only: seconds of pytrec_eval and rankgauge")
     for shape in SHAPES:
-        files = make(shape)
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.peers", "--dictionaries", str(files.qrels), str(files.run)],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        timed = json.loads(done.stdout)
+        command = [sys.executable, "-m", "benchmarks.peers", "--dictionaries", *files(shape)]
+        timed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         for order, seconds in timed.items():
             ratio = seconds["pytrec_eval"] / seconds["rankgauge"]
             print(
-                f"    {shape.name:<7} {order:<9} {seconds['pytrec_eval']:6.3f} {seconds['rankgauge']:6.3f}  "
-                f"{verdict(ratio, DICTIONARY_GOALS[shape.name])}"
+                f"    {shape:<7} {order:<9} {seconds['pytrec_eval']:6.3f} {seconds['rankgauge']:6.3f}  "
+                f"{verdict(ratio, DICTIONARY_GOALS[shape])}"
             )
-        results[f"{shape.name} dictionaries"] = timed
+        results[f"{shape} dictionaries"] = timed
 
     print("\nPeak memory of --stream (goal: below 400 MB whatever the length)")
-    for label, files in (("marco", make(SHAPES[0])), ("marco x 4", make_long(4))):
-        cost = measure([*OWN, str(files.qrels), str(files.run), *ASKED, "--stream"])
-        size = files.run.stat().st_size / 1e6
-        print(f"    {label:<10} {size:6.0f} MB file: {cost.megabytes:5.0f} MB, {cost.seconds:.2f} s")
+    for label in ("marco", "marco_x4"):
+        run = FOLDER / f"{label}.run"
+        cost = measure([*OWN, files("marco")[0], str(run), *ASKED, "--stream"])
+        print(f"    {run.stat().st_size / 1e6:6.0f} MB file: {cost.megabytes:5.0f} MB, {cost.seconds:.2f} s")
         results[f"stream {label}"] = vars(cost)
 
     print("\nStart-up, seconds beyond a bare interpreter (goals: import at most twice numpy's; --help under 0.5 s)")

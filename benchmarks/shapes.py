@@ -11,6 +11,7 @@ import polars as pl
 __all__ = ["SHAPES", "Files", "Shape", "make", "make_long"]
 
 FOLDER = Path(__file__).parent / "data"
+LONG = 4
 _DOCUMENTS = 8_841_823
 
 
@@ -85,13 +86,20 @@ def _judged(rng: np.random.Generator, documents: np.ndarray, shape: Shape) -> np
     return np.concatenate((inside, outside))
 
 
-def make_long(times: int = 4) -> Files:
+def make_long(times: int = LONG) -> Files:
     """The marco run several times over, under new query ids: for the memory of streaming."""
     short = make(SHAPES[0])
     long = FOLDER / f"marco_x{times}.run"
     if not long.exists():
-        lines = short.run.read_bytes().splitlines(keepends=True)
+        text = short.run.read_bytes().rstrip(b"\n")
         with long.open("wb") as file:
             for copy in range(times):
-                file.write(b"".join(lines if copy == 0 else [b"%d-" % copy + line for line in lines]))
+                mark = b"" if copy == 0 else b"%d-" % copy
+                file.write(mark + text.replace(b"\n", b"\n" + mark) + b"\n")
     return Files(short.qrels, long)
+
+
+if __name__ == "__main__":
+    for each in SHAPES:
+        make(each)
+    make_long()

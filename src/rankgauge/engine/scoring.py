@@ -11,6 +11,7 @@ import numpy as np
 from rankgauge.engine.matching import BudgetTexts, Matched, match
 from rankgauge.errors import ContractError, DataError
 from rankgauge.measures import Measure
+from rankgauge.measures.gain import gain_of
 from rankgauge.measures.ties import sampled_orders
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
@@ -87,7 +88,11 @@ def score_queries(ranked: RankedGrades, measures: Sequence[Measure]) -> tuple[Fl
 
 def has_relevant(ranked: RankedGrades, measure: Measure) -> Bools:
     """Which queries have a document that this measure can reward."""
-    rel = measure.get("rel") if measure.definition.relevance else None
+    if measure.get("gains") is not None:
+        rewarded = gain_of(ranked.judged_grades, measure) > 0
+        return np.bincount(ranked.judged_owner[rewarded], minlength=len(ranked)) > 0
+    graded = not measure.definition.relevance or measure.get("grades") == "scaled"
+    rel = None if graded else measure.get("rel")
     if rel is None:
         return ranked.cached(
             "has_gain", lambda: np.bincount(ranked.judged_owner[ranked.judged_grades > 0], minlength=len(ranked)) > 0

@@ -153,6 +153,7 @@ def _subtopic_recall(topic: _Topic, measure: Measure) -> float:
 ALPHA = Parameter("alpha", float, 0.5, "how little a subtopic seen before still gains", least=0, most=1)
 BETA = Parameter("beta", float, 0.5, "patience", least=0, most=1)
 _LAWS = frozenset({Law.BOUNDED, Law.EMPTY_ZERO})
+_GREEDY = frozenset({Law.EMPTY_ZERO})  # a list can beat the greedy ideal, and so exceed 1
 
 
 def _definition(
@@ -164,6 +165,7 @@ def _definition(
     at: bool = True,
     at_required: bool = False,
     spellings: tuple[str, ...] = (),
+    laws: frozenset[str] = _LAWS,
 ) -> Definition:
     return Definition(
         name,
@@ -174,7 +176,7 @@ def _definition(
         at_required=at_required,
         spellings=spellings,
         family="diversity",
-        laws=_LAWS,
+        laws=laws,
         source=source,
         needs=frozenset({"subtopics"}),
     )
@@ -189,6 +191,7 @@ register(
         ALPHA,
         JUDGED_ONLY,
         spellings=("α_nDCG", "alpha-ndcg"),
+        laws=_GREEDY,
     ),
     _definition(
         "alpha_DCG",
@@ -214,6 +217,7 @@ register(
         "ERR_IA@k without its divisor, over that of the ideal list",
         "Chapelle et al. 2009",
         JUDGED_ONLY,
+        laws=_GREEDY,
     ),
     _definition(
         "NRBP",
@@ -232,6 +236,7 @@ register(
         ALPHA,
         BETA,
         at=False,
+        laws=_GREEDY,
     ),
     _definition(
         "P_IA",

@@ -317,7 +317,7 @@ register(
         (GAIN, GAINS),
         trec="G",
         family="overall",
-        laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
+        laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO}),
         relevance=False,
         source="trec_eval",
     ),

@@ -71,8 +71,8 @@ PRESETS: dict[str, Preset] = {
         Preset(
             "ranx",
             Contract(ties="stable", missing="error"),
-            "ranx: the caller's order breaks ties; judgments and run must hold the same queries",
-            "ranx：同分时保持传入顺序；标注与运行的查询必须一致",
+            "ranx: ties are in no fixed order there (here as listed); judgments and run must hold the same queries",
+            "ranx：其同分次序不固定（此处保持传入顺序）；标注与运行的查询必须一致",
             {},
             "ranx",
         ),
