@@ -14,11 +14,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankgauge.engine.hits import Hits, Judged, SubtopicRows, assemble, best_first
+from rankgauge.engine.places import places
 from rankgauge.errors import DataError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.keys import Hashes, has_repeats, list_bounds, pair_keys, repeated_pairs
-from rankgauge.model.ordering import as_compared, descending_order, is_descending, place_of_scores
+from rankgauge.model.ordering import as_compared, descending_order, is_descending
 from rankgauge.model.ranked import Floats, Ints, RankedGrades
 
 __all__ = ["FrameMatcher", "JudgmentIndex", "NotGroupedError", "RepeatedDocumentsError"]
@@ -193,7 +194,7 @@ class FrameMatcher:
         true = (owners[number] == owner) & (frame["doc"].gather(row) == joined["doc"]).to_numpy()
         row, number, owner = row[true], number[true], owner[true]
         scores = as_compared(frame["score"].to_numpy(), self._contract.scores)
-        above, tied = _places(scores, starts, row, number)
+        above, tied = places(scores, starts, row, number)
         tie_met = tied > 1
         if self._contract.ties == "given":
             above = row - starts[number]
@@ -239,16 +240,6 @@ class FrameMatcher:
         return assemble(
             self._index.judged, self._hits, self._in_run, self._retrieved, self._index.subtopics, self._prefix
         )
-
-
-def _places(scores: Floats, starts: Ints, row: Ints, number: Ints) -> tuple[Ints, Ints]:
-    """Documents with greater and with equal scores, for each hit; in sorted lists without ties, just its position."""
-    first, end = starts[number], starts[number + 1]
-    before, after = np.maximum(row - 1, first), np.minimum(row + 1, end - 1)
-    tied = ((scores[before] == scores[row]) & (before < row)) | ((scores[after] == scores[row]) & (after > row))
-    if not tied.any() and is_descending(scores, starts):
-        return row - first, np.ones_like(row)
-    return place_of_scores(scores, starts, number, scores[row])
 
 
 def _tied_before(

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankgauge.engine.match_mappings import match_mappings
+from rankgauge.engine.match_text import TextMatcher
 from rankgauge.errors import DataError, FormatError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats, RankedGrades
 from rankgauge.model.run import Run
+from rankgauge.model.text_rows import IrregularTextError, TextRows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,7 +75,25 @@ def match(
         matched = Matched(ranked, len(run.mapping))
         _require_overlap(matched, qrels, list(run.mapping)[:5], run.name)
         return matched if len(ranked.grades) else replace(matched, example_ids=_require_same_ids(qrels, run))
+    if not isinstance(run, Run) and qrels.text is not None and not limits and not contract.drop_self:
+        matched_text = _match_text(qrels, qrels.text, run, contract)
+        if matched_text is not None:
+            return matched_text
     return _match_frames(qrels, run, contract, limits or set(), texts, stream)
+
+
+def _match_text(qrels: Qrels, judgments: TextRows, run: RunParts, contract: Contract) -> Matched | None:
+    """Plain TREC text on both sides needs no data frames; None where it is not that plain."""
+    try:
+        matcher = TextMatcher(judgments, contract)
+        ranked = matcher.add_all(run.rows())
+    except IrregularTextError:
+        return None
+    if not len(ranked.grades):
+        return None
+    matched = Matched(ranked, matcher.run_queries)
+    _require_overlap(matched, qrels, matcher.first_queries, run.name)
+    return matched
 
 
 def _match_frames(

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from rankgauge.errors import FormatError, RankgaugeError
-from rankgauge.formats.beir import is_beir_folder, read_beir_corpus, read_beir_qrels, read_beir_testset, read_corpus
-from rankgauge.formats.detect import FORMATS, Format, check_format, detect
+from rankgauge.formats.detect import FORMATS, Format, check_format, detect, is_beir_folder
 from rankgauge.formats.json_lists import qrels_of, run_of
 from rankgauge.formats.json_values import read_json, read_json_lines
 from rankgauge.formats.sources import Source
-from rankgauge.formats.tables import qrels_of_table, read_table, run_of_table, table_kind
 from rankgauge.formats.testset_json import is_testset, testset_of, write_testset
 from rankgauge.formats.trec import TrecRun, read_qrels
 from rankgauge.model import testset as testset_model
@@ -23,6 +21,8 @@ from rankgauge.model.testset import Corpus, Query, TestSet
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from rankgauge.model.text_rows import TextRows
 
 __all__ = [
     "FORMATS",
@@ -47,6 +47,8 @@ class RunParts(Protocol):
 
     def parts(self) -> Iterator[pl.DataFrame]: ...
 
+    def rows(self) -> Iterator[TextRows]: ...
+
     def describe_repeats(self, pairs: Sequence[tuple[str, str]], total: int) -> RankgaugeError: ...
 
 
@@ -59,6 +61,8 @@ def _value(source: Source, kind: Format) -> object:
 def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # noqa: A002
     """Judgments from a file or a BEIR folder; a test set gives its judgments."""
     if not isinstance(path, Source) and (is_beir_folder(path) or format == "beir"):
+        from rankgauge.formats.beir import read_beir_qrels
+
         return read_beir_qrels(os.fspath(path))
     source = path if isinstance(path, Source) else Source(path)
     kind = check_format(format) if format else detect(source)
@@ -67,6 +71,8 @@ def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # 
     if kind in ("json", "jsonl"):
         value = _value(source, kind)
         return testset_of(value, source.name).qrels if is_testset(value) else qrels_of(value, source.name)
+    from rankgauge.formats.tables import qrels_of_table, read_table, table_kind
+
     table = table_kind(kind, source.name)
     return qrels_of_table(read_table(source, table), source, table)
 
@@ -82,6 +88,8 @@ def open_run(path: PathLike | Source, format: str | None = None) -> Run | RunPar
         if is_testset(value):
             raise FormatError(source.name, ["this is a test set, not a run: give the judgments first, then the runs"])
         return run_of(value, source.name)
+    from rankgauge.formats.tables import read_table, run_of_table, table_kind
+
     table = table_kind(kind, source.name)
     return run_of_table(read_table(source, table), source, table)
 
@@ -97,6 +105,8 @@ def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa
 def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:  # noqa: A002
     """A test set from JSON, JSON Lines or a BEIR folder; plain judgments give one whose texts are the ids."""
     if not isinstance(path, Source) and (is_beir_folder(path) or format == "beir"):
+        from rankgauge.formats.beir import read_beir_testset
+
         return read_beir_testset(os.fspath(path))
     source = path if isinstance(path, Source) else Source(path)
     kind = check_format(format) if format else detect(source)
@@ -112,6 +122,8 @@ def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:
 
 def load_corpus(path: PathLike) -> Corpus:
     """Texts of documents from JSON Lines or a BEIR folder."""
+    from rankgauge.formats.beir import read_beir_corpus, read_corpus
+
     return read_beir_corpus(os.fspath(path)) if Path(path).is_dir() else read_corpus(Source(path))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ from rankgauge.formats.tables import qrels_of_table, read_table, render_table
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.testset import Corpus, Query, TestSet
 
-__all__ = ["is_beir_folder", "read_beir_corpus", "read_beir_qrels", "read_beir_testset", "read_corpus", "write_beir"]
+__all__ = ["read_beir_corpus", "read_beir_qrels", "read_beir_testset", "read_corpus", "write_beir"]
 
 _SPLITS = ("test", "dev", "train")
 
@@ -28,11 +27,6 @@ def _pick(folder: Path, stem: str) -> Path | None:
         if (folder / f"{stem}{ending}").is_file():
             return folder / f"{stem}{ending}"
     return None
-
-
-def is_beir_folder(path: str | os.PathLike[str]) -> bool:
-    folder = Path(path)
-    return folder.is_dir() and (folder / "qrels").is_dir()
 
 
 def _qrels_file(folder: Path) -> Path:

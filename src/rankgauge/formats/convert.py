@@ -10,8 +10,8 @@ import polars as pl
 
 from rankgauge.errors import FormatError
 from rankgauge.formats import Source, load_qrels, load_run
-from rankgauge.formats.beir import is_beir_folder, read_beir_corpus, read_beir_testset, write_beir
-from rankgauge.formats.detect import Format, check_format, detect, format_of_name
+from rankgauge.formats.beir import read_beir_corpus, read_beir_testset, write_beir
+from rankgauge.formats.detect import Format, check_format, detect, format_of_name, is_beir_folder
 from rankgauge.formats.json_lists import render_run_json, render_run_lines
 from rankgauge.formats.json_values import read_json, read_json_lines
 from rankgauge.formats.sources import write_whole

@@ -8,9 +8,9 @@ from typing import Literal, get_args
 
 from rankgauge.errors import FormatError
 from rankgauge.formats.sources import Source
-from rankgauge.formats.tables import has_named_columns
+from rankgauge.model.frames import ID_COLUMNS
 
-__all__ = ["FORMATS", "Format", "check_format", "detect", "format_of_name"]
+__all__ = ["FORMATS", "Format", "check_format", "detect", "format_of_name", "is_beir_folder"]
 
 Format = Literal["trec", "json", "jsonl", "csv", "tsv", "parquet", "beir"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -44,6 +44,21 @@ def format_of_name(path: str | os.PathLike[str]) -> Format | None:
     for packed in (".gz", ".zst", ".zstd"):
         name = name.removesuffix(packed)
     return _BY_ENDING.get(Path(name).suffix)
+
+
+def has_named_columns(head: bytes) -> Format | None:
+    """Whether the first line is a header with a query and a document column, and how it is separated."""
+    line = head.split(b"\n", 1)[0].decode("utf-8", errors="replace").strip()
+    for kind, separator in (("csv", ","), ("tsv", "\t")):
+        names = {part.strip().strip('"').casefold() for part in line.split(separator)}
+        if len(names) > 1 and names & set(ID_COLUMNS["query"]) and names & set(ID_COLUMNS["doc"]):
+            return "csv" if kind == "csv" else "tsv"
+    return None
+
+
+def is_beir_folder(path: str | os.PathLike[str]) -> bool:
+    folder = Path(path)
+    return folder.is_dir() and (folder / "qrels").is_dir()
 
 
 def detect(source: Source) -> Format:

@@ -13,20 +13,10 @@ from rankgauge.model.frames import ID_COLUMNS, named_columns
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 
-__all__ = ["has_named_columns", "qrels_of_table", "read_table", "render_table", "run_of_table", "table_kind"]
+__all__ = ["qrels_of_table", "read_table", "render_table", "run_of_table", "table_kind"]
 
 Kind = Literal["csv", "tsv", "parquet"]
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
-
-
-def has_named_columns(head: bytes) -> Kind | None:
-    """Whether the first line is a header with a query and a document column, and how it is separated."""
-    line = head.split(b"\n", 1)[0].decode("utf-8", errors="replace").strip()
-    for kind, separator in (("csv", ","), ("tsv", "\t")):
-        names = {part.strip().strip('"').casefold() for part in line.split(separator)}
-        if len(names) > 1 and names & set(ID_COLUMNS["query"]) and names & set(ID_COLUMNS["doc"]):
-            return "csv" if kind == "csv" else "tsv"
-    return None
 
 
 def table_kind(name: str, where: str) -> Kind:

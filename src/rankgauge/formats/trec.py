@@ -9,15 +9,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import polars as pl
 
 from rankgauge.errors import Fault, FormatError
 from rankgauge.formats.sources import Source
+from rankgauge.formats.trec_rows import read_judgment_rows, read_run_rows
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.keys import list_bounds, pair_keys, repeated_pairs
+from rankgauge.model.text_rows import IrregularTextError, TextRows
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["TrecRun", "first_tag", "read_qrels", "render_qrels", "render_run"]
 
@@ -47,6 +50,10 @@ class TrecRun:
         """Columns query, doc, score, block by block."""
         yield from _parts(self.source, "run")
 
+    def rows(self) -> Iterator[TextRows]:
+        """The same as columns of numbers, in parts of whole queries, where the text is plain enough."""
+        return read_run_rows(self.source)
+
     def describe_repeats(self, pairs: Sequence[tuple[str, str]], total: int) -> FormatError:
         """The error for documents that stand twice, with the lines of both."""
         wanted = {(query.encode(), doc.encode()): (query, doc) for query, doc in pairs}
@@ -71,6 +78,17 @@ class TrecRun:
 
 def read_qrels(source: Source) -> Qrels:
     """Judgments, with identical repeats merged; contradicting ones are faults with their lines."""
+    try:
+        return Qrels.of_text(read_judgment_rows(source), source.name, lambda: _judgment_frame(source))
+    except IrregularTextError:
+        return Qrels.of_frame(_judgment_frame(source), source.name)
+
+
+def _judgment_frame(source: Source) -> pl.DataFrame:
+    import polars as pl
+
+    from rankgauge.model.keys import list_bounds, pair_keys, repeated_pairs
+
     parts = list(_parts(source, "qrels"))
     frame = pl.concat(parts) if len(parts) > 1 else parts[0]
     if frame["subtopic"].n_unique() <= 1:
@@ -81,7 +99,7 @@ def read_qrels(source: Source) -> Qrels:
         frame = frame.unique(maintain_order=True)
         if not frame.select(key).is_unique().all():
             raise FormatError(source.name, _contradictions(source), hint="keep one grade for each document")
-    return Qrels.of_frame(frame, source.name)
+    return frame
 
 
 def _contradictions(source: Source) -> list[Fault]:
@@ -120,6 +138,8 @@ def _parts(source: Source, kind: Kind) -> Iterator[pl.DataFrame]:
 
 def _fast(block: bytes, kind: Kind) -> pl.DataFrame | None:
     """The rows of a block, or None where not every line is plainly right."""
+    import polars as pl
+
     needed = _COLUMNS[kind]
     width = _uniform_width(block, needed)
     if width is None:
@@ -155,6 +175,8 @@ def _fast(block: bytes, kind: Kind) -> pl.DataFrame | None:
 
 
 def _dtype(name: str) -> type[pl.DataType]:
+    import polars as pl
+
     return pl.Float64 if name in ("score", "grade") else pl.String
 
 
@@ -236,6 +258,8 @@ def _split_lines(block: bytes) -> list[bytes]:
 
 def _careful(source: Source, block: bytes, kind: Kind) -> pl.DataFrame:
     """The rows of one block, line by line; if a line has a fault, all faults of the file are raised together."""
+    import polars as pl
+
     rows = []
     for line in _split_lines(block):
         fields = line.split()
@@ -302,6 +326,8 @@ def _refuse_run(source: Source, block: bytes) -> None:
 
 def render_run(frame: pl.DataFrame, tag: str) -> bytes:
     """A run as TREC text, in the order given; ranks count from 1 in each query."""
+    import polars as pl
+
     tag = "_".join(tag.split()) or "run"
     numbered = frame.with_columns(
         pl.lit("Q0").alias("Q0"), pl.int_range(1, pl.len() + 1).over("query").alias("rank"), pl.lit(tag).alias("tag")
@@ -311,6 +337,8 @@ def render_run(frame: pl.DataFrame, tag: str) -> bytes:
 
 def render_qrels(frame: pl.DataFrame) -> bytes:
     """Judgments as TREC text; whole grades are written without a decimal point."""
+    import polars as pl
+
     subtopic = pl.col("subtopic") if "subtopic" in frame.columns else pl.lit("0").alias("subtopic")
     whole = bool((frame["grade"] == frame["grade"].floor()).all())
     grade = pl.col("grade").cast(pl.Int64) if whole else pl.col("grade")

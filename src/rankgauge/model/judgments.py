@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ from rankgauge.model.frames import is_frame, named_columns, to_polars
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from rankgauge.model.text_rows import TextRows
 
 __all__ = ["Qrels"]
 
@@ -23,9 +25,12 @@ class Qrels:
         self.name = name
         self._mapping: Mapping[str, Mapping[str, float]] | None = None
         self._frame: pl.DataFrame | None = None
+        self._load: Callable[[], pl.DataFrame] | None = None
+        self.text: TextRows | None = None
+        """The rows of a plain TREC file, if the judgments come from one."""
         if isinstance(source, Qrels):
             self._mapping, self._frame = source._mapping, source._frame
-            self.name = source.name
+            self._load, self.text, self.name = source._load, source.text, source.name
         elif isinstance(source, Mapping):
             self._mapping = check_mapping(source, name, "grade")
         elif is_frame(source):
@@ -40,7 +45,14 @@ class Qrels:
     def of_frame(cls, frame: pl.DataFrame, name: str) -> Qrels:
         """Judgments from columns query, doc, grade (and subtopic) that a reader has checked already."""
         made = cls.__new__(cls)
-        made.name, made._mapping, made._frame = name, None, frame
+        made.name, made._mapping, made._frame, made._load, made.text = name, None, frame, None, None
+        return made
+
+    @classmethod
+    def of_text(cls, rows: TextRows, name: str, load: Callable[[], pl.DataFrame]) -> Qrels:
+        """Judgments from rows of text; `load` reads them into columns if that is wanted after all."""
+        made = cls.__new__(cls)
+        made.name, made._mapping, made._frame, made._load, made.text = name, None, None, load, rows
         return made
 
     @property
@@ -53,6 +65,8 @@ class Qrels:
         """Columns query, doc, grade, and subtopic where there are several."""
         if self._frame is not None:
             return self._frame
+        if self._load is not None:
+            return self._load()
         import polars as pl
 
         assert self._mapping is not None
@@ -65,6 +79,8 @@ class Qrels:
         Judged@k says nothing."""
         if self._mapping is not None:
             return all(grade > 0 for docs in self._mapping.values() for grade in docs.values())
+        if self.text is not None:
+            return bool((self.text.number > 0).all())
         return bool((self.frame["grade"] > 0).all())
 
     def to_dict(self) -> dict[str, dict[str, float]]:

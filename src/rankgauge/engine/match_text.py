@@ -1,0 +1,138 @@
+"""From rows of text to ranks and grades of the judged documents, with numpy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from rankgauge.engine.hits import Hits, Judged, assemble, best_first
+from rankgauge.engine.places import places
+from rankgauge.model.contract import Contract
+from rankgauge.model.ordering import as_compared, descending_order, is_descending
+from rankgauge.model.ranked import Floats, Ints, RankedGrades
+from rankgauge.model.text_rows import IrregularTextError, Keys, TextRows, mixed
+
+__all__ = ["TextMatcher"]
+
+_COMPARE_UP_TO = 16  # comparisons per row up to which comparing beats searching
+_MOST_TIED = 200_000  # tied documents whose ids are compared one by one
+
+
+class TextMatcher:
+    """Takes parts of a run, each with whole queries, and finds the judged documents in them.
+
+    What it does not handle (queries that come back, documents that stand twice, masses of ties) is an
+    `IrregularTextError`, for the matcher of data frames to deal with.
+    """
+
+    def __init__(self, judgments: TextRows, contract: Contract) -> None:
+        first = judgments.first_of_lists()
+        keys = judgments.query_key[first]
+        self._pairs = mixed(judgments.query_key, judgments.doc_key)
+        if _has_repeats(np.sort(keys)) or _has_repeats(np.sort(self._pairs)):
+            raise IrregularTextError
+        self._contract = contract
+        self._rows = judgments
+        self._starts = np.append(first, len(judgments))
+        self._owner = np.repeat(np.arange(len(first)), np.diff(self._starts))
+        self._by_key = np.argsort(keys, kind="stable")
+        self._query_keys = keys[self._by_key]
+        self._sorted_pairs: tuple[Keys, Ints] | None = None
+        queries = judgments.queries(first)
+        self._judged = Judged(queries, self._starts, best_first(judgments.number, self._owner))
+        self._in_run = np.zeros(len(queries), dtype=bool)
+        self._retrieved = np.zeros(len(queries), dtype=np.int64)
+        self._hits = Hits()
+        self._heads: list[Keys] = []
+        self.first_queries: list[str] = []
+
+    @property
+    def run_queries(self) -> int:
+        """How many queries the run has, judged or not."""
+        return sum(map(len, self._heads))
+
+    def add_all(self, parts: Iterable[TextRows]) -> RankedGrades:
+        for part in parts:
+            self._add(part)
+        if not self._heads or _has_repeats(np.sort(np.concatenate(self._heads))):  # nothing, or a query came back
+            raise IrregularTextError
+        return assemble(self._judged, self._hits, self._in_run, self._retrieved)
+
+    def _add(self, rows: TextRows) -> None:
+        first = rows.first_of_lists()
+        starts = np.append(first, len(rows))
+        heads = rows.query_key[first]
+        if not self.first_queries:
+            self.first_queries = rows.queries(first[:5])
+        self._heads.append(heads)
+        pairs = mixed(rows.query_key, rows.doc_key)
+        if _has_repeats(np.sort(pairs)):
+            raise IrregularTextError
+        owners = self._owners(heads)
+        judged = owners >= 0
+        self._in_run[owners[judged]] = True
+        self._retrieved[owners[judged]] = np.diff(starts)[judged]
+        row, judgment = self._join(rows, starts, owners, pairs)
+        number = np.searchsorted(starts, row, side="right") - 1
+        scores = as_compared(rows.number, self._contract.scores)
+        above, tied = places(scores, starts, row, number)
+        tie_met = tied > 1
+        if self._contract.ties == "given":
+            above = row - starts[number]
+        elif self._contract.ties in ("trec", "stable") and tie_met.any():
+            above = above + self._tied_before(rows, scores, starts, row, number, above, tied)
+        if self._contract.ties != "expected":
+            tied = np.ones_like(above)
+        self._hits.add(self._owner[judgment], above, tied, self._rows.number[judgment], judgment, tie_met)
+
+    def _owners(self, heads: Keys) -> Ints:
+        """Number of each query among the judged ones, -1 where it has no judgments."""
+        if not len(self._query_keys):
+            return np.full(len(heads), -1)
+        place = np.minimum(np.searchsorted(self._query_keys, heads), len(self._query_keys) - 1)
+        return np.where(self._query_keys[place] == heads, self._by_key[place], -1)
+
+    def _join(self, rows: TextRows, starts: Ints, owners: Ints, pairs: Keys) -> tuple[Ints, Ints]:
+        """(row of the run, row of the judgments) of every judged document that was retrieved."""
+        counts = np.where(owners >= 0, np.diff(self._starts)[owners], 0)
+        lengths = np.diff(starts)
+        if int((counts * lengths).sum()) <= _COMPARE_UP_TO * len(rows):
+            each = np.repeat(counts, lengths)
+            row = np.repeat(np.arange(len(rows)), each)
+            offset = np.arange(len(row)) - np.repeat(np.cumsum(each) - each, each)
+            judgment = np.repeat(np.repeat(self._starts[owners], lengths), each) + offset
+            same = pairs[row] == self._pairs[judgment]
+            return row[same], judgment[same]
+        if self._sorted_pairs is None:
+            order = np.argsort(self._pairs)
+            self._sorted_pairs = (self._pairs[order], order)
+        known, order = self._sorted_pairs
+        place = np.minimum(np.searchsorted(known, pairs), len(known) - 1)
+        row = np.flatnonzero(known[place] == pairs)
+        return row, order[place[row]]
+
+    def _tied_before(
+        self, rows: TextRows, scores: Floats, starts: Ints, row: Ints, number: Ints, above: Ints, tied: Ints
+    ) -> Ints:
+        """For each hit: documents of the same score that come first, by id or by place in the list."""
+        order = None if is_descending(scores, starts) else descending_order(scores, starts)
+        extra = np.zeros(len(row), dtype=np.int64)
+        tied_hits = np.flatnonzero(tied > 1).tolist()
+        if int(tied[tied_hits].sum()) > _MOST_TIED:
+            raise IrregularTextError
+        known: dict[int, dict[int, int]] = {}
+        for hit in tied_hits:
+            begin = int(starts[number[hit]] + above[hit])
+            if begin not in known:
+                members = range(begin, begin + int(tied[hit]))
+                listed = list(members) if order is None else order[begin : begin + int(tied[hit])].tolist()
+                if self._contract.ties == "trec":
+                    listed.sort(key=rows.doc_bytes, reverse=True)
+                known[begin] = {member: i for i, member in enumerate(listed)}
+            extra[hit] = known[begin][int(row[hit])]
+        return extra
+
+
+def _has_repeats(ordered: Keys) -> bool:
+    return bool((ordered[1:] == ordered[:-1]).any())

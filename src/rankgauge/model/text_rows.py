@@ -1,0 +1,82 @@
+"""Rows of a text file as columns of numbers: where ids lie in the text, 64-bit keys for them, and the scores.
+
+No row becomes an object. Equal ids have equal keys; unequal ones of up to 8 bytes have unequal keys, and longer ones
+have equal keys once in about 10^19.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.model.ranked import Bools, Floats, Ints
+
+__all__ = ["IrregularTextError", "Keys", "TextRows", "keys_of", "mixed"]
+
+Keys = NDArray[np.uint64]
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+_KEEP = np.array([(1 << (8 * n)) - 1 for n in range(8)] + [(1 << 64) - 1], dtype=np.uint64)
+PADDING = 8
+"""Bytes that must follow the text, so that a word can be read at its last byte."""
+
+
+class IrregularTextError(Exception):
+    """The text is not of the plain kind that can be read this way; another reader has to look at it."""
+
+
+@dataclass(frozen=True)
+class TextRows:
+    """Rows of one text. Query and document of row i are `text[start[i]:start[i] + length[i]]`."""
+
+    text: bytes
+    query_start: Ints
+    query_length: Ints
+    query_key: Keys
+    doc_start: Ints
+    doc_length: Ints
+    doc_key: Keys
+    number: Floats
+    """Scores of a run, grades of judgments."""
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def doc_bytes(self, row: int) -> bytes:
+        start = int(self.doc_start[row])
+        return self.text[start : start + int(self.doc_length[row])]
+
+    def queries(self, rows: Ints) -> list[str]:
+        """The queries of some rows."""
+        starts = self.query_start[rows]
+        bounds = zip(starts.tolist(), (starts + self.query_length[rows]).tolist(), strict=True)
+        if self.text.isascii():
+            text = self.text.decode()
+            return [text[start:end] for start, end in bounds]
+        return [self.text[start:end].decode() for start, end in bounds]
+
+    def first_of_lists(self) -> Ints:
+        """The rows at which another query begins."""
+        changes: Bools = np.ones(len(self), dtype=bool)
+        changes[1:] = self.query_key[1:] != self.query_key[:-1]
+        return np.flatnonzero(changes)
+
+
+def keys_of(text: bytes, start: Ints, length: Ints) -> Keys:
+    """A key for each piece of the text, which must be followed by padding."""
+    words = np.ndarray((len(text) - PADDING + 1,), dtype="<u8", buffer=text, strides=(1,))
+    with np.errstate(over="ignore"):
+        keys: Keys = (words[start] & _KEEP[np.minimum(length, 8)]) * _MIX
+        for offset in range(8, int(length.max(initial=0)), 8):
+            more = np.flatnonzero(length > offset)
+            word = words[start[more] + offset] & _KEEP[np.minimum(length[more] - offset, 8)]
+            keys[more] = ((keys[more] ^ (keys[more] >> _SHIFT)) + word + np.uint64(offset)) * _MIX
+    return keys
+
+
+def mixed(queries: Keys, documents: Keys) -> Keys:
+    """One key for each (query, document)."""
+    with np.errstate(over="ignore"):
+        return (queries ^ (queries >> _SHIFT)) * _MIX + documents
