@@ -82,6 +82,59 @@ def test_output_file_is_written_whole(tmp_path: Path) -> None:
     assert "does not exist" in done.stderr
 
 
+def test_output_never_replaces_what_is_no_file(tmp_path: Path) -> None:
+    """Links keep pointing where they did, and pipes stay pipes."""
+    import os
+    import threading
+
+    (tmp_path / "target.csv").write_text("old")
+    (tmp_path / "link.csv").symlink_to("target.csv")
+    run_command("evaluate", SET, BM25, "-m", "AP", "-f", "csv", "-o", tmp_path / "link.csv")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "target.csv").read_text().startswith("system,")
+    os.mkfifo(tmp_path / "pipe")
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    run_command("evaluate", SET, BM25, "-m", "AP", "-f", "csv", "-o", tmp_path / "pipe")
+    reader.join(timeout=20)
+    assert received[0].startswith(b"system,")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_output_must_not_be_an_input(tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.json", tmp_path / "x.run"
+    qrels.write_bytes(SET.read_bytes())
+    run.write_bytes(BM25.read_bytes())
+    for output in (qrels, run):
+        assert "is an input too" in run_command("evaluate", qrels, f"x={run}", "-o", output, status=2).stderr
+    assert "is an input too" in run_command("convert", run, run, status=2).stderr
+    assert run.read_bytes() == BM25.read_bytes()
+
+
+def test_inflated_variants_warn_in_every_format() -> None:
+    measure = "nDCG(ideal='retrieved')@10"
+    for form in ("csv", "latex", "trec_eval"):
+        done = run_command("evaluate", SET, BM25, "-m", measure, "-f", form)
+        assert f"warning: {measure}: " in done.stderr
+    assert run_command("evaluate", SET, BM25, "-m", measure, "-f", "latex").stdout.startswith("% warning: ")
+
+
+def test_full_standard_output() -> None:
+    import subprocess
+    import sys
+
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rankgauge", "evaluate", str(SET), str(BM25)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.decode() == "rankgauge: the output cannot be written: No space left on device\n"
+
+
 def test_standard_input() -> None:
     by_path = run_command("evaluate", SET, f"x={BM25}", "--json")
     piped = run_command("evaluate", SET, "x=-", "--json", stdin=BM25.read_bytes())
@@ -126,6 +179,7 @@ def test_options_reach_the_contract() -> None:
         (("evaluate", SET, BM25, BM25), "two runs are named"),
         (("evaluate", SET, "=x"), "NAME=FILE"),
         (("evalute",), "Did you mean 'evaluate'?"),
+        (("evaluate", SET, BM25, "--json", "-f", "csv"), "exclude each other"),
         (("explain", "nonsense"), "unknown measure"),
         (("trec_eval", "-m", "nonsense", SET, BM25), "trec_eval has no measure"),
         (("trec_eval", "-m", "P.x", SET, BM25), "no numbers"),

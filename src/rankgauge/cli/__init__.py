@@ -15,12 +15,17 @@ def main() -> None:
 
     try:
         app()
+        sys.stdout.flush()
     except RankgaugeError as error:
         print(f"rankgauge: {error}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:  # standard output on a full disk, say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"rankgauge: the output cannot be written: {error.strerror or error}", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:
         print("rankgauge: interrupted", file=sys.stderr)
         sys.exit(130)

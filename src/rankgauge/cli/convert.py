@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli import options
+
 __all__ = ["convert"]
 
 _FORMATS = "trec, json, jsonl, csv, tsv, parquet or beir"
@@ -26,6 +28,7 @@ def convert(source: str, target: str, lossy: bool, form: str | None, to: str | N
     """
     from rankgauge.formats.convert import convert as convert_file
 
+    options.refuse_overwriting(target, [source])
     loaded = convert_file(source, target, lossy=lossy, form=form, to=to, kind=kind)
     if target != "-":
         n = len(loaded.content)

@@ -104,8 +104,13 @@ def evaluate(
     QRELS holds the judgments: TREC text, a test-set JSON, CSV, TSV, Parquet or a BEIR folder. A RUN is TREC text, JSON,
     JSON Lines, CSV, TSV or Parquet. Each may be compressed (.gz, .zst), and one may be - for standard input.
     """
+    if as_json and form not in ("table", "json"):
+        raise click.UsageError(f"--json and --format {form} exclude each other")
     if as_json:
         form = "json"
+    options.refuse_overwriting(
+        output, [qrels, *(run for text in runs for run in (text, text.partition("=")[2]) if run)]
+    )
     if form == "trec_eval" and choices["contract"] is None:
         choices["contract"] = "trec_eval"
     if corpus:
@@ -163,7 +168,7 @@ def show(record: dict[str, Any], form: str, *, per_query: bool, digits: int, lan
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
     from rankgauge.measures.explanations import check_language
-    from rankgauge.reports.evaluation import render
+    from rankgauge.reports.evaluation import cautions, render
     from rankgauge.reports.tables import terminal_width
 
     if form == "json":
@@ -179,6 +184,9 @@ def show(record: dict[str, Any], form: str, *, per_query: bool, digits: int, lan
             color=output is None and sys.stdout.isatty(),
         ).encode()
     write_whole(output or "-", data)
+    if form in ("csv", "latex", "trec_eval"):  # these have no place for remarks
+        for warning in cautions(record, check_language(language)):
+            click.echo(f"rankgauge: {warning}", err=True)
 
 
 def _named(runs: tuple[str, ...]) -> dict[str, str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["digits", "json_flag", "lang", "output"]
+__all__ = ["digits", "json_flag", "lang", "output", "refuse_overwriting"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,6 +42,17 @@ def digits(command: F) -> F:
     return click.option(
         "--digits", type=click.IntRange(0, 15), default=4, show_default=True, help="Digits after the point."
     )(command)
+
+
+def refuse_overwriting(output: str | None, inputs: Iterable[str]) -> None:
+    """An output that is one of the inputs is a slip of the hand."""
+    from rankgauge.errors import DataError
+
+    if output is None or not os.path.exists(output):
+        return
+    for path in inputs:
+        if os.path.exists(path) and os.path.samefile(path, output):
+            raise DataError(f"{output} is an input too; name another file for the output")
 
 
 def output(command: F) -> F:

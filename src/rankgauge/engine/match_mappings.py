@@ -92,7 +92,7 @@ def _numbers(source: Lists | _Lists, total: int, what: str, name: str) -> Floats
         values = np.fromiter(flat, dtype=np.float64, count=total)
         if np.isfinite(values).all():
             return values
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise _bad_number(source, what, name)
 
@@ -102,7 +102,7 @@ def _bad_number(source: Lists | _Lists, what: str, name: str) -> DataError:
         for doc, value in docs.items():
             try:
                 fine = bool(np.isfinite(float(value)))
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 fine = False
             if not fine:
                 return DataError(f"{name}: query {query!r}, document {doc!r}: {what} {value!r} is no finite number")

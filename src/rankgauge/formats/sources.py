@@ -116,6 +116,15 @@ class Source:
             return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
+def _write_through(target: str, data: bytes) -> None:
+    """Write into a pipe or a device, which must not be replaced by a file."""
+    try:
+        with open(target, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise FormatError(target, [f"cannot be written: {error.strerror or error}"]) from None
+
+
 def _zstd() -> Any:
     """Python's own module from 3.14 on, its backport before."""
     try:
@@ -141,6 +150,10 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     if target == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
+        return
+    target = os.path.realpath(target)  # behind a link it is the file that is replaced, not the link
+    if os.path.exists(target) and not os.path.isfile(target) and not os.path.isdir(target):
+        _write_through(target, data)
         return
     folder = Path(target).parent
     if not folder.is_dir():

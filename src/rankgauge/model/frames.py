@@ -37,6 +37,10 @@ def to_polars(frame: Any) -> pl.DataFrame:
         return frame.collect() if isinstance(frame, pl.LazyFrame) else frame
     if module == "pyarrow":
         return pl.DataFrame(pl.from_arrow(frame))
+    names = [str(name) for name in frame.columns]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"the data frame has two columns named {twice[0]!r}; rename one")
     # Column by column: pandas' text columns come as objects, which polars reads without needing pyarrow.
     return pl.DataFrame({str(name): _pandas_column(frame[name]) for name in frame.columns}, strict=False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
@@ -96,6 +97,12 @@ def _scored(query: Any, docs: Any, where: str) -> dict[Any, float]:
         return dict(docs)
     if not isinstance(docs, list | tuple):
         raise DataError(f"{where}: query {query!r} maps to a {type(docs).__name__}, neither a list nor a dictionary")
+    for doc in docs:
+        if not isinstance(doc, str | Integral):
+            raise DataError(
+                f"{where}: query {query!r} lists {doc!r}, which is no document id; give a list of ids, best first, "
+                "or a dictionary {document: score}"
+            )
     scored = {doc: float(len(docs) - i) for i, doc in reversed(list(enumerate(docs)))}
     if len(scored) != len(docs):
         twice = next(doc for doc in docs if docs.count(doc) > 1)

@@ -9,7 +9,7 @@ from rankgauge.measures import parse_measure
 from rankgauge.measures.explanations import TARGETS, Language, texts
 from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
 
-__all__ = ["FORMATS", "render"]
+__all__ = ["FORMATS", "cautions", "render"]
 
 FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
 Record = Mapping[str, Any]
@@ -71,7 +71,8 @@ def render(
         )
     table = _mean_table(record, digits, language)
     if form == "latex":
-        return render_latex(_per_query_table(record, digits, language) if per_query else table)
+        comments = "".join(f"% {warning}\n" for warning in cautions(record, language))
+        return comments + render_latex(_per_query_table(record, digits, language) if per_query else table)
     remarks = _remarks(record, language)
     if form == "markdown":
         parts = [render_markdown(table)]
@@ -192,6 +193,13 @@ def _remarks(record: Record, language: Language) -> list[str]:
     )
     remarks.append(f"{words['contract']}{colon}{contract['preset']} ({chosen})")
     return remarks
+
+
+def cautions(record: Record, language: Language) -> list[str]:
+    """Warnings of variants that inflate or mislead, which every print of them carries."""
+    words = _WORDS[language]
+    found = [note["text"] for s in record["systems"] for note in s["notes"][language] if note["key"] == "caution"]
+    return [f"{words['warning']}{words['colon']}{text}" for text in dict.fromkeys(found)]
 
 
 def _targets(record: Record, language: Language) -> list[str]:
