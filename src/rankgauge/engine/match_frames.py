@@ -18,9 +18,10 @@ from rankgauge.engine.places import places
 from rankgauge.errors import DataError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.keys import Hashes, has_repeats, list_bounds, pair_keys, repeated_pairs
+from rankgauge.model.keys import Hashes, list_bounds, pair_keys, repeated_pairs
 from rankgauge.model.ordering import as_compared, descending_order, is_descending
 from rankgauge.model.ranked import Floats, Ints, RankedGrades
+from rankgauge.model.text_rows import has_repeats
 
 __all__ = ["FrameMatcher", "JudgmentIndex", "NotGroupedError", "RepeatedDocumentsError"]
 

@@ -11,7 +11,7 @@ from rankgauge.engine.places import places
 from rankgauge.model.contract import Contract
 from rankgauge.model.ordering import as_compared, descending_order, is_descending
 from rankgauge.model.ranked import Floats, Ints, RankedGrades
-from rankgauge.model.text_rows import IrregularTextError, Keys, TextRows, mixed
+from rankgauge.model.text_rows import IrregularTextError, Keys, TextRows, has_repeats, mixed
 
 __all__ = ["TextMatcher"]
 
@@ -30,7 +30,7 @@ class TextMatcher:
         first = judgments.first_of_lists()
         keys = judgments.query_key[first]
         self._pairs = mixed(judgments.query_key, judgments.doc_key)
-        if _has_repeats(np.sort(keys)) or _has_repeats(np.sort(self._pairs)):
+        if has_repeats(np.sort(keys)) or has_repeats(np.sort(self._pairs)):
             raise IrregularTextError
         self._contract = contract
         self._rows = judgments
@@ -55,7 +55,7 @@ class TextMatcher:
     def add_all(self, parts: Iterable[TextRows]) -> RankedGrades:
         for part in parts:
             self._add(part)
-        if not self._heads or _has_repeats(np.sort(np.concatenate(self._heads))):  # nothing, or a query came back
+        if not self._heads or has_repeats(np.sort(np.concatenate(self._heads))):  # nothing, or a query came back
             raise IrregularTextError
         return assemble(self._judged, self._hits, self._in_run, self._retrieved)
 
@@ -67,7 +67,7 @@ class TextMatcher:
             self.first_queries = rows.queries(first[:5])
         self._heads.append(heads)
         pairs = mixed(rows.query_key, rows.doc_key)
-        if _has_repeats(np.sort(pairs)):
+        if has_repeats(np.sort(pairs)):
             raise IrregularTextError
         owners = self._owners(heads)
         judged = owners >= 0
@@ -132,7 +132,3 @@ class TextMatcher:
                 known[begin] = {member: i for i, member in enumerate(listed)}
             extra[hit] = known[begin][int(row[hit])]
         return extra
-
-
-def _has_repeats(ordered: Keys) -> bool:
-    return bool((ordered[1:] == ordered[:-1]).any())

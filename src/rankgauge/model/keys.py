@@ -10,8 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankgauge.model.ranked import Ints
+from rankgauge.model.text_rows import has_repeats
 
-__all__ = ["Hashes", "has_repeats", "list_bounds", "pair_keys", "repeated_pairs"]
+__all__ = ["Hashes", "list_bounds", "pair_keys", "repeated_pairs"]
 
 Hashes = NDArray[np.uint64]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -32,11 +33,6 @@ def pair_keys(starts: Ints, heads: pl.Series, docs: pl.Series) -> Hashes:
     queries = heads.hash().to_numpy()
     with np.errstate(over="ignore"):
         return docs.hash().to_numpy() + np.repeat(queries * _MIX, np.diff(starts))
-
-
-def has_repeats(ordered: Hashes) -> bool:
-    """Whether a sorted array holds a value twice."""
-    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def repeated_pairs(frame: pl.DataFrame, keys: Hashes) -> pl.DataFrame:

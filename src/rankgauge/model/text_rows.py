@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rankgauge.model.ranked import Bools, Floats, Ints
 
-__all__ = ["IrregularTextError", "Keys", "TextRows", "keys_of", "mixed"]
+__all__ = ["IrregularTextError", "Keys", "TextRows", "has_repeats", "keys_of", "mixed"]
 
 Keys = NDArray[np.uint64]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -74,6 +74,11 @@ def keys_of(text: bytes, start: Ints, length: Ints) -> Keys:
             word = words[start[more] + offset] & _KEEP[np.minimum(length[more] - offset, 8)]
             keys[more] = ((keys[more] ^ (keys[more] >> _SHIFT)) + word + np.uint64(offset)) * _MIX
     return keys
+
+
+def has_repeats(ordered: Keys) -> bool:
+    """Whether a sorted array holds a value twice."""
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def mixed(queries: Keys, documents: Keys) -> Keys:
