@@ -77,7 +77,7 @@ def test_same_as_dictionaries(run: dict, qrels: dict, ties: str, precision: str,
 @given(st.lists(st.from_regex(r"-?[0-9]{0,15}\.?[0-9]{0,15}", fullmatch=True), min_size=1, max_size=20))
 @settings(deadline=None, derandomize=True, max_examples=300)
 def test_numbers_are_read_as_python_reads_them(texts: list[str]) -> None:
-    text, starts, ends = b"\n" * 16, [], []
+    text, starts, ends = b"\n" * trec_rows._MARGIN, [], []
     for number in texts:
         starts.append(len(text))
         text += number.encode()
@@ -95,9 +95,10 @@ def test_numbers_are_read_as_python_reads_them(texts: list[str]) -> None:
     "number", ["", "-", ".", "-.", "1e5", "+1", "1..2", "1.2.3", "nan", "inf", "1_0", "0x1", "--1", "1-", "１"]
 )
 def test_other_numbers_are_left_to_other_readers(number: str) -> None:
-    text = b"\n" * 16 + number.encode() + b" " + b"\0" * 8
+    start = trec_rows._MARGIN
+    text = b"\n" * start + number.encode() + b" " + b"\0" * 8
     with pytest.raises(IrregularTextError):
-        trec_rows._numbers(text, np.array([16]), np.array([16 + len(number.encode())]))
+        trec_rows._numbers(text, np.array([start]), np.array([start + len(number.encode())]))
 
 
 @pytest.mark.parametrize(

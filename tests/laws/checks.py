@@ -189,6 +189,11 @@ def _without_nonrelevant(measure: Measure, one: Listed) -> Listed:
 
 
 CHECKS: dict[str, Callable[[st.DataObject, Sequence[Measure], Sequence[float], bool], Broken]] = {
-    Law.BOUNDED: bounded, Law.EMPTY_ZERO: empty_zero, Law.PERFECT: perfect, Law.MONOTONE: monotone, Law.GAIN: gain,
-    Law.BLIND: blind, Law.UNJUDGED: unjudged,
+    Law.BOUNDED: bounded,
+    Law.EMPTY_ZERO: empty_zero,
+    Law.PERFECT: perfect,
+    Law.MONOTONE: monotone,
+    Law.GAIN: gain,
+    Law.BLIND: blind,
+    Law.UNJUDGED: unjudged,
 }

@@ -43,7 +43,8 @@ BREAKS: dict[str, dict[str, tuple[Listed, ...]]] = {
     # for what was seen before (alpha=0) the greedy list is the best one.
     Law.BOUNDED: {
         str(m): (Listed("abc", dict.fromkeys("abc", 2), CROSSED),)
-        for m in DIVERSE if m.name in ("alpha_nDCG", "nERR_IA", "nNRBP") and m.get("alpha") != 0
+        for m in DIVERSE
+        if m.name in ("alpha_nDCG", "nERR_IA", "nNRBP") and m.get("alpha") != 0
     },
     Law.PERFECT: {
         # More relevant documents than the depth: the divisor stays R.
@@ -69,11 +70,13 @@ BREAKS: dict[str, dict[str, tuple[Listed, ...]]] = {
     # Documents below the depth move up when unjudged ones are dropped. Without a depth there is nothing below.
     Law.BLIND: {
         str(m): (Listed("xyzabcd", DEEP), Listed("xyzdabc", DEEP))
-        for m in JUDGED_ONLY if m.at is not None or m.name == "Rprec"
+        for m in JUDGED_ONLY
+        if m.at is not None or m.name == "Rprec"
     },
     # Telling judged from unjudged documents is what judged_only is for; recall without a depth is blind to it.
     Law.UNJUDGED: {str(m): (Listed("cdea", ZERO), Listed("cdea", NONE)) for m in JUDGED_ONLY if m.name != "SetR"},
 }
+
 
 def declared(law: str, *, diverse: bool) -> list[Measure]:
     """Measures that declare a law, except under the parameters that break it."""
@@ -208,14 +211,18 @@ def test_settings_are_canonical(text: str) -> None:
 
 @fast(100)
 @given(
-    level=st.floats(0, 1), rel=st.floats(0, allow_infinity=False), gain=st.floats(-100, 100),
+    level=st.floats(0, 1),
+    rel=st.floats(0, allow_infinity=False),
+    gain=st.floats(-100, 100),
     grade=st.sampled_from((1, 2.5, 3)),
 )
 def test_names_keep_every_digit(level: float, rel: float, gain: float, grade: float) -> None:
     """Two measures that differ in the last digit are two measures, and their names tell them apart."""
     definitions = {d.name: d for d in all_definitions()}
     for measure in (
-        definitions["IPrec"](level), definitions["P"](3, rel=rel), definitions["DCG"](None, gains={grade: gain}),
+        definitions["IPrec"](level),
+        definitions["P"](3, rel=rel),
+        definitions["DCG"](None, gains={grade: gain}),
     ):
         assert parse_measure(str(measure)) == measure
 

@@ -1,7 +1,7 @@
 """The explanation texts cover every measure, in both languages, and their templates can be filled."""
 
+import json
 import re
-import tomllib
 from functools import cache
 from importlib.resources import files
 from string import Formatter
@@ -24,7 +24,7 @@ DEFINITIONS = [d for d in all_definitions() if d.kernel.__module__.startswith("r
 
 @cache
 def load(language: str) -> dict[str, dict[str, str]]:
-    return tomllib.loads((files("rankgauge.measures") / "texts" / f"{language}.toml").read_text("utf-8"))
+    return json.loads((files("rankgauge.measures") / "texts" / f"{language}.json").read_text("utf-8"))
 
 
 def has_depth(definition: Definition) -> bool:

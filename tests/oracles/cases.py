@@ -96,7 +96,9 @@ def run_frame(run: Mapping[str, Mapping[str, float]]) -> pl.DataFrame:
 def subtopic_frame(subtopics: Mapping[str, Lists]) -> pl.DataFrame:
     rows = [
         (query, subtopic, doc, float(grade))
-        for query, topics in subtopics.items() for subtopic, docs in topics.items() for doc, grade in docs.items()
+        for query, topics in subtopics.items()
+        for subtopic, docs in topics.items()
+        for doc, grade in docs.items()
     ]
     schema = {"query": pl.String, "subtopic": pl.String, "doc": pl.String, "grade": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row")
@@ -104,13 +106,29 @@ def subtopic_frame(subtopics: Mapping[str, Lists]) -> pl.DataFrame:
 
 # Values for every parameter in the registry. Scales reach the greatest grade above: a grade beyond one is an error.
 VALUES: dict[str, Sequence[Any]] = {
-    "rel": (0, 0.5, 1, 2, 3.5), "judged_only": (False, True), "over": ("k", "returned"), "capped": (False, True),
-    "budget": (None,), "beta": (0, 0.5, 1), "mult": (0, 0.5, 1, 1.4, 2), "hit": (1, 2.5), "noise": (-1, 0.25),
-    "miss": (0, -1.5), "norm": ("R", "min"), "max_grade": (4, 5.5), "rule": ("trec_eval10", "trec_eval9"),
-    "points": (None, "0.2,0.5,0.8", "1"), "gain": ("linear", "exp"),
-    "gains": (None, {1: 3, 2: 9.5}, {0: 0.5}, {1: -1, 4: 0}), "ideal": ("judged", "retrieved", "returned"),
-    "alpha": (0, 0.25, 0.5, 1), "p": (0, 0.5, 0.8, 0.95, 1), "T": (0.5, 1, 2.5), "min_rel": (0, 0.5, 1),
-    "max_rel": (4, 5), "normalize": (True, False),
+    "rel": (0, 0.5, 1, 2, 3.5),
+    "judged_only": (False, True),
+    "over": ("k", "returned"),
+    "capped": (False, True),
+    "budget": (None,),
+    "beta": (0, 0.5, 1),
+    "mult": (0, 0.5, 1, 1.4, 2),
+    "hit": (1, 2.5),
+    "noise": (-1, 0.25),
+    "miss": (0, -1.5),
+    "norm": ("R", "min"),
+    "max_grade": (4, 5.5),
+    "rule": ("trec_eval10", "trec_eval9"),
+    "points": (None, "0.2,0.5,0.8", "1"),
+    "gain": ("linear", "exp"),
+    "gains": (None, {1: 3, 2: 9.5}, {0: 0.5}, {1: -1, 4: 0}),
+    "ideal": ("judged", "retrieved", "returned"),
+    "alpha": (0, 0.25, 0.5, 1),
+    "p": (0, 0.5, 0.8, 0.95, 1),
+    "T": (0.5, 1, 2.5),
+    "min_rel": (0, 0.5, 1),
+    "max_rel": (4, 5),
+    "normalize": (True, False),
 }
 DEPTHS = (1, 2, 3, 5, 20)
 LEVELS = (0, 0.1, 0.33, 0.5, 0.75, 1)

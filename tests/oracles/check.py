@@ -30,7 +30,9 @@ def oracle(measure: Measure, ranking: Sequence[str], grades: Mapping[str, float]
 
 
 def wanted_values(
-    chosen: Sequence[Measure], qrels: Lists, run: Lists,
+    chosen: Sequence[Measure],
+    qrels: Lists,
+    run: Lists,
     order: Callable[[Mapping[str, float]], list[str]] = naive.ranking_of,
 ) -> Values:
     return {

@@ -178,8 +178,13 @@ def utility(ranking: Ranking, grades: Grades, at: None, rel: float, hit: float, 
 
 
 def average_precision(
-    ranking: Ranking, grades: Grades, at: int | None, rel: float,
-    norm: str = "R", grades_as: str = "binary", max_grade: float | None = None,
+    ranking: Ranking,
+    grades: Grades,
+    at: int | None,
+    rel: float,
+    norm: str = "R",
+    grades_as: str = "binary",
+    max_grade: float | None = None,
 ) -> float:
     sums = 0.0
     for i, doc in enumerate(cut(ranking, at), start=1):
@@ -377,9 +382,7 @@ def expected_gain(
 
 
 def bpm(ranking: Ranking, grades: Grades, at: int, T: float, min_rel: float, max_rel: float) -> float:
-    return expected_gain(
-        ranking, grades, min_rel, max_rel, lambda rank, gain, so_far: float(so_far < T and rank < at)
-    )
+    return expected_gain(ranking, grades, min_rel, max_rel, lambda rank, gain, so_far: float(so_far < T and rank < at))
 
 
 def inst(ranking: Ranking, grades: Grades, at: None, T: float, min_rel: float, max_rel: float) -> float:
@@ -406,14 +409,15 @@ def sdcg(ranking: Ranking, grades: Grades, at: int, min_rel: float, max_rel: flo
 
 
 def nerr8(ranking: Ranking, grades: Grades, at: int, min_rel: float, max_rel: float) -> float:
-    return expected_gain(
-        ranking, grades, min_rel, max_rel, lambda rank, gain, so_far: 1 - gain if rank < at else 0.0
-    )
+    return expected_gain(ranking, grades, min_rel, max_rel, lambda rank, gain, so_far: 1 - gain if rank < at else 0.0)
 
 
 def nerr9(ranking: Ranking, grades: Grades, at: int, min_rel: float, max_rel: float) -> float:
     return expected_gain(
-        ranking, grades, min_rel, max_rel,
+        ranking,
+        grades,
+        min_rel,
+        max_rel,
         lambda rank, gain, so_far: rank / (rank + 1) * (1 - gain) if rank < at else 0.0,
     )
 
@@ -424,7 +428,10 @@ def nerr10(ranking: Ranking, grades: Grades, at: None, p: float, min_rel: float,
 
 def nerr11(ranking: Ranking, grades: Grades, at: None, T: float, min_rel: float, max_rel: float) -> float:
     return expected_gain(
-        ranking, grades, min_rel, max_rel,
+        ranking,
+        grades,
+        min_rel,
+        max_rel,
         lambda rank, gain, so_far: ((rank + 2 * T - 1) / (rank + 2 * T)) ** 2 * (1 - gain),
     )
 
@@ -557,29 +564,74 @@ def subtopic_recall(ranking: Ranking, subtopics: Subtopics, at: int | None, rel:
 # --- all of them ------------------------------------------------------------------------------------------------------
 
 ORACLES: dict[str, Callable[..., float]] = {
-    "P": precision, "R": recall, "F1": f_measure, "Success": success, "Judged": judged, "Unjudged": unjudged,
-    "Rprec": r_precision, "SetP": set_precision, "SetRelP": set_relative_precision, "SetR": set_recall, "SetF": set_f,
-    "SetAP": set_ap, "Accuracy": accuracy, "NumQ": number_of_queries, "NumRet": number_retrieved,
-    "NumRel": number_relevant, "NumRelRet": number_relevant_retrieved,
-    "NumNonrelJudgedRet": number_nonrelevant_judged_retrieved, "Utility": utility,
-    "AP": average_precision, "RR": reciprocal_rank, "infAP": inferred_ap, "Bpref": binary_preference,
-    "IPrec": interpolated_precision, "AvgIPrec": average_interpolated_precision, "GMAP": average_precision,
+    "P": precision,
+    "R": recall,
+    "F1": f_measure,
+    "Success": success,
+    "Judged": judged,
+    "Unjudged": unjudged,
+    "Rprec": r_precision,
+    "SetP": set_precision,
+    "SetRelP": set_relative_precision,
+    "SetR": set_recall,
+    "SetF": set_f,
+    "SetAP": set_ap,
+    "Accuracy": accuracy,
+    "NumQ": number_of_queries,
+    "NumRet": number_retrieved,
+    "NumRel": number_relevant,
+    "NumRelRet": number_relevant_retrieved,
+    "NumNonrelJudgedRet": number_nonrelevant_judged_retrieved,
+    "Utility": utility,
+    "AP": average_precision,
+    "RR": reciprocal_rank,
+    "infAP": inferred_ap,
+    "Bpref": binary_preference,
+    "IPrec": interpolated_precision,
+    "AvgIPrec": average_interpolated_precision,
+    "GMAP": average_precision,
     "GMBpref": binary_preference,
-    "nDCG": ndcg, "DCG": dcg, "ERR": err, "nERR": nerr, "RBP": rbp, "RBPResidual": rbp_residual, "binG": binary_g,
-    "G": normalized_g, "nDCGRel": ndcg_at_relevant, "RnDCG": ndcg_at_levels,
-    "BPM": bpm, "INST": inst, "INSQ": insq, "SDCG": sdcg, "NERR8": nerr8, "NERR9": nerr9, "NERR10": nerr10,
-    "NERR11": nerr11, "Compat": compatibility,
+    "nDCG": ndcg,
+    "DCG": dcg,
+    "ERR": err,
+    "nERR": nerr,
+    "RBP": rbp,
+    "RBPResidual": rbp_residual,
+    "binG": binary_g,
+    "G": normalized_g,
+    "nDCGRel": ndcg_at_relevant,
+    "RnDCG": ndcg_at_levels,
+    "BPM": bpm,
+    "INST": inst,
+    "INSQ": insq,
+    "SDCG": sdcg,
+    "NERR8": nerr8,
+    "NERR9": nerr9,
+    "NERR10": nerr10,
+    "NERR11": nerr11,
+    "Compat": compatibility,
 }
 DIVERSITY: dict[str, Callable[..., float]] = {
-    "alpha_nDCG": alpha_ndcg, "alpha_DCG": alpha_dcg, "ERR_IA": err_ia, "nERR_IA": nerr_ia, "NRBP": nrbp,
-    "nNRBP": nnrbp, "P_IA": p_ia, "AP_IA": ap_ia, "StRecall": subtopic_recall,
+    "alpha_nDCG": alpha_ndcg,
+    "alpha_DCG": alpha_dcg,
+    "ERR_IA": err_ia,
+    "nERR_IA": nerr_ia,
+    "NRBP": nrbp,
+    "nNRBP": nnrbp,
+    "P_IA": p_ia,
+    "AP_IA": ap_ia,
+    "StRecall": subtopic_recall,
 }
 FLOOR = 0.00001
 """Least value inside a geometric mean."""
 
 
 def oracle(
-    name: str, at: float | None, parameters: Mapping[str, Any], ranking: Ranking, grades: Grades,
+    name: str,
+    at: float | None,
+    parameters: Mapping[str, Any],
+    ranking: Ranking,
+    grades: Grades,
     subtopics: Subtopics | None = None,
 ) -> float:
     """The value of one measure for one query. A document's grade is its best one over the subtopics."""

@@ -31,10 +31,36 @@ from tests.oracles.check import CLOSE, both_kinds, expect, oracle, wanted_values
 SOME = [
     parse_measure(text)
     for text in (
-        "P@3", "R(capped=True)@2", "F(beta=2)@4", "Judged@3", "Unjudged@3", "Rprec", "SetP", "NumRet", "NumRelRet",
-        "Accuracy@5", "AP", "AP(norm='min')@3", "RR@2", "Bpref", "infAP", "IPrec@0.5", "nDCG@3", "nDCG",
-        "nDCG(gain='exp', ideal='retrieved')@2", "nDCG(ideal='returned')", "ERR@3", "nERR@2", "RBP(p=0.5)",
-        "RBPResidual", "G", "RnDCG", "nDCGRel", "SDCG(max_rel=4)@4", "Compat", "P(judged_only=True)@2",
+        "P@3",
+        "R(capped=True)@2",
+        "F(beta=2)@4",
+        "Judged@3",
+        "Unjudged@3",
+        "Rprec",
+        "SetP",
+        "NumRet",
+        "NumRelRet",
+        "Accuracy@5",
+        "AP",
+        "AP(norm='min')@3",
+        "RR@2",
+        "Bpref",
+        "infAP",
+        "IPrec@0.5",
+        "nDCG@3",
+        "nDCG",
+        "nDCG(gain='exp', ideal='retrieved')@2",
+        "nDCG(ideal='returned')",
+        "ERR@3",
+        "nERR@2",
+        "RBP(p=0.5)",
+        "RBPResidual",
+        "G",
+        "RnDCG",
+        "nDCGRel",
+        "SDCG(max_rel=4)@4",
+        "Compat",
+        "P(judged_only=True)@2",
         "nDCG(judged_only=True)@3",
     )
 ]
@@ -121,8 +147,23 @@ def test_drop_self_with_numbers_as_ids() -> None:
 POLICIES = [
     parse_measure(text)
     for text in (
-        "P@3", "AP", "AP(rel=2)", "nDCG@3", "ERR", "NumQ", "NumRet", "NumRet(rel=2)", "NumRel", "NumRelRet(rel=2)",
-        "NumNonrelJudgedRet", "Utility", "GMAP", "GMAP(rel=2)", "GMBpref", "Judged@3", "Compat",
+        "P@3",
+        "AP",
+        "AP(rel=2)",
+        "nDCG@3",
+        "ERR",
+        "NumQ",
+        "NumRet",
+        "NumRet(rel=2)",
+        "NumRel",
+        "NumRelRet(rel=2)",
+        "NumNonrelJudgedRet",
+        "Utility",
+        "GMAP",
+        "GMAP(rel=2)",
+        "GMBpref",
+        "Judged@3",
+        "Compat",
     )
 ]
 
@@ -147,7 +188,8 @@ def test_aggregates(missing: str, no_relevant: str, data: st.DataObject) -> None
     expect(result, {q: values for q, values in per_query.items() if missing == "zero" or q in run})
     for measure in POLICIES:
         counted = [
-            per_query[query][str(measure)] for query, grades in qrels.items()
+            per_query[query][str(measure)]
+            for query, grades in qrels.items()
             if (missing == "zero" or query in run) and (no_relevant == "count" or has_relevant(measure, grades))
         ]
         wanted = naive.aggregate(measure.definition.aggregate, counted)

@@ -70,7 +70,9 @@ def test_ties_in_the_ideal_list(docs: tuple[str, str, str]) -> None:
 
 @fast(40)
 @given(
-    data=st.data(), rel=st.sampled_from((1, 2)), budget=st.integers(1, 30),
+    data=st.data(),
+    rel=st.sampled_from((1, 2)),
+    budget=st.integers(1, 30),
     ties=st.sampled_from(("trec", "stable", "given")),
 )
 def test_context_budget(data: st.DataObject, rel: int, budget: int, ties: str) -> None:

@@ -32,8 +32,11 @@ def exact(definition: Definition) -> bool:
 
 
 def all_values(
-    measure: Measure, scores: Mapping[str, float], grades: Mapping[str, float],
-    subtopics: Any = None, depth: int | None = None,
+    measure: Measure,
+    scores: Mapping[str, float],
+    grades: Mapping[str, float],
+    subtopics: Any = None,
+    depth: int | None = None,
 ) -> list[float]:
     return [oracle(measure, order[:depth], grades, subtopics) for order in naive.tied_orders(scores)]
 
@@ -49,7 +52,8 @@ def has_open_ties(run: Lists, qrels: Lists) -> bool:
     """Whether a judged document shares its score with another one."""
     return any(
         doc in grades and sum(other == score for other in run[query].values()) > 1
-        for query, grades in qrels.items() for doc, score in run[query].items()
+        for query, grades in qrels.items()
+        for doc, score in run[query].items()
     )
 
 

@@ -68,11 +68,44 @@ def data_sets(draw: st.DrawFn, scores: tuple[float, ...] | None) -> tuple[Lists,
 TREC = [
     (ir_measures.parse_measure(name), name)
     for name in (
-        "P@1", "P(rel=2)@3", "P(judged_only=True)@3", "RR", "RR(rel=2)", "RR(judged_only=True)", "Rprec",
-        "Rprec(rel=2)", "AP", "AP(rel=2)", "AP@3", "AP(rel=2)@2", "AP(judged_only=True)", "nDCG", "nDCG@3",
-        "nDCG(judged_only=True)@3", "R@1", "R@3", "R(judged_only=True)@3", "Bpref", "Bpref(rel=2)", "infAP",
-        "infAP(rel=2)", "SetAP", "SetAP(rel=2)", "SetF", "SetF(beta=2)", "SetF(rel=2,beta=0.5)", "SetP", "SetP(rel=2)",
-        "SetR", "SetR(rel=2)", "Success@1", "Success(rel=2)@3", "IPrec@0.0", "IPrec@0.1", "IPrec@0.5", "IPrec@1.0",
+        "P@1",
+        "P(rel=2)@3",
+        "P(judged_only=True)@3",
+        "RR",
+        "RR(rel=2)",
+        "RR(judged_only=True)",
+        "Rprec",
+        "Rprec(rel=2)",
+        "AP",
+        "AP(rel=2)",
+        "AP@3",
+        "AP(rel=2)@2",
+        "AP(judged_only=True)",
+        "nDCG",
+        "nDCG@3",
+        "nDCG(judged_only=True)@3",
+        "R@1",
+        "R@3",
+        "R(judged_only=True)@3",
+        "Bpref",
+        "Bpref(rel=2)",
+        "infAP",
+        "infAP(rel=2)",
+        "SetAP",
+        "SetAP(rel=2)",
+        "SetF",
+        "SetF(beta=2)",
+        "SetF(rel=2,beta=0.5)",
+        "SetP",
+        "SetP(rel=2)",
+        "SetR",
+        "SetR(rel=2)",
+        "Success@1",
+        "Success(rel=2)@3",
+        "IPrec@0.0",
+        "IPrec@0.1",
+        "IPrec@0.5",
+        "IPrec@1.0",
     )
 ] + [
     (SetP(relative=True), "SetRelP"),
@@ -137,11 +170,29 @@ def test_accuracy_provider(data: tuple[Lists, Lists]) -> None:
 CWL = [
     (ir_measures.parse_measure(name), name)
     for name in (
-        "BPM(max_rel=4)@3", "BPM(T=0.5,max_rel=4)@5", "BPM(T=2,min_rel=1,max_rel=5)@10", "INST(max_rel=4)",
-        "INST(T=2.5,max_rel=4)", "INSQ(max_rel=4)", "INSQ(T=2.5,max_rel=5)", "SDCG(max_rel=4)@1", "SDCG(max_rel=4)@5",
-        "SDCG(min_rel=1,max_rel=4)@20", "NERR8(max_rel=4)@3", "NERR9(max_rel=4)@3", "NERR9(max_rel=5)@20",
-        "NERR10(max_rel=4)", "NERR10(p=0.5,max_rel=4)", "NERR11(max_rel=4)", "NERR11(T=2.5,max_rel=4)", "RBP(rel=1)",
-        "RBP(rel=2,p=0.5)", "P@3", "P(rel=2)@10", "RR", "RR(rel=2)",
+        "BPM(max_rel=4)@3",
+        "BPM(T=0.5,max_rel=4)@5",
+        "BPM(T=2,min_rel=1,max_rel=5)@10",
+        "INST(max_rel=4)",
+        "INST(T=2.5,max_rel=4)",
+        "INSQ(max_rel=4)",
+        "INSQ(T=2.5,max_rel=5)",
+        "SDCG(max_rel=4)@1",
+        "SDCG(max_rel=4)@5",
+        "SDCG(min_rel=1,max_rel=4)@20",
+        "NERR8(max_rel=4)@3",
+        "NERR9(max_rel=4)@3",
+        "NERR9(max_rel=5)@20",
+        "NERR10(max_rel=4)",
+        "NERR10(p=0.5,max_rel=4)",
+        "NERR11(max_rel=4)",
+        "NERR11(T=2.5,max_rel=4)",
+        "RBP(rel=1)",
+        "RBP(rel=2,p=0.5)",
+        "P@3",
+        "P(rel=2)@10",
+        "RR",
+        "RR(rel=2)",
     )
 ]
 # AP of cwl_eval divides by the relevant documents retrieved, not by all, so it is another measure.
@@ -166,8 +217,12 @@ def test_default_choice_of_providers() -> None:
 @pytest.mark.parametrize(
     ("theirs", "ours"),
     [
-        (P @ 5, "P@5"), (AP(rel=2), "AP(rel=2)"), (AP @ 3, "AP@3"), (IPrec @ 0.5, "IPrec@0.5"),
-        (SetP(relative=True), "SetRelP"), (nDCG(dcg="exp-log2") @ 10, "nDCG(gain='exp')@10"),
+        (P @ 5, "P@5"),
+        (AP(rel=2), "AP(rel=2)"),
+        (AP @ 3, "AP@3"),
+        (IPrec @ 0.5, "IPrec@0.5"),
+        (SetP(relative=True), "SetRelP"),
+        (nDCG(dcg="exp-log2") @ 10, "nDCG(gain='exp')@10"),
         (nDCG(gains={1: 3}, judged_only=True) @ 3, "nDCG(gains={1: 3}, judged_only=True)@3"),
     ],
 )
@@ -179,13 +234,21 @@ def test_their_names_are_understood(theirs: Any, ours: str) -> None:
 
 # ERR-IA@1 and alpha-DCG@1 are left out: ndeval does not normalise them. Depths end at 20 there.
 NDEVAL = {
-    "ERR-IA@3": "ERR_IA(rel={rel})@3", "ERR-IA@20": "ERR_IA(rel={rel})@20",
-    "nERR-IA@1": "nERR_IA(rel={rel})@1", "nERR-IA@5": "nERR_IA(rel={rel})@5",
-    "alpha-DCG@3": "alpha_DCG(rel={rel}, alpha={alpha})@3", "alpha-DCG@20": "alpha_DCG(rel={rel}, alpha={alpha})@20",
-    "alpha-nDCG@1": "alpha_nDCG(rel={rel}, alpha={alpha})@1", "alpha-nDCG@5": "alpha_nDCG(rel={rel}, alpha={alpha})@5",
-    "NRBP": "NRBP(rel={rel}, alpha={alpha}, beta={beta})", "nNRBP": "nNRBP(rel={rel}, alpha={alpha}, beta={beta})",
-    "MAP-IA": "AP_IA(rel={rel})", "P-IA@1": "P_IA(rel={rel})@1", "P-IA@5": "P_IA(rel={rel})@5",
-    "strec@1": "StRecall(rel={rel})@1", "strec@3": "StRecall(rel={rel})@3",
+    "ERR-IA@3": "ERR_IA(rel={rel})@3",
+    "ERR-IA@20": "ERR_IA(rel={rel})@20",
+    "nERR-IA@1": "nERR_IA(rel={rel})@1",
+    "nERR-IA@5": "nERR_IA(rel={rel})@5",
+    "alpha-DCG@3": "alpha_DCG(rel={rel}, alpha={alpha})@3",
+    "alpha-DCG@20": "alpha_DCG(rel={rel}, alpha={alpha})@20",
+    "alpha-nDCG@1": "alpha_nDCG(rel={rel}, alpha={alpha})@1",
+    "alpha-nDCG@5": "alpha_nDCG(rel={rel}, alpha={alpha})@5",
+    "NRBP": "NRBP(rel={rel}, alpha={alpha}, beta={beta})",
+    "nNRBP": "nNRBP(rel={rel}, alpha={alpha}, beta={beta})",
+    "MAP-IA": "AP_IA(rel={rel})",
+    "P-IA@1": "P_IA(rel={rel})@1",
+    "P-IA@5": "P_IA(rel={rel})@5",
+    "strec@1": "StRecall(rel={rel})@1",
+    "strec@3": "StRecall(rel={rel})@3",
 }
 
 
@@ -204,7 +267,9 @@ def diverse_sets(draw: st.DrawFn) -> tuple[dict[str, Lists], Lists]:
 
 @fast(80)
 @given(
-    data=diverse_sets(), rel=st.sampled_from((1, 2)), alpha=st.sampled_from((0.25, 0.5)),
+    data=diverse_sets(),
+    rel=st.sampled_from((1, 2)),
+    alpha=st.sampled_from((0.25, 0.5)),
     beta=st.sampled_from((0.5, 0.8)),
 )
 def test_ndeval(data: tuple[dict[str, Lists], Lists], rel: int, alpha: float, beta: float) -> None:
@@ -212,7 +277,8 @@ def test_ndeval(data: tuple[dict[str, Lists], Lists], rel: int, alpha: float, be
     topics, run = data
     names = {
         theirs: ours.format(rel=rel, alpha=alpha, beta=beta)
-        for theirs, ours in NDEVAL.items() if alpha == 0.5 or "ERR" not in theirs
+        for theirs, ours in NDEVAL.items()
+        if alpha == 0.5 or "ERR" not in theirs
     }
     rows = [(q, s, d, g) for q, subtopics in topics.items() for s, docs in subtopics.items() for d, g in docs.items()]
     evaluator = pyndeval.RelevanceEvaluator(rows, list(names), relevance_level=rel, alpha=alpha, beta=beta)

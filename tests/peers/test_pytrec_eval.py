@@ -21,12 +21,48 @@ CLOSE = {"rel": 1e-12, "abs": 1e-12}
 
 # Left out: `runid` and `relstring` are texts; the per-query `gm_map` and `gm_bpref` are logarithms (means below).
 SAME_NAME = (
-    "num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "map", "map_cut_1", "map_cut_3", "Rprec",
-    "bpref", "recip_rank", "iprec_at_recall_0.00", "iprec_at_recall_0.10", "iprec_at_recall_0.33",
-    "iprec_at_recall_0.50", "iprec_at_recall_1.00", "11pt_avg", "P_1", "P_3", "P_10", "recall_1", "recall_3",
-    "recall_10", "infAP", "utility", "binG", "G", "ndcg", "ndcg_cut_1", "ndcg_cut_3", "ndcg_cut_10", "ndcg_rel",
-    "Rndcg", "relative_P_1", "relative_P_3", "success_1", "success_3", "set_P", "set_relative_P", "set_recall",
-    "set_map", "set_F",
+    "num_q",
+    "num_ret",
+    "num_rel",
+    "num_rel_ret",
+    "num_nonrel_judged_ret",
+    "map",
+    "map_cut_1",
+    "map_cut_3",
+    "Rprec",
+    "bpref",
+    "recip_rank",
+    "iprec_at_recall_0.00",
+    "iprec_at_recall_0.10",
+    "iprec_at_recall_0.33",
+    "iprec_at_recall_0.50",
+    "iprec_at_recall_1.00",
+    "11pt_avg",
+    "P_1",
+    "P_3",
+    "P_10",
+    "recall_1",
+    "recall_3",
+    "recall_10",
+    "infAP",
+    "utility",
+    "binG",
+    "G",
+    "ndcg",
+    "ndcg_cut_1",
+    "ndcg_cut_3",
+    "ndcg_cut_10",
+    "ndcg_rel",
+    "Rndcg",
+    "relative_P_1",
+    "relative_P_3",
+    "success_1",
+    "success_3",
+    "set_P",
+    "set_relative_P",
+    "set_recall",
+    "set_map",
+    "set_F",
 )
 OTHER_NAME = {f"Rprec_mult_{mult:.2f}": f"Rprec(mult={mult})" for mult in (0.4, 1.4, 2)}
 PAIRS = {**{name: parse_measure(name) for name in SAME_NAME}, **{k: parse_measure(v) for k, v in OTHER_NAME.items()}}
@@ -85,7 +121,8 @@ def test_scores_that_only_float64_tells_apart(data: tuple[Lists, Lists]) -> None
 def test_judged_documents_only(level: int, data: tuple[Lists, Lists]) -> None:
     pairs = {
         name: measure.with_values(judged_only=True)
-        for name, measure in PAIRS.items() if measure.definition.parameter("judged_only")
+        for name, measure in PAIRS.items()
+        if measure.definition.parameter("judged_only")
     }
     compare(*data, pairs, level, judged_only=True)
 

@@ -23,12 +23,31 @@ Lists = dict[str, dict[str, Any]]
 Peer = Callable[[Lists, Lists, list[str]], dict[str, list[float]]]
 
 SAME = {
-    "ndcg": "nDCG", "ndcg@3": "nDCG@3", "ndcg@10": "nDCG@10", "ndcg_burges": "nDCG(gain='exp')",
-    "ndcg_burges@3": "nDCG(gain='exp')@3", "map": "AP", "map@2": "AP@2", "map@10": "AP@10", "map-l2": "AP(rel=2)",
-    "mrr": "RR", "mrr@2": "RR@2", "mrr@3-l2": "RR(rel=2)@3", "precision@3": "P@3", "precision@20": "P@20",
-    "precision@3-l2": "P(rel=2)@3", "recall": "R", "recall@3": "R@3", "recall@10-l2": "R(rel=2)@10",
-    "hit_rate@1": "Success@1", "hit_rate@5": "Success@5", "f1@3": "F1@3", "f1@20": "F1@20", "r-precision": "Rprec",
-    "precision": "SetP", "f1": "SetF",
+    "ndcg": "nDCG",
+    "ndcg@3": "nDCG@3",
+    "ndcg@10": "nDCG@10",
+    "ndcg_burges": "nDCG(gain='exp')",
+    "ndcg_burges@3": "nDCG(gain='exp')@3",
+    "map": "AP",
+    "map@2": "AP@2",
+    "map@10": "AP@10",
+    "map-l2": "AP(rel=2)",
+    "mrr": "RR",
+    "mrr@2": "RR@2",
+    "mrr@3-l2": "RR(rel=2)@3",
+    "precision@3": "P@3",
+    "precision@20": "P@20",
+    "precision@3-l2": "P(rel=2)@3",
+    "recall": "R",
+    "recall@3": "R@3",
+    "recall@10-l2": "R(rel=2)@10",
+    "hit_rate@1": "Success@1",
+    "hit_rate@5": "Success@5",
+    "f1@3": "F1@3",
+    "f1@20": "F1@20",
+    "r-precision": "Rprec",
+    "precision": "SetP",
+    "f1": "SetF",
 }
 # Left out: ndcg-l2 and its like drop grades below the threshold from the gains, which the threshold never touches here;
 # hits@k is a count that the precision shows already.

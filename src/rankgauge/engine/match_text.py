@@ -15,7 +15,7 @@ from rankgauge.model.text_rows import IrregularTextError, Keys, TextRows, has_re
 
 __all__ = ["TextMatcher"]
 
-_COMPARE_UP_TO = 16  # comparisons per row up to which comparing beats searching
+_COMPARE_UP_TO = 16  # judged documents of a query up to which comparing beats searching
 _MOST_TIED = 200_000  # tied documents whose ids are compared one by one
 
 
@@ -36,6 +36,7 @@ class TextMatcher:
         self._rows = judgments
         self._starts = np.append(first, len(judgments))
         self._owner = np.repeat(np.arange(len(first)), np.diff(self._starts))
+        self._keys, self._next = keys, 0
         self._by_key = np.argsort(keys, kind="stable")
         self._query_keys = keys[self._by_key]
         self._sorted_pairs: tuple[Keys, Ints] | None = None
@@ -64,7 +65,7 @@ class TextMatcher:
         starts = np.append(first, len(rows))
         heads = rows.query_key[first]
         if not self.first_queries:
-            self.first_queries = rows.queries(first[:5])
+            self.first_queries = list(rows.queries(first[:5]))
         self._heads.append(heads)
         pairs = mixed(rows.query_key, rows.doc_key)
         if has_repeats(np.sort(pairs)):
@@ -90,20 +91,30 @@ class TextMatcher:
         """Number of each query among the judged ones, -1 where it has no judgments."""
         if not len(self._query_keys):
             return np.full(len(heads), -1)
+        likely = slice(self._next, self._next + len(heads))  # runs often list queries as the judgments do
+        if np.array_equal(self._keys[likely], heads):
+            self._next += len(heads)
+            return np.arange(likely.start, likely.stop)
         place = np.minimum(np.searchsorted(self._query_keys, heads), len(self._query_keys) - 1)
         return np.where(self._query_keys[place] == heads, self._by_key[place], -1)
 
     def _join(self, rows: TextRows, starts: Ints, owners: Ints, pairs: Keys) -> tuple[Ints, Ints]:
         """(row of the run, row of the judgments) of every judged document that was retrieved."""
-        counts = np.where(owners >= 0, np.diff(self._starts)[owners], 0)
-        lengths = np.diff(starts)
-        if int((counts * lengths).sum()) <= _COMPARE_UP_TO * len(rows):
-            each = np.repeat(counts, lengths)
-            row = np.repeat(np.arange(len(rows)), each)
-            offset = np.arange(len(row)) - np.repeat(np.cumsum(each) - each, each)
-            judgment = np.repeat(np.repeat(self._starts[owners], lengths), each) + offset
-            same = pairs[row] == self._pairs[judgment]
-            return row[same], judgment[same]
+        begin = self._starts[owners]
+        counts = np.where(owners >= 0, self._starts[owners + 1] - begin, 0)
+        if int(counts.max()) <= _COMPARE_UP_TO:
+            lengths = np.diff(starts)
+            found: list[Ints] = []
+            judgments: list[Ints] = []
+            for i in range(int(counts.max())):
+                wanted = np.where(counts > i, begin + i, 0)
+                row = np.flatnonzero(pairs == np.repeat(self._pairs[wanted], lengths))
+                number = np.searchsorted(starts, row, side="right") - 1
+                own = counts[number] > i
+                found.append(row[own])
+                judgments.append(wanted[number[own]])
+            none = [np.zeros(0, dtype=np.int64)]
+            return np.concatenate(found or none), np.concatenate(judgments or none)
         if self._sorted_pairs is None:
             order = np.argsort(self._pairs)
             self._sorted_pairs = (self._pairs[order], order)

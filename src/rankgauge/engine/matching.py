@@ -85,8 +85,8 @@ def match(
 def _match_text(qrels: Qrels, judgments: TextRows, run: RunParts, contract: Contract) -> Matched | None:
     """Plain TREC text on both sides needs no data frames; None where it is not that plain."""
     try:
-        matcher = TextMatcher(judgments, contract)
-        ranked = matcher.add_all(run.rows())
+        rows = run.rows()
+        ranked = (matcher := TextMatcher(judgments, contract)).add_all(rows)
     except IrregularTextError:
         return None
     if not len(ranked.grades):

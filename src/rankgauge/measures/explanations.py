@@ -1,10 +1,15 @@
-"""What the measures mean, in English and Chinese: texts, result sentences, scenario targets and worked examples."""
+"""What the measures mean, in English and Chinese: texts, result sentences, scenario targets and worked examples.
+
+The texts lie in `texts/LANGUAGE.json`: one entry for each measure, in the order of the registry. Formulas stand in the
+definitions, and in the texts of a language that words them differently. Sentences are templates with {value},
+{percent}, {k}, {inverse} and {rel}.
+"""
 
 from __future__ import annotations
 
-import tomllib
+import json
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
 from rankgauge.errors import RankgaugeError
@@ -50,7 +55,8 @@ def check_language(name: str) -> Language:
 @cache
 def texts(language: Language) -> dict[str, Any]:
     """All texts of a language."""
-    return tomllib.loads((files("rankgauge.measures") / "texts" / f"{language}.toml").read_text("utf-8"))
+    found: dict[str, Any] = json.loads((Path(__file__).parent / "texts" / f"{language}.json").read_text("utf-8"))
+    return found
 
 
 def describe(definition: Definition, language: Language) -> dict[str, str]:

@@ -6,14 +6,17 @@ have equal keys once in about 10^19.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.model.ranked import Bools, Floats, Ints
 
-__all__ = ["IrregularTextError", "Keys", "TextRows", "has_repeats", "keys_of", "mixed"]
+__all__ = ["IrregularTextError", "Keys", "TextRows", "has_repeats", "joined", "keys_of", "mixed"]
 
 Keys = NDArray[np.uint64]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -48,20 +51,60 @@ class TextRows:
         start = int(self.doc_start[row])
         return self.text[start : start + int(self.doc_length[row])]
 
-    def queries(self, rows: Ints) -> list[str]:
+    def queries(self, rows: Ints) -> Sequence[str]:
         """The queries of some rows."""
-        starts = self.query_start[rows]
-        bounds = zip(starts.tolist(), (starts + self.query_length[rows]).tolist(), strict=True)
-        if self.text.isascii():
-            text = self.text.decode()
-            return [text[start:end] for start, end in bounds]
-        return [self.text[start:end].decode() for start, end in bounds]
+        return _Queries(self, rows)
 
     def first_of_lists(self) -> Ints:
         """The rows at which another query begins."""
         changes: Bools = np.ones(len(self), dtype=bool)
         changes[1:] = self.query_key[1:] != self.query_key[:-1]
         return np.flatnonzero(changes)
+
+
+class _Queries(Sequence[str]):
+    """Queries that become strings when they are looked at: a table of means never does."""
+
+    def __init__(self, source: TextRows, rows: Ints) -> None:
+        self._source, self._rows = source, rows
+
+    @cached_property
+    def _names(self) -> list[str]:
+        text, starts = self._source.text, self._source.query_start[self._rows]
+        bounds = zip(starts.tolist(), (starts + self._source.query_length[self._rows]).tolist(), strict=True)
+        if text.isascii():
+            plain = text.decode()
+            return [plain[start:end] for start, end in bounds]
+        return [text[start:end].decode() for start, end in bounds]
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        return self._names[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def joined(parts: Sequence[TextRows]) -> TextRows:
+    """The rows of all parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    offsets = np.cumsum([0, *(len(part.text) for part in parts[:-1])])
+    return TextRows(
+        b"".join(part.text for part in parts),
+        np.concatenate([part.query_start + offset for part, offset in zip(parts, offsets, strict=True)]),
+        np.concatenate([part.query_length for part in parts]),
+        np.concatenate([part.query_key for part in parts]),
+        np.concatenate([part.doc_start + offset for part, offset in zip(parts, offsets, strict=True)]),
+        np.concatenate([part.doc_length for part in parts]),
+        np.concatenate([part.doc_key for part in parts]),
+        np.concatenate([part.number for part in parts]),
+    )
 
 
 def keys_of(text: bytes, start: Ints, length: Ints) -> Keys:
