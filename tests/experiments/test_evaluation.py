@@ -234,7 +234,8 @@ def test_bad_requests(change: dict, error: type[Exception]) -> None:
         (QRELS, {"q1": 7}),
         (QRELS, 7),
         (7, RUN),
-        ({"q1": ["d1"]}, RUN),
+        ({"q1": [["d1"]]}, RUN),
+        ({"q1": "d1"}, RUN),
         (QRELS, {"q1": ["d1", "d1"]}),
         (QRELS, {"q1": ["d1", ("d2", 0.5)]}),
         (QRELS, {"q1": [["d1"], ["d2"]]}),
@@ -299,3 +300,19 @@ def test_measures_from_outside() -> None:
     finally:
         unregister("Depth")
     assert rankgauge.parse_measure("AP")
+
+
+@pytest.mark.parametrize(
+    "docs",
+    [
+        ["d2", "d1"],
+        ("d2", "d1"),
+        np.array(["d2", "d1"]),
+        pl.Series(["d2", "d1"]),
+        [("d1", 1.0), ("d2", 3.5)],
+    ],
+)
+def test_lists_of_many_kinds(docs: object) -> None:
+    same = evaluate({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, "AP")
+    assert evaluate({"q1": ["d1"]}, {"q1": docs}, "AP").mean == same.mean
+    assert evaluate({"q1": {"d1"}}, {"q1": (doc for doc in ("d2", "d1"))}, "AP").mean == same.mean

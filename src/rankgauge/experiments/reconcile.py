@@ -52,9 +52,12 @@ class Claim:
         digits = len(plain.partition(".")[2]) if "e" not in plain.lower() else 12
         return Claim(value, digits, percent=text.strip().endswith("%"))
 
+    def is_percentage(self, bounded: bool) -> bool:
+        return self.percent or (bounded and self.value > 1)
+
     def fits(self, value: float, *, bounded: bool) -> bool:
         """Whether a value rounds to the figure; a figure above 1 of a measure up to 1 is read as a percentage."""
-        scale = 100.0 if self.percent or (bounded and self.value > 1) else 1.0
+        scale = 100.0 if self.is_percentage(bounded) else 1.0
         return abs(value * scale - self.value) <= 0.5 * 10.0**-self.digits * (1 + 1e-9)
 
 
@@ -131,7 +134,7 @@ def _result(claim: Claim, asked: Measure, variants: list[Variant], tried: int) -
     matches.sort(key=lambda v: (not v.presets, len(v.changes)))  # known tools' conventions first
     nearest: list[Variant] = []
     if not matches:
-        goal = claim.value / 100 if claim.percent or (bounded and claim.value > 1) else claim.value
+        goal = claim.value / 100 if claim.is_percentage(bounded) else claim.value
         nearest = sorted(variants, key=lambda v: (abs(v.value - goal), len(v.changes)))[:5]
     return Reconciliation(claim, asked, tried, matches, nearest)
 

@@ -37,7 +37,9 @@ class Loaded:
     content: Run | Qrels | TestSet
     format: Format
     left_behind: tuple[str, ...] = ()
-    tag: str = "run"
+    name: str = "run"
+    tag: str | None = None
+    """The name a run gives itself, if its format has a place for it."""
     written: str = ""
     """What a conversion wrote: a run, judgments or a test set."""
 
@@ -52,12 +54,26 @@ def load_any(path: str, *, form: str | None = None, kind: str | None = None) -> 
     found = check_format(form) if form else detect(source)
     wanted = kind or _kind_of(source, found)
     if wanted == "run":
-        return Loaded(load_run(source, found), found, tag=first_tag(source) if found == "trec" else source.bare_name)
+        return Loaded(load_run(source, found), found, name=source.bare_name, tag=_tag(source, found))
     if found in ("json", "jsonl"):
         value = _value(source, found)
         if is_testset(value):
             return Loaded(testset_of(value, source.name), found)
     return Loaded(load_qrels(source, found), found)
+
+
+def _tag(source: Source, form: Format) -> str | None:
+    if form == "trec":
+        return first_tag(source)
+    if form == "jsonl":
+        first = next((value for _, value in read_json_lines(source)), None)
+        if isinstance(first, dict) and isinstance(first.get("tag"), str):
+            return str(first["tag"])
+    if form in ("csv", "tsv", "parquet"):
+        table = read_table(source, table_kind(form, source.name))
+        if "tag" in table.columns and len(table):
+            return str(table["tag"][0])
+    return None
 
 
 def _value(source: Source, form: Format) -> Any:
@@ -117,6 +133,8 @@ def convert(
     target_form = check_format(to) if to else _target_format(target)
     content = loaded.content
     losses = [*loaded.left_behind, *_losses(content, target_form)]
+    if isinstance(content, Run) and target_form == "json" and loaded.tag is not None:
+        losses.append(f"the run's tag {loaded.tag!r}")
     if losses and not lossy:
         raise FormatError(
             target, [f"{target_form} cannot hold {loss}" for loss in losses], hint="drop them with --lossy (lossy=True)"
@@ -126,7 +144,7 @@ def convert(
     if target_form == "beir":
         write_beir(_as_testset(content, target), target)
         return replace(loaded, written="test set")
-    write_whole(target, _render(content, target_form, loaded.tag))
+    write_whole(target, _render(content, target_form, loaded.tag or loaded.name))
     kind = "test set" if target_form in ("json", "jsonl") else "judgments"
     return replace(loaded, written="run" if isinstance(content, Run) else kind)
 
@@ -190,9 +208,9 @@ def _render(content: Run | Qrels | TestSet, form: Format, tag: str) -> bytes:
             return render_run(content.frame, tag)
         if form == "json":
             return render_run_json(content)
-        return (
-            render_run_lines(content) if form == "jsonl" else render_table(_ids(content.frame), table_kind(form, form))
-        )
+        if form == "jsonl":
+            return render_run_lines(content, tag)
+        return render_table(_ids(content.frame).with_columns(pl.lit(tag).alias("tag")), table_kind(form, form))
     if form == "json":
         return render_testset(_as_testset(content, "json"))
     if form == "jsonl":
@@ -205,5 +223,10 @@ def _render(content: Run | Qrels | TestSet, form: Format, tag: str) -> bytes:
 
 
 def _ids(frame: pl.DataFrame) -> pl.DataFrame:
-    """Columns under the names most tools know."""
-    return frame.rename({"query": "query_id", "doc": "doc_id"})
+    """Columns under the names most tools know; whole grades as whole numbers."""
+    frame = frame.rename({"query": "query_id", "doc": "doc_id"})
+    if "grade" in frame.columns:
+        grades = frame["grade"]
+        if bool(((grades == grades.floor()) & (grades.abs() < 2**53)).all()):
+            return frame.with_columns(grades.cast(pl.Int64))
+    return frame

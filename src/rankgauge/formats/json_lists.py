@@ -128,12 +128,12 @@ def render_run_json(run: Run) -> bytes:
     return dumps(run.to_dict())
 
 
-def render_run_lines(run: Run) -> bytes:
+def render_run_lines(run: Run, tag: str) -> bytes:
     import json
 
     lines = (
         json.dumps(
-            {"query_id": query, "results": [{"id": doc, "score": score} for doc, score in docs.items()]},
+            {"query_id": query, "tag": tag, "results": [{"id": doc, "score": score} for doc, score in docs.items()]},
             ensure_ascii=False,
         )
         for query, docs in run.to_dict().items()

@@ -17,7 +17,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from rankgauge.errors import FormatError
 
-__all__ = ["Source", "write_whole"]
+__all__ = ["Source", "not_utf8", "write_whole"]
 
 _GZIP, _ZSTD, _BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 _ENDINGS = (".gz", ".zst", ".zstd")
@@ -99,7 +99,7 @@ class Source:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
-            raise FormatError(self.name, [_not_utf8(line)]) from None
+            raise FormatError(self.name, [not_utf8(data, f"line {line}: ")]) from None
 
     def blocks(self, size: int) -> Iterator[bytes]:
         """Blocks of whole lines, about `size` bytes each, without a byte-order mark."""
@@ -133,8 +133,10 @@ def _zstd() -> Any:
         return import_module("backports.zstd")
 
 
-def _not_utf8(line: int) -> str:
-    return f"line {line}: bytes that are not UTF-8; convert the file, for example with: iconv -f GB18030 -t UTF-8"
+def not_utf8(data: bytes, place: str = "") -> str:
+    """What to say of bytes in another encoding, and how to mend them."""
+    likely = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "GB18030"
+    return f"{place}bytes that are not UTF-8; convert the file, for example with: iconv -f {likely} -t UTF-8"
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import polars as pl
 
 from rankgauge.errors import DataError, Fault, FormatError
-from rankgauge.formats.sources import Source
+from rankgauge.formats.sources import Source, not_utf8
 from rankgauge.model.frames import ID_COLUMNS, named_columns
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
@@ -40,7 +40,7 @@ def read_table(source: Source, kind: Kind) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).strip().split("\n")[0]
         if "utf" in reason.lower():
-            reason = "bytes that are not UTF-8; convert the file, for example with: iconv -f GB18030 -t UTF-8"
+            reason = not_utf8(data)
         raise FormatError(source.name, [f"this is no readable {kind.upper()} table: {reason}"]) from None
 
 

@@ -6,6 +6,7 @@ nDCG@10   nDCG(gain='exp')@10   ndcg_cut_10   ndcg_cut.10,20   R@5,10,20   cappe
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -47,6 +48,7 @@ def parse_measure(text: str | Measure) -> Measure:
 def _parse(text: str) -> list[Measure]:
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise MeasureError(f"{str(text)[:60]!r} is no measure; example: nDCG@10")
+    text = unicodedata.normalize("NFKC", text)  # full-width letters, digits and signs of Chinese input
     pairs = _PAIRS.match(text.strip())
     if pairs:
         gains = dict(part.split("=") for part in pairs["pairs"].split(","))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
@@ -11,7 +11,7 @@ from rankgauge.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["as_ids", "as_numbers", "check_mapping"]
+__all__ = ["as_ids", "as_list", "as_numbers", "check_mapping"]
 
 
 def as_ids(column: pl.Series, where: str) -> pl.Series:
@@ -72,6 +72,13 @@ def check_mapping(source: Mapping[Any, Any], where: str, what: str) -> Mapping[s
     if len(copy) != len(source) or any(len(a) != len(b) for a, b in zip(copy.values(), source.values(), strict=True)):
         raise DataError(f"{where}: two ids are the same once written as text, such as 7 and '7'")
     return copy
+
+
+def as_list(docs: Any, where: str, query: Any) -> list[Any]:
+    """Documents given one after the other: a list, a tuple, an array, a generator."""
+    if not isinstance(docs, str | bytes) and isinstance(docs, Iterable) and not isinstance(docs, Set):
+        return list(docs.tolist() if hasattr(docs, "tolist") else docs)
+    raise DataError(f"{where}: query {query!r} maps to a {type(docs).__name__}, neither a list nor a dictionary")
 
 
 def _id(value: Any, where: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
-from rankgauge.model.columns import as_ids, as_numbers, check_mapping
+from rankgauge.model.columns import as_ids, as_list, as_numbers, check_mapping
 from rankgauge.model.frames import is_frame, named_columns, to_polars
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ __all__ = ["Qrels"]
 
 
 class Qrels:
-    """Judgments, immutable. Made from a dictionary, a data frame, or by reading a file."""
+    """Judgments, immutable. Made from a dictionary, a data frame, or by reading a file.
+
+    A list or set of ids in place of {document: grade} names the relevant documents, of grade 1.
+    """
 
     def __init__(self, source: Qrels | Mapping[str, Mapping[str, float]] | Any, *, name: str = "judgments") -> None:
         self.name = name
@@ -32,6 +36,8 @@ class Qrels:
             self._mapping, self._frame = source._mapping, source._frame
             self._load, self.text, self.name = source._load, source.text, source.name
         elif isinstance(source, Mapping):
+            if any(not issubclass(kind, Mapping) for kind in set(map(type, source.values()))):
+                source = {query: _graded(query, docs, name) for query, docs in source.items()}
             self._mapping = check_mapping(source, name, "grade")
         elif is_frame(source):
             self._frame = _checked(to_polars(source), name)
@@ -109,6 +115,20 @@ class Qrels:
 
     def __repr__(self) -> str:
         return f"Qrels({self.name!r}: {len(self)} queries)"
+
+
+def _graded(query: Any, docs: Any, where: str) -> Mapping[Any, float]:
+    """A plain list of relevant ids, each of grade 1."""
+    if isinstance(docs, Mapping):
+        return docs
+    ids = list(docs) if isinstance(docs, set | frozenset) else as_list(docs, where, query)
+    for doc in ids:
+        if not isinstance(doc, str | Integral):
+            raise DataError(
+                f"{where}: query {query!r} lists {doc!r}, which is no document id; give a list of relevant ids, "
+                "or a dictionary {document: grade}"
+            )
+    return dict.fromkeys(ids, 1)
 
 
 def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
-from rankgauge.model.columns import as_ids, as_numbers, check_mapping
+from rankgauge.model.columns import as_ids, as_list, as_numbers, check_mapping
 from rankgauge.model.frames import is_frame, named_columns, to_polars
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ __all__ = ["Run"]
 class Run:
     """Ranked lists of one system, immutable. Made from a dictionary, a data frame, or by reading a file.
 
-    A list of ids without scores stands for scores that fall by one from document to document.
+    A list of ids without scores stands for scores that fall by one from document to document; a list of pairs gives
+    ids with their scores.
     """
 
     def __init__(self, source: Run | Mapping[str, Mapping[str, float]] | Any, *, name: str = "run") -> None:
@@ -30,7 +31,7 @@ class Run:
         if isinstance(source, Run):
             self._mapping, self._frame, self.name = source._mapping, source._frame, source.name
         elif isinstance(source, Mapping):
-            if set(map(type, source.values())) & {list, tuple}:
+            if any(not issubclass(kind, Mapping) for kind in set(map(type, source.values()))):
                 source = {query: _scored(query, docs, name) for query, docs in source.items()}
             self._mapping = check_mapping(source, name, "score")
         elif is_frame(source):
@@ -95,8 +96,12 @@ def _scored(query: Any, docs: Any, where: str) -> dict[Any, float]:
     """A plain list of ids, best first, with scores that fall by one."""
     if isinstance(docs, Mapping):
         return dict(docs)
-    if not isinstance(docs, list | tuple):
-        raise DataError(f"{where}: query {query!r} maps to a {type(docs).__name__}, neither a list nor a dictionary")
+    docs = as_list(docs, where, query)
+    if docs and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in docs):
+        ids, scored = [doc for doc, _ in docs], dict(docs)
+        if len(scored) != len(ids):
+            raise DataError(f"{where}: query {query!r} lists document {_twice(ids)!r} twice")
+        return scored
     for doc in docs:
         if not isinstance(doc, str | Integral):
             raise DataError(
@@ -105,9 +110,12 @@ def _scored(query: Any, docs: Any, where: str) -> dict[Any, float]:
             )
     scored = {doc: float(len(docs) - i) for i, doc in reversed(list(enumerate(docs)))}
     if len(scored) != len(docs):
-        twice = next(doc for doc in docs if docs.count(doc) > 1)
-        raise DataError(f"{where}: query {query!r} lists document {twice!r} twice")
+        raise DataError(f"{where}: query {query!r} lists document {_twice(docs)!r} twice")
     return dict(reversed(scored.items()))
+
+
+def _twice(docs: list[Any]) -> Any:
+    return next(doc for doc in docs if docs.count(doc) > 1)
 
 
 def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:

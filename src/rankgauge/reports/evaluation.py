@@ -209,11 +209,15 @@ def _targets(record: Record, language: Language) -> list[str]:
     if not goals:
         return []
     lines = []
-    for system in record["systems"]:
-        verdicts = []
-        for scenario in TARGETS:
-            reached = sum(system["means"][name]["value"] > goal[scenario] for name, goal in goals.items())
-            verdicts.append(f"{names.get(scenario, scenario)} {reached}/{len(goals)}")
-        who = "" if len(record["systems"]) == 1 else f"{system['name']}{words['colon']}"
-        lines.append(f"{words['good']} ({', '.join(goals)}){words['colon']}{who}{words['comma'].join(verdicts)}")
+    for scenario in TARGETS:
+        asked = ", ".join(f"{name} > {goal[scenario]:g}" for name, goal in goals.items())
+        reached = {
+            system["name"]: sum(system["means"][name]["value"] > goal[scenario] for name, goal in goals.items())
+            for system in record["systems"]
+        }
+        counts = [
+            f"{name} {n}/{len(goals)}" if len(reached) > 1 else f"{n}/{len(goals)}" for name, n in reached.items()
+        ]
+        about = f"{words['good']}, {names.get(scenario, scenario)} ({asked})"
+        lines.append(f"{about}{words['colon']}{words['comma'].join(counts)}")
     return lines

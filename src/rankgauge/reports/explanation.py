@@ -36,6 +36,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "use": "when to use",
         "parameters": "parameters",
         "spellings": "also written",
+        "variants": "variants by name",
         "trec": "in trec_eval",
         "targets": "good enough for",
         "example": "worked example",
@@ -62,6 +63,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "use": "何时使用",
         "parameters": "参数",
         "spellings": "其他写法",
+        "variants": "有名称的变体",
         "trec": "trec_eval 名称",
         "targets": "参考目标",
         "example": "计算示例",
@@ -84,8 +86,19 @@ _WORDS: dict[Language, dict[str, str]] = {
 }
 
 
-def _spellings(definition: Definition) -> list[str]:
-    return [*definition.spellings, *definition.variants]
+def _spellings(measure: Measure) -> list[str]:
+    """Names for this very measure: those of its definition, or of the variant that its parameters make."""
+    own = dict(measure.values)
+    variants = [name for name, values in measure.definition.variants.items() if dict(values) == own]
+    return variants if own else list(measure.definition.spellings)
+
+
+def _variants(definition: Definition) -> list[str]:
+    """Names that stand for the measure with parameters."""
+    return [
+        f"{name} = {definition.name}({', '.join(f'{k}={v!r}' for k, v in values.items())})"
+        for name, values in definition.variants.items()
+    ]
 
 
 def render_measures(language: Language, *, width: int | None = None) -> str:
@@ -102,7 +115,7 @@ def render_measures(language: Language, *, width: int | None = None) -> str:
                 name,
                 describe(definition, language)["title"],
                 families.get(definition.family, definition.family),
-                ", ".join(_spellings(definition)[:3]),
+                ", ".join(definition.spellings[:3]),
             ]
         )
     table = render_terminal(
@@ -116,6 +129,10 @@ def _behind(definition: Definition) -> str:
     if definition.at is None:
         return ""
     return f"@{definition.at.name}" if definition.at_required else f"[@{definition.at.name}]"
+
+
+def _colon(language: Language) -> str:
+    return "：" if language == "zh" else ": "
 
 
 def _parameters(measure: Measure, language: Language) -> list[str]:
@@ -139,7 +156,7 @@ def render_explanation(measure: Measure, language: Language) -> str:
     def say(label: str, *content: str) -> None:
         content = tuple(part for part in content if part)
         if content:
-            colon = "：" if language == "zh" else ": "
+            colon = _colon(language)
             lines.append(
                 f"{words[label]}{colon}".rstrip() if len(content) > 1 else f"{words[label]}{colon}{content[0]}"
             )
@@ -149,6 +166,10 @@ def render_explanation(measure: Measure, language: Language) -> str:
     say("formula", entry["formula"])
     if definition.parameter("gain"):
         lines.append("  gain(g) = 2^g - 1" if measure.get("gain") == "exp" else "  gain(g) = g")
+    for parameter in definition.parameters:
+        if measure.is_set(parameter.name) and parameter.name != "gain":
+            chosen = f"{parameter.name}={measure.get(parameter.name)!r}"
+            lines.append(f"  {chosen}{_colon(language)}{parameter_help(definition, parameter, language)}")
     lines.append(f"  ({words['notation']})")
     say("range", entry["range"])
     say("use", entry["use"])
@@ -160,7 +181,8 @@ def render_explanation(measure: Measure, language: Language) -> str:
     scenarios = texts(language).get("scenarios", {})
     say("targets", "; ".join(f"{scenarios.get(name, name)} > {goal:g}" for name, goal in targets.items()))
     say("parameters", *_parameters(measure, language))
-    say("spellings", ", ".join(_spellings(definition)))
+    say("spellings", ", ".join(_spellings(measure)))
+    say("variants", *_variants(definition))
     say("trec", measure.trec_name or "")
     say("ties", words[definition.ties])
     say("source", definition.source)
@@ -174,7 +196,8 @@ def _entry(definition: Definition) -> dict[str, Any]:
         "family": definition.family,
         "depth": "required" if definition.at_required else "optional" if definition.at else "none",
         "parameters": [{"name": p.name, "default": p.default, "help": p.help} for p in definition.parameters],
-        "spellings": _spellings(definition),
+        "spellings": list(definition.spellings),
+        "variants": {name: dict(values) for name, values in definition.variants.items()},
         "aggregate": definition.aggregate,
         "source": definition.source,
         **{language: describe(definition, language) for language in LANGUAGES},

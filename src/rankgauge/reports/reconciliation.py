@@ -6,6 +6,7 @@ import json
 
 from rankgauge.experiments.reconcile import Reconciliation, Variant
 from rankgauge.measures.explanations import Language
+from rankgauge.measures.measure import Law
 from rankgauge.reports.tables import Table, render_terminal
 
 __all__ = ["as_json", "render"]
@@ -21,6 +22,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "value": "value",
         "presets": "as in",
         "nothing": "nothing",
+        "percent": "{value} is read as {value} %, that is {share}",
     },
     "zh": {
         "found": "以下算法使 {measure} 等于 {value}（共试 {tried} 种，已知工具的约定在前）",
@@ -31,6 +33,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "value": "取值",
         "presets": "等同于",
         "nothing": "无",
+        "percent": "{value} 按百分数理解，即 {share}",
     },
 }
 
@@ -50,6 +53,9 @@ def render(found: Reconciliation, language: Language, *, width: int | None = Non
     ]
     table = Table([words["measure"], words["changes"], words["presets"], words["value"]], rows, 3)
     text = f"{title}\n\n{render_terminal(table, width=width)}"
+    if found.claim.is_percentage(Law.BOUNDED in found.measure.definition.laws):
+        share = f"{found.claim.value / 100:.{found.claim.digits + 2}f}"
+        text += words["percent"].format(value=f"{found.claim.value:.{found.claim.digits}f}", share=share) + "\n"
     if len(variants) > _SHOWN:
         text += words["more"].format(n=len(variants) - _SHOWN) + "\n"
     return text
