@@ -46,7 +46,7 @@ def ranx(qrels: str, run: str) -> object:
 
 
 def dictionaries(qrels_path: str, run_path: str) -> dict[str, dict[str, float]]:
-    """Seconds of pytrec_eval and of rankgauge on the same dictionaries, best of five each, taking turns."""
+    """Seconds of pytrec_eval and of rankgauge on the same dictionaries, best of nine each, taking turns."""
     import pytrec_eval as tool
 
     from rankgauge import evaluate
@@ -61,7 +61,7 @@ def dictionaries(qrels_path: str, run_path: str) -> dict[str, dict[str, float]]:
     result: dict[str, dict[str, float]] = {}
     for order, lists in (("sorted", run), ("shuffled", shuffled)):
         seconds: dict[str, list[float]] = {name: [] for name in contenders}
-        for _ in range(5):
+        for _ in range(9):
             for name, work in contenders.items():
                 start = time.perf_counter()
                 work(lists)
