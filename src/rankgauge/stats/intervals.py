@@ -14,7 +14,7 @@ import numpy as np
 
 from rankgauge.model.ranked import Floats
 
-__all__ = ["Interval", "mean_interval", "student_quantile"]
+__all__ = ["Interval", "mean_interval", "share_interval", "student_quantile"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def mean_interval(values: Floats, level: float = 0.95, *, bounds: tuple[float, f
         return None
     mean = float(values.sum() / n)
     if ((values == 0) | (values == 1)).all():
-        return Interval(*_wilson(mean, n, level), level, "wilson")
+        return Interval(*share_interval(mean, n, level), level, "wilson")
     spread = float(np.sqrt(((values - mean) ** 2).sum() / (n - 1) / n))
     half = student_quantile((1 + level) / 2, n - 1) * spread
     low, high = bounds or (-math.inf, math.inf)
@@ -50,7 +50,7 @@ def _normal_quantile(p: float) -> float:
     return NormalDist().inv_cdf(p)
 
 
-def _wilson(share: float, n: int, level: float) -> tuple[float, float]:
+def share_interval(share: float, n: int, level: float) -> tuple[float, float]:
     z = _normal_quantile((1 + level) / 2)
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))

@@ -1,0 +1,149 @@
+"""Paired t, Wilcoxon signed-rank and sign tests, each with the interval that belongs to it.
+
+Each asks another question. The t test is about the mean difference. The signed-rank test is about the pseudo-median of
+the differences that are not 0 (the median of all their pairwise means), and says nothing of means when they are skewed.
+The sign test only counts wins and losses. Their intervals are of these quantities, for only then can interval and
+p-value never contradict each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankgauge.model.ranked import Floats
+from rankgauge.stats.differences import Column, Outcome
+
+__all__ = ["sign_test", "signed_rank_test", "t_test"]
+
+_EXACT_UP_TO = 50
+
+
+@dataclass(frozen=True)
+class _Inverted(Outcome):
+    """A test whose interval a function gives."""
+
+    find: Callable[[float], tuple[float, float]]
+
+    def bounds(self, alpha: float) -> tuple[float, float]:
+        return self.find(alpha)
+
+
+def t_test(column: Column) -> Outcome:
+    """t = m / (s / sqrt(n)) with n - 1 degrees of freedom."""
+    if column.n < 2:
+        return Outcome(None, "t")
+    from scipy.special import stdtr, stdtrit
+
+    freedom = column.n - 1
+    p = 1.0 if column.identical else float(2 * stdtr(freedom, -abs(column.t)))
+
+    def bounds(alpha: float) -> tuple[float, float]:
+        half = -float(stdtrit(freedom, alpha / 2)) * column.error if column.error else 0.0
+        return column.mean - half, column.mean + half
+
+    return _Inverted(p, "t", bounds)
+
+
+def sign_test(column: Column) -> Outcome:
+    """Wins against losses: p = 2 P(X <= min(wins, losses)), X binomial with 1/2; ties are left out.
+
+    The interval is of the median of the differences that are not 0.
+    """
+    if column.n < 2:
+        return Outcome(None, "sign")
+    from scipy.special import bdtr
+
+    decided = np.sort(column.own[column.own != 0])
+    n = len(decided)
+    fewer = int(min((decided > 0).sum(), (decided < 0).sum()))
+    p = min(1.0, float(2 * bdtr(fewer, n, 0.5))) if n else 1.0
+
+    def bounds(alpha: float) -> tuple[float, float]:
+        if not n:
+            return 0.0, 0.0
+        rejected = np.flatnonzero(2 * bdtr(np.arange(n // 2 + 1), n, 0.5) < alpha)
+        if not len(rejected):
+            return -math.inf, math.inf
+        k = int(rejected[-1]) + 1
+        return float(decided[k]), float(decided[n - 1 - k])
+
+    return _Inverted(p, "sign (median of the queries that differ)", bounds)
+
+
+def signed_rank_test(column: Column) -> Outcome:
+    """Wilcoxon's W: ranks of |d| summed over the positive d; differences of 0 are left out.
+
+    Exact for up to 50 differences of different size, else by the normal approximation with the correction for ties.
+    The interval is of the pseudo-median, between order statistics of the pairwise means (Hodges and Lehmann 1963).
+    """
+    if column.n < 2:
+        return Outcome(None, "wilcoxon")
+    decided = np.sort(column.own[column.own != 0])
+    n = len(decided)
+    if not n:
+        return _Inverted(1.0, "wilcoxon", lambda alpha: (0.0, 0.0))
+    ranks, sizes = _midranks(np.abs(decided))
+    positive = float(ranks[decided > 0].sum())
+    all_ranks = n * (n + 1) / 2
+    tail = _lower_tail(n, sizes)
+    p = min(1.0, 2 * tail(min(positive, all_ranks - positive)))
+
+    def bounds(alpha: float) -> tuple[float, float]:
+        # The largest W that is rejected, plus one, is the order of the pairwise mean at the bound.
+        low, high = -1, int(all_ranks // 2)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if 2 * tail(middle) < alpha else (low, middle)
+        order = low + 1
+        if order < 1:
+            return -math.inf, math.inf
+        return _pairwise_mean(decided, order), -_pairwise_mean(-decided[::-1], order)
+
+    return _Inverted(p, "wilcoxon (pseudo-median of the queries that differ)", bounds)
+
+
+def _midranks(values: Floats) -> tuple[Floats, Floats]:
+    """Ranks with ties at their middle, and the sizes of the groups of ties."""
+    _, group, sizes = np.unique(np.round(values, 12), return_inverse=True, return_counts=True)
+    last = np.cumsum(sizes)
+    return (last - (sizes - 1) / 2)[group], sizes.astype(np.float64)
+
+
+def _lower_tail(n: int, sizes: Floats) -> Callable[[float], float]:
+    """P(W <= w) without a difference."""
+    if n <= _EXACT_UP_TO and (sizes == 1).all():
+        ways = np.zeros(n * (n + 1) // 2 + 1)
+        ways[0] = 1.0
+        for rank in range(1, n + 1):
+            ways[rank:] += ways[:-rank].copy()
+        below = np.cumsum(ways) / 2.0**n
+        return lambda w: float(below[math.floor(w)]) if w >= 0 else 0.0
+    mean = n * (n + 1) / 4
+    deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24 - float((sizes**3 - sizes).sum()) / 48)
+    return lambda w: 0.5 * math.erfc((mean - w) / deviation / math.sqrt(2)) if deviation else 0.5
+
+
+def _pairwise_mean(ordered: Floats, order: int) -> float:
+    """The order-th smallest of (d_i + d_j) / 2 over i <= j, without making all of them."""
+    n = len(ordered)
+    first = np.arange(n)
+
+    def last_at_most(x: float) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+        return np.searchsorted(ordered, 2 * x - ordered, side="right")
+
+    low, high = float(ordered[0]), float(ordered[-1])
+    if int(np.maximum(last_at_most(low) - first, 0).sum()) >= order:
+        return low
+    for _ in range(200):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        enough = int(np.maximum(last_at_most(middle) - first, 0).sum()) >= order
+        low, high = (low, middle) if enough else (middle, high)
+    last = last_at_most(high)
+    own = last > first
+    return float(((ordered[first[own]] + ordered[last[own] - 1]) / 2).max())

@@ -1,0 +1,107 @@
+"""Per-query differences of two systems, one column for each comparison, and what the tests share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rankgauge.model.ranked import Bools, Floats
+
+__all__ = ["Column", "Outcome", "agreeing", "columns_of"]
+
+_NOISE = 1e-12  # a spread this much smaller than the mean is rounding, not spread
+
+
+@dataclass(frozen=True)
+class Column:
+    """Differences of one comparison over all queries; those that do not count are 0 and masked."""
+
+    values: Floats
+    counted: Bools
+
+    @cached_property
+    def own(self) -> Floats:
+        """The differences that count."""
+        return self.values[self.counted]
+
+    @cached_property
+    def n(self) -> int:
+        return int(self.counted.sum())
+
+    @cached_property
+    def mean(self) -> float:
+        return float(self.own.sum() / self.n) if self.n else 0.0
+
+    @cached_property
+    def deviation(self) -> float:
+        """Standard deviation (n - 1); 0 where only rounding makes the differences differ."""
+        if self.n < 2:
+            return 0.0
+        deviation = math.sqrt(float(((self.own - self.mean) ** 2).sum()) / (self.n - 1))
+        return deviation if deviation > _NOISE * max(abs(self.mean), float(np.abs(self.own).max())) else 0.0
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean."""
+        return self.deviation / math.sqrt(self.n) if self.n else 0.0
+
+    @property
+    def t(self) -> float:
+        """mean / (s / sqrt(n)); 0 for identical systems, infinite for a constant difference."""
+        if self.error:
+            return self.mean / self.error
+        return math.copysign(math.inf, self.mean) if self.mean else 0.0
+
+    @property
+    def identical(self) -> bool:
+        return not self.own.any()
+
+
+def columns_of(differences: Floats, counted: Bools | None = None) -> list[Column]:
+    """Columns of a matrix queries x comparisons."""
+    mask = np.ones_like(differences, dtype=bool) if counted is None else counted
+    clean = np.where(mask, differences, 0.0)
+    return [Column(clean[:, j], mask[:, j]) for j in range(clean.shape[1])]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Outcome of a two-sided test of one column. Fewer than two queries give no p-value."""
+
+    p_value: float | None
+    method: str
+
+    def bounds(self, alpha: float) -> tuple[float, float]:
+        """Interval of the values that the test does not reject at level alpha; infinite where it never rejects."""
+        raise NotImplementedError
+
+
+def agreeing(low: float, high: float, rejected: bool) -> tuple[float, float]:
+    """The bounds, moved by rounding at most, so that 0 lies outside exactly if the test rejects."""
+    if rejected and low <= 0 <= high:
+        return (math.ulp(0.0), high) if -low < high else (low, -math.ulp(0.0))
+    if not rejected and low > 0:
+        return 0.0, high
+    if not rejected and high < 0:
+        return low, 0.0
+    return low, high
+
+
+def kth_largest(values: Floats, k: int) -> float:
+    """The k-th largest value (k from 1); infinite for k below 1."""
+    if k < 1:
+        return math.inf
+    return float(np.partition(values, len(values) - k)[len(values) - k])
+
+
+def beyond(alpha: float, samples: int) -> int:
+    """How many of the drawn statistics a p-value of at least alpha needs, where the data count as one draw more."""
+    return math.ceil(alpha * (samples + 1) - 1 - 1e-9)
+
+
+def all_in_one(columns: Sequence[Column]) -> Floats:
+    return np.stack([column.values for column in columns], axis=1)

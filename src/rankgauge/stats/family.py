@@ -1,0 +1,177 @@
+"""One family of comparisons: tested together, corrected together, each with the interval that agrees with its p-value.
+
+Decision table, read from above:
+
+    corrected p < alpha                                  better or worse
+    corrected p of equivalence < alpha                   equivalent: the difference lies within the margin
+    otherwise                                            cannot tell with this test set
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rankgauge.errors import DataError
+from rankgauge.stats.bootstrap import bootstrap_tests
+from rankgauge.stats.classical import sign_test, signed_rank_test, t_test
+from rankgauge.stats.corrections import CORRECTIONS, corrected
+from rankgauge.stats.differences import Column, Outcome, agreeing, kth_largest
+from rankgauge.stats.intervals import Interval
+from rankgauge.stats.power import detectable_difference
+from rankgauge.stats.randomization import max_t, order_of, randomization_tests
+
+__all__ = ["TESTS", "Compared", "Settings", "Verdict", "compare_columns"]
+
+TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap")
+Verdict = Literal["better", "worse", "equivalent", "cannot tell"]
+_SAMPLES = {"randomization": 100_000, "bootstrap": 10_000}
+_MOST_SAMPLES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How differences are tested. `samples` are the random draws; 0 where the test draws none."""
+
+    test: str = "randomization"
+    correction: str = "holm"
+    alpha: float = 0.05
+    margin: float = 0.01
+    seed: int = 0
+    samples: int = 100_000
+
+    @staticmethod
+    def of(
+        test: str = "randomization",
+        correction: str = "holm",
+        alpha: float = 0.05,
+        margin: float = 0.01,
+        seed: int = 0,
+        samples: int | None = None,
+    ) -> Settings:
+        """Settings that have been checked."""
+        if test not in TESTS:
+            raise DataError(f"test {test!r} is not one of {', '.join(TESTS)}")
+        if correction not in CORRECTIONS:
+            raise DataError(f"correction {correction!r} is not one of {', '.join(CORRECTIONS)}")
+        if correction == "max-t" and test != "randomization":
+            raise DataError(
+                f"max-t is found by randomization, so it goes with test='randomization' only, not with {test!r}; "
+                "holm goes with every test"
+            )
+        if not 0 < alpha < 1:
+            raise DataError(f"alpha {alpha!r} must lie between 0 and 1, such as 0.05")
+        if not 0 <= margin < float("inf"):
+            raise DataError(f"margin {margin!r} must be a number from 0 on, such as 0.01")
+        if seed < 0:
+            raise DataError(f"seed {seed!r} must be a whole number from 0 on")
+        drawn = _SAMPLES.get(test, 0)
+        if samples is not None and drawn:
+            if not 100 <= samples <= _MOST_SAMPLES:
+                raise DataError(f"samples {samples!r} must lie between 100 and {_MOST_SAMPLES}")
+            drawn = samples
+        return Settings(test, correction, alpha, margin, seed, drawn)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What a family's test says of one column."""
+
+    p_value: float | None
+    p_corrected: float | None
+    interval: Interval | None
+    p_equivalent: float | None
+    """Corrected p-value of the two one-sided tests against the margin."""
+    detectable: float | None
+    """The least true difference that these queries would have found with a power of 80 %."""
+    verdict: Verdict
+    """About the second system, if larger is better."""
+
+
+def compare_columns(
+    columns: Sequence[Column], settings: Settings, bounds: Sequence[tuple[float, float] | None] | None = None
+) -> list[Compared]:
+    """Test all columns as one family. `bounds` are the least and greatest difference a column can have."""
+    if not columns:
+        return []
+    tests = _tests(columns, settings)
+    p_values = [test.p_value for test in tests]
+    if settings.correction == "max-t":
+        adjusted, maxima = max_t(columns, seed=settings.seed, samples=settings.samples)
+        critical = kth_largest(maxima, order_of(settings.alpha, maxima, columns, settings.samples))
+        levels = [_tail(critical, column.n) for column in columns]
+        spans = [
+            (column.mean - critical * column.error, column.mean + critical * column.error)
+            if column.error
+            else (column.mean, column.mean)
+            for column in columns
+        ]
+    else:
+        adjusted, factors = corrected(p_values, settings.correction)
+        levels = [settings.alpha / factor for factor in factors]
+        spans = [
+            test.bounds(level) if test.p_value is not None else (0.0, 0.0)
+            for test, level in zip(tests, levels, strict=True)
+        ]
+    one_sided = [_equivalence(column, settings.margin) for column in columns]
+    equivalences, _ = corrected(one_sided, "bh" if settings.correction == "bh" else _plain(settings.correction))
+    results = []
+    for j, (column, test, p) in enumerate(zip(columns, tests, adjusted, strict=True)):
+        if test.p_value is None or p is None:
+            results.append(Compared(None, None, None, None, None, "cannot tell"))
+            continue
+        low, high = agreeing(*spans[j], p < settings.alpha)
+        if bounds is not None and (limit := bounds[j]) is not None:
+            low, high = max(low, limit[0]), min(high, limit[1])
+        method = "max-t" if settings.correction == "max-t" else test.method
+        results.append(
+            Compared(
+                test.p_value,
+                p,
+                Interval(low, high, 1 - settings.alpha, method),
+                equivalences[j],
+                detectable_difference(column.deviation, column.n, min(levels[j], 0.5)),
+                _verdict(p, low, equivalences[j], settings.alpha),
+            )
+        )
+    return results
+
+
+def _plain(correction: str) -> str:
+    return "none" if correction == "none" else "holm"
+
+
+def _verdict(p: float, low: float, p_equivalent: float | None, alpha: float) -> Verdict:
+    if p < alpha:
+        return "better" if low > 0 else "worse"
+    return "equivalent" if p_equivalent is not None and p_equivalent < alpha else "cannot tell"
+
+
+def _tests(columns: Sequence[Column], settings: Settings) -> list[Outcome]:
+    if settings.test == "randomization":
+        return randomization_tests(columns, alpha=settings.alpha, seed=settings.seed, samples=settings.samples)
+    if settings.test == "bootstrap":
+        return bootstrap_tests(columns, seed=settings.seed, samples=settings.samples)
+    test = {"t": t_test, "wilcoxon": signed_rank_test, "sign": sign_test}[settings.test]
+    return [test(column) for column in columns]
+
+
+def _equivalence(column: Column, margin: float) -> float | None:
+    """Two one-sided t tests: the larger p-value of mean <= -margin and of mean >= margin (Schuirmann 1987)."""
+    if column.n < 2:
+        return None
+    if not column.error:
+        return 0.0 if abs(column.mean) < margin else 1.0
+    from scipy.special import stdtr
+
+    above = stdtr(column.n - 1, -(column.mean + margin) / column.error)
+    below = stdtr(column.n - 1, (column.mean - margin) / column.error)
+    return float(max(above, below))
+
+
+def _tail(critical: float, n: int) -> float:
+    """The two-sided level that a critical t value stands for."""
+    from scipy.special import stdtr
+
+    return max(float(2 * stdtr(n - 1, -critical)), 1e-300) if n > 1 else 0.05

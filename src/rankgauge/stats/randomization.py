@@ -1,0 +1,158 @@
+"""The paired randomization (sign-flip) test.
+
+If two systems are exchangeable, each query's difference is as likely to have the other sign. The statistic is the
+absolute mean difference; with n queries there are 2^n assignments of signs. All are tried where they are few, else
+`samples` are drawn, and the data themselves count as one of them, so that a p-value is never 0:
+
+    p = (1 + number of draws with a statistic at least as large) / (1 + samples)
+
+Statistics equal up to rounding count as equal. Signs are shared by all columns, so that the largest of their t values
+(max-t) has its joint distribution, and a draw costs one row of a matrix product.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankgauge.model.ranked import Floats
+from rankgauge.stats.differences import Column, Outcome, all_in_one, beyond, kth_largest
+
+__all__ = ["Randomized", "max_t", "order_of", "randomization_tests"]
+
+_TOLERANCE = 1e-9
+_CELLS = 4_000_000  # signs held at a time
+_COLUMNS = 64  # columns whose draws are held at a time
+
+
+@dataclass(frozen=True)
+class Randomized(Outcome):
+    """A sign-flip test, with what its inversion needs.
+
+    Shifting the differences by d changes a drawn sum A = sum s_i d_i by d N with N = sum s_i. With T = sum d_i,
+    e = A - T N / n and r = N / n, a shift to T - u keeps the draw at least as large as the data up to
+    u = max(e / (1 - r), -e / (1 + r)), so that the bounds are order statistics of these.
+    """
+
+    below: Floats
+    """The largest u of all draws, for shifts below the mean; those above it are `above`."""
+    above: Floats
+    mean: float
+    n: int
+    draws: int
+    exact: bool
+
+    def bounds(self, alpha: float) -> tuple[float, float]:
+        k = _order(alpha, self.draws, self.exact)
+        return self.mean - kth_largest(self.below, k) / self.n, self.mean + kth_largest(self.above, k) / self.n
+
+
+def _order(alpha: float, draws: int, exact: bool) -> int:
+    return math.ceil(alpha * draws - 1e-9) if exact else beyond(alpha, draws)
+
+
+def randomization_tests(
+    columns: Sequence[Column], *, alpha: float = 0.05, seed: int = 0, samples: int = 100_000
+) -> list[Outcome]:
+    """Each column tested with the same random signs. `alpha` is the largest level at which bounds will be asked for."""
+    tests: list[Outcome] = []
+    for first in range(0, len(columns), _COLUMNS):
+        tests += _block(columns[first : first + _COLUMNS], alpha, seed, samples)
+    return tests
+
+
+def _block(columns: Sequence[Column], alpha: float, seed: int, samples: int) -> list[Outcome]:
+    masks = np.stack([column.counted for column in columns], axis=1)
+    kinds, kind_of = np.unique(masks, axis=1, return_inverse=True)
+    numbers = np.concatenate([all_in_one(columns), kinds.astype(np.float64)], axis=1)
+    exact = _is_exact(len(numbers), samples)
+    sums = np.concatenate(list(_drawn(numbers, seed, samples)))
+    tests: list[Outcome] = []
+    for j, column in enumerate(columns):
+        if column.n < 2:
+            tests.append(Outcome(None, "randomization"))
+            continue
+        drawn, signs = sums[:, j], sums[:, len(columns) + int(kind_of.reshape(-1)[j])]
+        total, scale = float(column.own.sum()), float(np.abs(column.own).sum())
+        count = int(np.count_nonzero(np.abs(drawn) >= abs(total) - _TOLERANCE * scale))
+        p = count / len(drawn) if exact else (1 + count) / (1 + len(drawn))
+        share = signs / column.n
+        rest = drawn - total * share
+        rest[np.abs(rest) <= _TOLERANCE * scale] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lower = np.fmax(rest / (1 - share), -rest / (1 + share))
+            upper = np.fmax(rest / (1 + share), -rest / (1 - share))
+        whole = np.abs(share) == 1  # all signs kept or all turned: as large as the data whatever the shift
+        lower[whole] = upper[whole] = math.inf
+        keep = max(1, _order(alpha, len(drawn), exact))
+        lower, upper = (np.partition(side, len(side) - keep)[-keep:] for side in (lower, upper))
+        tests.append(Randomized(p, "randomization", lower, upper, column.mean, column.n, len(drawn), exact))
+    return tests
+
+
+def max_t(columns: Sequence[Column], *, seed: int = 0, samples: int = 100_000) -> tuple[list[float | None], Floats]:
+    """Single-step max-t: p-values corrected for all columns together, and the drawn maxima of |t|.
+
+    p = P(max over columns of |t*| >= |t|) under random signs (Westfall and Young 1993).
+    """
+    largest: Floats | None = None
+    for first in range(0, len(columns), _COLUMNS):
+        block = [column for column in columns[first : first + _COLUMNS] if column.n >= 2 and not column.identical]
+        if not block:
+            continue
+        squares = np.array([float((column.own**2).sum()) for column in block])
+        sizes = np.array([column.n for column in block], dtype=np.float64)
+        parts = [_t_values(sums, squares, sizes).max(axis=1) for sums in _drawn(all_in_one(block), seed, samples)]
+        drawn = np.concatenate(parts)
+        largest = drawn if largest is None else np.maximum(largest, drawn)
+    if largest is None:
+        return [None if column.n < 2 else 1.0 for column in columns], np.zeros(0)
+    exact = _is_exact(len(columns[0].values), samples)
+    corrected: list[float | None] = []
+    for column in columns:
+        if column.n < 2:
+            corrected.append(None)
+            continue
+        count = int(np.count_nonzero(largest >= abs(column.t) * (1 - _TOLERANCE)))
+        corrected.append(count / len(largest) if exact else (1 + count) / (1 + len(largest)))
+    return corrected, largest
+
+
+def order_of(alpha: float, drawn: Floats, columns: Sequence[Column], samples: int) -> int:
+    """Which of the drawn values, from the largest on, bounds the ones that are rejected at level alpha."""
+    return _order(alpha, len(drawn), _is_exact(len(columns[0].values), samples)) if len(drawn) else 0
+
+
+def _t_values(sums: Floats, squares: Floats, sizes: Floats) -> Floats:
+    """|t| of drawn sums. The sum of squares does not change with the signs."""
+    means = np.abs(sums) / sizes
+    spread = squares / sizes - means**2
+    floor = _TOLERANCE * squares / sizes  # a draw in which every difference has one sign may leave only rounding
+    with np.errstate(divide="ignore"):
+        t = means * np.sqrt((sizes - 1) / np.maximum(spread, 0))
+    t[spread <= floor] = np.inf
+    return t
+
+
+def _is_exact(n: int, samples: int) -> bool:
+    return n < 60 and 2**n <= samples
+
+
+def _drawn(numbers: Floats, seed: int, samples: int) -> Iterator[Floats]:
+    """Sums of the columns under random signs, or under all of them, some at a time."""
+    n = len(numbers)
+    total = numbers.sum(axis=0)
+    if _is_exact(n, samples):
+        all_kept = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+        yield 2.0 * (all_kept.astype(np.float64) @ numbers) - total
+        return
+    random = np.random.default_rng(seed)
+    step = max(1, _CELLS // n)
+    for first in range(0, samples, step):
+        rows = min(step, samples - first)
+        bits = np.frombuffer(random.bytes((rows * n + 7) // 8), dtype=np.uint8)
+        kept = np.unpackbits(bits, count=rows * n).reshape(rows, n)
+        yield 2.0 * (kept.astype(np.float64) @ numbers) - total
