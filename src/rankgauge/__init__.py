@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rankgauge.errors import RankgaugeError
+    from rankgauge.experiments.comparison import Comparison, compare, compare_scores
     from rankgauge.experiments.evaluation import Evaluation, evaluate
     from rankgauge.formats import load_corpus, load_qrels, load_run, load_testset
     from rankgauge.measures import Measure, parse_measure, parse_measures
@@ -22,6 +23,9 @@ __version__ = "0.1.0"
 # Names load on first use, so that importing the package costs next to nothing.
 _HOME = {
     "RankgaugeError": "rankgauge.errors",
+    "Comparison": "rankgauge.experiments.comparison",
+    "compare": "rankgauge.experiments.comparison",
+    "compare_scores": "rankgauge.experiments.comparison",
     "Evaluation": "rankgauge.experiments.evaluation",
     "evaluate": "rankgauge.experiments.evaluation",
     "load_corpus": "rankgauge.formats",
@@ -40,6 +44,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Comparison",
     "Contract",
     "Corpus",
     "Evaluation",
@@ -50,6 +55,8 @@ __all__ = [
     "Run",
     "TestSet",
     "__version__",
+    "compare",
+    "compare_scores",
     "evaluate",
     "load_corpus",
     "load_qrels",

@@ -10,6 +10,11 @@ __all__ = ["app"]
 
 _COMMANDS = {
     "evaluate": ("rankgauge.cli.evaluate", "evaluate", "Score runs against judgments."),
+    "compare": ("rankgauge.cli.compare", "compare", "Compare runs: which differences are real."),
+    "compare-scores": ("rankgauge.cli.compare", "compare_scores", "Compare per-query scores from a CSV or records."),
+    "power": ("rankgauge.cli.size", "power", "How many queries find a difference, or what so many find."),
+    "audit": ("rankgauge.cli.size", "audit", "What a published mean over n queries can mean."),
+    "verify": ("rankgauge.cli.verify", "verify", "Compute a record again: does it still hold?"),
     "trec_eval": ("rankgauge.cli.trec_eval", "trec_eval", "Print what trec_eval prints, line by line."),
     "reconcile": ("rankgauge.cli.reconcile", "reconcile", "Find out why a figure differs from another tool's."),
     "measures": ("rankgauge.cli.explain", "measures", "List all measures, and which to use when."),

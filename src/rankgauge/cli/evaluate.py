@@ -10,68 +10,23 @@ import click
 
 from rankgauge.cli import options
 
-__all__ = ["evaluate", "evaluate_files"]
+__all__ = ["check_standard_input", "evaluate", "evaluate_files", "named_runs"]
 
-_CHOICES = {
-    "missing": ("zero", "skip", "error"),
-    "ties": ("trec", "given", "stable", "expected"),
-    "no_relevant": ("count", "skip"),
-    "duplicates": ("error", "first"),
-}
 _FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
 
 
 @click.command()
 @click.argument("qrels", metavar="QRELS")
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    help="A measure, such as nDCG@10 or R@5,10,20; may be given several times. Default: nDCG@10, AP, RR, R@10, P@10.",
-)
-@click.option("--contract", metavar="PRESET", help="Count as another tool does: see 'rankgauge contracts'.")
-@click.option(
-    "--missing",
-    type=click.Choice(_CHOICES["missing"]),
-    help="A judged query that the run lacks counts zero (default), is skipped, or is an error.",
-)
-@click.option(
-    "--ties",
-    type=click.Choice(_CHOICES["ties"]),
-    help="Order: by score, ties by document id descending (trec, default); as given; by score, ties as listed "
-    "(stable); or the expected value over all tied orders.",
-)
-@click.option(
-    "--no-relevant",
-    type=click.Choice(_CHOICES["no_relevant"]),
-    help="A query without relevant documents counts (default), or is skipped.",
-)
-@click.option(
-    "--duplicates",
-    type=click.Choice(_CHOICES["duplicates"]),
-    help="A document twice in one list is an error (default), or the better one is kept.",
-)
-@click.option("--rel", type=float, metavar="N", help="Least grade that counts as relevant. Default: 1.")
-@click.option("--depth", type=click.IntRange(1), metavar="N", help="Cut every list after N documents first.")
-@click.option(
-    "--collapse-chunks",
-    metavar="REGEX",
-    help="Merge chunks into documents first: the expression's first group is the document's id; or a JSON file of "
-    "chunk ids and their documents.",
-)
-@click.option("--corpus", metavar="FILE", help="Texts of the documents (JSON Lines or a BEIR folder), for R(budget=N).")
+@options.scoring
 @click.option("-q", "--per-query", is_flag=True, help="Show every query too.")
 @click.option(
     "-f",
     "--format",
     "form",
     type=click.Choice(_FORMATS),
-    default="table",
-    show_default=True,
-    help="How to show the result; trec_eval prints its own lines under its own contract.",
+    help="How to show the result; trec_eval prints its own lines under its own contract. Default: by the ending of "
+    "--output, else a table.",
 )
 @options.json_flag
 @click.option(
@@ -88,7 +43,7 @@ def evaluate(
     qrels: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
-    form: str,
+    form: str | None,
     as_json: bool,
     per_query: bool,
     qrels_format: str | None,
@@ -96,7 +51,6 @@ def evaluate(
     digits: int,
     language: str,
     output: str | None,
-    corpus: str | None,
     **choices: Any,
 ) -> None:
     """Score runs against judgments: mean and 95 % interval of each measure, and what a careful reader must know.
@@ -104,23 +58,13 @@ def evaluate(
     QRELS holds the judgments: TREC text, a test-set JSON, CSV, TSV, Parquet or a BEIR folder. A RUN is TREC text, JSON,
     JSON Lines, CSV, TSV or Parquet. Each may be compressed (.gz, .zst), and one may be - for standard input.
     """
-    if as_json and form not in ("table", "json"):
-        raise click.UsageError(f"--json and --format {form} exclude each other")
-    if as_json:
-        form = "json"
+    form = options.chosen_form(form, as_json, output, _FORMATS)
     options.refuse_overwriting(
         output, [qrels, *(run for text in runs for run in (text, text.partition("=")[2]) if run)]
     )
     if form == "trec_eval" and choices["contract"] is None:
         choices["contract"] = "trec_eval"
-    if corpus:
-        from rankgauge.formats import load_corpus
-
-        choices["corpus"] = load_corpus(corpus)
-    if choices["collapse_chunks"] and Path(choices["collapse_chunks"]).is_file():
-        from rankgauge.formats import load_chunk_mapping
-
-        choices["collapse_chunks"] = load_chunk_mapping(choices["collapse_chunks"])
+    choices |= options.read_choices(choices)
     keep = form == "json"
     record = evaluate_files(
         qrels, runs, measures, qrels_format, run_format, keep=keep, per_query=keep or per_query, **choices
@@ -147,8 +91,8 @@ def evaluate_files(
 
     wanted = measures or DEFAULT_MEASURES
     make_plan(wanted, choices.get("contract"))  # a misspelled measure should not cost the time to read the files
-    named = _named(runs)
-    _check_standard_input([qrels, *named.values()], stream=bool(choices.get("stream")))
+    named = named_runs(runs)
+    check_standard_input([qrels, *named.values()], stream=bool(choices.get("stream")))
     judgments = load_qrels(qrels, qrels_format)
     sources = {name: Source(path) for name, path in named.items()}
     results = [
@@ -189,7 +133,7 @@ def show(record: dict[str, Any], form: str, *, per_query: bool, digits: int, lan
             click.echo(f"rankgauge: {warning}", err=True)
 
 
-def _named(runs: tuple[str, ...]) -> dict[str, str]:
+def named_runs(runs: tuple[str, ...]) -> dict[str, str]:
     """Runs by name: NAME=FILE, or a file's own name."""
     from rankgauge.errors import DataError
 
@@ -207,7 +151,7 @@ def _named(runs: tuple[str, ...]) -> dict[str, str]:
     return named
 
 
-def _check_standard_input(paths: list[str], *, stream: bool) -> None:
+def check_standard_input(paths: list[str], *, stream: bool) -> None:
     from rankgauge.errors import DataError
 
     if stream and "-" in paths[1:]:

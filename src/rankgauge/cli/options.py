@@ -8,9 +8,16 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["digits", "json_flag", "lang", "output", "refuse_overwriting"]
+__all__ = ["chosen_form", "digits", "json_flag", "lang", "output", "read_choices", "refuse_overwriting", "scoring"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+_ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".html": "html", ".htm": "html"}
+_CHOICES = {
+    "missing": ("zero", "skip", "error"),
+    "ties": ("trec", "given", "stable", "expected"),
+    "no_relevant": ("count", "skip"),
+    "duplicates": ("error", "first"),
+}
 
 
 def _default_language() -> str:
@@ -32,6 +39,85 @@ def lang(command: F) -> F:
         show_default="from the locale",
         help="Language of results and explanations.",
     )(command)
+
+
+_SCORING: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        metavar="MEASURE",
+        help="A measure, such as nDCG@10 or R@5,10,20; may be given several times. "
+        "Default: nDCG@10, AP, RR, R@10, P@10.",
+    ),
+    click.option("--contract", metavar="PRESET", help="Count as another tool does: see 'rankgauge contracts'."),
+    click.option(
+        "--missing",
+        type=click.Choice(_CHOICES["missing"]),
+        help="A judged query that the run lacks counts zero (default), is skipped, or is an error.",
+    ),
+    click.option(
+        "--ties",
+        type=click.Choice(_CHOICES["ties"]),
+        help="Order: by score, ties by document id descending (trec, default); as given; by score, ties as listed "
+        "(stable); or the expected value over all tied orders.",
+    ),
+    click.option(
+        "--no-relevant",
+        type=click.Choice(_CHOICES["no_relevant"]),
+        help="A query without relevant documents counts (default), or is skipped.",
+    ),
+    click.option(
+        "--duplicates",
+        type=click.Choice(_CHOICES["duplicates"]),
+        help="A document twice in one list is an error (default), or the better one is kept.",
+    ),
+    click.option("--rel", type=float, metavar="N", help="Least grade that counts as relevant. Default: 1."),
+    click.option("--depth", type=click.IntRange(1), metavar="N", help="Cut every list after N documents first."),
+    click.option(
+        "--collapse-chunks",
+        metavar="REGEX",
+        help="Merge chunks into documents first: the expression's first group is the document's id; or a JSON file of "
+        "chunk ids and their documents.",
+    ),
+    click.option(
+        "--corpus", metavar="FILE", help="Texts of the documents (JSON Lines or a BEIR folder), for R(budget=N)."
+    ),
+)
+
+
+def scoring(command: F) -> F:
+    """Measures and contract: what to score and how to count."""
+    for option in reversed(_SCORING):
+        command = option(command)
+    return command
+
+
+def read_choices(choices: dict[str, Any]) -> dict[str, Any]:
+    """Files named among the choices, read: the corpus, and a mapping of chunks."""
+    read: dict[str, Any] = {}
+    if choices.get("corpus"):
+        from rankgauge.formats import load_corpus
+
+        read["corpus"] = load_corpus(choices["corpus"])
+    rule = choices.get("collapse_chunks")
+    if rule and os.path.isfile(rule):
+        from rankgauge.formats import load_chunk_mapping
+
+        read["collapse_chunks"] = load_chunk_mapping(rule)
+    return read
+
+
+def chosen_form(form: str | None, as_json: bool, output: str | None, known: Iterable[str]) -> str:
+    """The format asked for, else the one that the output's ending tells, else a table."""
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --format {form} exclude each other")
+    if as_json or form is not None:
+        return "json" if as_json else str(form)
+    name = (output or "").lower().removesuffix(".gz").removesuffix(".zst")
+    told = next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), "table")
+    return told if told in known else "table"
 
 
 def json_flag(command: F) -> F:

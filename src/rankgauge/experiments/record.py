@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from rankgauge.errors import FormatError
 from rankgauge.experiments.notes import notes_of
 from rankgauge.measures.explanations import LANGUAGES, sentence, targets_for
-from rankgauge.stats.intervals import Interval
+from rankgauge.model.ranked import Floats
+from rankgauge.stats.intervals import Interval, mean_interval
 
 if TYPE_CHECKING:
+    from rankgauge.experiments.comparison import Comparison
     from rankgauge.experiments.evaluation import Evaluation
 
-__all__ = ["FORMAT", "VERSION", "check_record", "record_of"]
+__all__ = ["FORMAT", "VERSION", "check_record", "load_record", "record_of", "scores_record"]
 
 FORMAT = "rankgauge.record"
 VERSION = 1
@@ -35,15 +37,9 @@ def record_of(
     `inputs` describes the files: {"judgments": {"path", "sha256"}, "run:NAME": {...}}. A record that is only shown, not
     kept, can do without the scores of each query, and without the commit, which takes a process to find.
     """
-    from rankgauge import __version__
-
     first = evaluations[0]
     return {
-        "format": FORMAT,
-        "version": VERSION,
-        "kind": "evaluation",
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "rankgauge": __version__,
+        **_head("evaluation"),
         "contract": {"preset": first.preset, **first.contract.to_dict()},
         "measures": [
             {
@@ -51,18 +47,82 @@ def record_of(
                 "aggregate": measure.definition.aggregate,
                 "formula": measure.definition.formula,
                 "targets": targets_for(measure),
+                "lower_is_better": measure.definition.lower_is_better,
             }
             for measure in first.measures
         ],
         "queries": list(first.table.queries) if per_query else [],
         "systems": [_system(evaluation, per_query) for evaluation in evaluations],
-        "provenance": {
-            "inputs": {name: dict(value) for name, value in (inputs or {}).items()},
-            "python": ".".join(map(str, sys.version_info[:3])),
-            "platform": sys.platform,
-            "git": _git_commit() if provenance else None,
-        },
+        "provenance": _provenance(inputs, provenance),
     }
+
+
+def _head(kind: str) -> dict[str, Any]:
+    from rankgauge import __version__
+
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": kind,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "rankgauge": __version__,
+    }
+
+
+def _provenance(inputs: Mapping[str, Mapping[str, Any]] | None, whole: bool) -> dict[str, Any]:
+    return {
+        "inputs": {name: dict(value) for name, value in (inputs or {}).items()},
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "platform": sys.platform,
+        "git": _git_commit() if whole else None,
+    }
+
+
+def scores_record(
+    comparison: Comparison, *, inputs: Mapping[str, Mapping[str, Any]] | None = None, provenance: bool = True
+) -> dict[str, Any]:
+    """The record of scores from elsewhere: there is no contract, and nothing is known of judgments."""
+    return {
+        **_head("comparison"),
+        "contract": None,
+        "measures": [
+            {
+                "name": measure.name,
+                "aggregate": "mean",
+                "formula": "",
+                "targets": {},
+                "lower_is_better": measure.lower_is_better,
+            }
+            for measure in comparison.measures
+        ],
+        "queries": list(comparison.queries),
+        "systems": [
+            {
+                "name": system.name,
+                "means": {
+                    measure.name: _mean(system.values[system.counted[:, j], j], measure.bounds is not None)
+                    for j, measure in enumerate(comparison.measures)
+                },
+                "per_query": {m.name: system.values[:, j].tolist() for j, m in enumerate(comparison.measures)},
+                "counted": {
+                    measure.name: system.counted[:, j].tolist()
+                    for j, measure in enumerate(comparison.measures)
+                    if not system.counted[:, j].all()
+                },
+                "coverage": None,
+                "notes": {language: [] for language in LANGUAGES},
+            }
+            for system in comparison.systems.values()
+        ],
+        "provenance": _provenance(inputs, provenance),
+    }
+
+
+def _mean(values: Floats, bounded: bool) -> dict[str, Any]:
+    value = float(values.mean()) if len(values) else 0.0
+    interval = mean_interval(values, bounds=(0.0, 1.0) if bounded else None)
+    sentence = {"en": f"on average {value:.3f} over the queries", "zh": f"各查询平均为 {value:.3f}"}
+    return {"value": value, "interval": _bounds(interval), "queries": len(values), "sentence": sentence}
 
 
 def _system(evaluation: Evaluation, per_query: bool) -> dict[str, Any]:
@@ -130,6 +190,15 @@ def _git_commit() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip() or None
+
+
+def load_record(path: str) -> dict[str, Any]:
+    """A record from a file."""
+    from rankgauge.formats.json_values import read_json
+    from rankgauge.formats.sources import Source
+
+    source = Source(path)
+    return check_record(read_json(source), source.name)
 
 
 def check_record(value: Any, name: str) -> dict[str, Any]:

@@ -31,6 +31,7 @@ __all__ = [
     "Source",
     "load_chunk_mapping",
     "load_corpus",
+    "load_judgments",
     "load_qrels",
     "load_run",
     "load_testset",
@@ -56,6 +57,19 @@ def _value(source: Source, kind: Format) -> object:
     if kind == "json":
         return read_json(source)
     return [value for _, value in read_json_lines(source)]
+
+
+def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels | TestSet:  # noqa: A002
+    """Judgments from a file; a test set, with its texts and tags, where the file holds one."""
+    if not isinstance(path, Source) and (is_beir_folder(path) or format == "beir"):
+        return load_testset(path, format)
+    source = path if isinstance(path, Source) else Source(path)
+    kind = check_format(format) if format else detect(source)
+    if kind in ("json", "jsonl"):
+        value = _value(source, kind)
+        if is_testset(value):
+            return testset_of(value, source.name)
+    return load_qrels(source, kind)
 
 
 def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # noqa: A002

@@ -167,6 +167,7 @@ register(
         check=_check_ap,
         caution=lambda m: "graded_ap" if m.get("grades") == "linear" else None,
         source="Buckley and Voorhees 2005",
+        form=lambda measure: "" if measure.get("grades") == "linear" else "sorted",
     ),
     Definition(
         "RR",
@@ -180,6 +181,7 @@ register(
         laws=_PERFECT,
         ties="exact",
         source="Voorhees 1999",
+        form=lambda measure: "first",
     ),
     Definition(
         "infAP",
@@ -201,6 +203,7 @@ register(
         family="incomplete judgments",
         laws=frozenset({Law.BOUNDED, Law.EMPTY_ZERO, Law.PERFECT, Law.MONOTONE}),
         source="Buckley and Voorhees 2004",
+        form=lambda measure: "sorted",
     ),
     Definition(
         "IPrec",
@@ -213,6 +216,7 @@ register(
         trec_at="iprec_at_recall_{at:.2f}",
         family="precision",
         laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
+        form=lambda measure: "sorted",
     ),
     Definition(
         "AvgIPrec",
@@ -224,6 +228,7 @@ register(
         family="overall",
         laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
         check=lambda m: (_points(m), None)[1],
+        form=lambda measure: "sorted",
     ),
     Definition(
         "GMAP",

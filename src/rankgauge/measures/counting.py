@@ -186,6 +186,7 @@ register(
         ties="exact",
         source="van Rijsbergen 1979",
         caution=lambda m: "over_returned" if m.get("over") == "returned" else None,
+        form=lambda measure: "additive",
     ),
     Definition(
         "R",
@@ -201,6 +202,7 @@ register(
         ties="exact",
         check=_check_recall,
         needs=frozenset({"budget"}),
+        form=lambda measure: "additive",
     ),
     Definition(
         "F1",
@@ -215,6 +217,7 @@ register(
         laws=_COMMON,
         ties="exact",
         source="van Rijsbergen 1979",
+        form=lambda measure: "additive",
     ),
     Definition(
         "Success",
@@ -228,6 +231,7 @@ register(
         family="first result",
         laws=_COMMON | {Law.PERFECT},
         ties="exact",
+        form=lambda measure: "first",
     ),
     Definition(
         "Judged",
@@ -249,6 +253,7 @@ register(
         at_required=True,
         spellings=("unj",),
         trec_at="unj_{at}",
+        lower_is_better=True,
         family="coverage",
         laws=frozenset({Law.BOUNDED, Law.EMPTY_ZERO}),
         ties="exact",
@@ -265,6 +270,7 @@ register(
         family="overall",
         laws=_COMMON | {Law.PERFECT},
         ties="exact",
+        form=lambda measure: "sorted",
     ),
     Definition(
         "SetP",
@@ -277,6 +283,7 @@ register(
         family="set",
         laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO}),
         ties="exact",
+        form=lambda measure: "additive",
     ),
     Definition(
         "SetRelP",
@@ -288,6 +295,7 @@ register(
         family="set",
         laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
         ties="exact",
+        form=lambda measure: "additive",
     ),
     Definition(
         "SetR",
@@ -300,6 +308,7 @@ register(
         family="set",
         laws=_COMMON,
         ties="exact",
+        form=lambda measure: "additive",
     ),
     Definition(
         "SetF",
@@ -311,6 +320,7 @@ register(
         family="set",
         laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO}),
         ties="exact",
+        form=lambda measure: "additive",
     ),
     Definition(
         "SetAP",
@@ -323,6 +333,7 @@ register(
         laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO}),
         ties="exact",
         cut_through_ties=lambda measure: True,
+        form=lambda measure: "sorted",
     ),
     Definition(
         "Accuracy",
@@ -389,6 +400,7 @@ register(
         spellings=("num_nonrel_judged_ret",),
         trec="num_nonrel_judged_ret",
         aggregate="sum",
+        lower_is_better=True,
         family="counts",
         ties="exact",
     ),

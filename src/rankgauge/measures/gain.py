@@ -238,6 +238,7 @@ register(
         relevance=False,
         caution=lambda m: None if m.get("ideal") == "judged" else f"ideal_{m.get('ideal')}",
         source="Järvelin and Kekäläinen 2002; Burges et al. 2005 for the exponential gain",
+        form=lambda measure: "" if measure.get("ideal") == "retrieved" else "additive",
     ),
     Definition(
         "DCG",
@@ -251,6 +252,7 @@ register(
         relevance=False,
         source="Järvelin and Kekäläinen 2002",
         spellings=("discounted cumulative gain",),
+        form=lambda measure: "additive",
     ),
     Definition(
         "ERR",
@@ -263,6 +265,7 @@ register(
         relevance=False,
         spellings=("expected reciprocal rank",),
         source="Chapelle et al. 2009",
+        form=lambda measure: "sorted",
     ),
     Definition(
         "nERR",
@@ -274,6 +277,7 @@ register(
         laws=_LAWS,
         relevance=False,
         source="Chapelle et al. 2009",
+        form=lambda measure: "sorted",
     ),
     Definition(
         "RBP",
@@ -286,6 +290,7 @@ register(
         laws=_UNBOUNDED | {Law.BOUNDED},
         ties="exact",
         source="Moffat and Zobel 2008",
+        form=lambda measure: "additive",
     ),
     Definition(
         "RBPResidual",
@@ -294,6 +299,7 @@ register(
         (Parameter("p", float, 0.9, "chance of looking at the next document", least=0, most=1),),
         spellings=("rbp_resid",),
         trec="rbp_resid",
+        lower_is_better=True,
         family="coverage",
         laws=frozenset({Law.BOUNDED}),
         ties="sampled",
@@ -309,6 +315,7 @@ register(
         family="overall",
         laws=frozenset({Law.BOUNDED, Law.MONOTONE, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
         source="trec_eval",
+        form=lambda measure: "sorted",
     ),
     Definition(
         "G",

@@ -10,11 +10,13 @@ from typing import Any, Literal
 from rankgauge.errors import MeasureError
 from rankgauge.model.ranked import Floats, RankedGrades
 
-__all__ = ["Aggregate", "Definition", "Law", "Measure", "Parameter", "Value"]
+__all__ = ["Aggregate", "Definition", "Form", "Law", "Measure", "Parameter", "Value"]
 
 Value = bool | int | float | str | tuple[tuple[float, float], ...] | None
 Aggregate = Literal["mean", "sum", "geometric"]
 Kernel = Callable[[RankedGrades, "Measure"], Floats]
+Form = Literal["additive", "first", "sorted", ""]
+"""How a score depends on who has which grade; see `Definition.form`."""
 
 
 class Law:
@@ -117,6 +119,16 @@ class Definition:
     """How the expected value over tied orders is found."""
     cut_through_ties: Callable[[Measure], bool] = lambda measure: False
     """Whether that expectation has to be sampled after all where a list is cut within a tie."""
+    lower_is_better: bool = False
+    form: Callable[[Measure], Form] = lambda measure: ""
+    """What is proven of the score as a function of the grades, while the list and the other judgments stay:
+
+    - `additive`: (sum over documents of weight(rank) f(grade)) / D with weight(1) the greatest; D depends on n and on
+      the multiset of the grades that count, and never falls when a grade of greater f takes the place of another.
+    - `first`: the greatest weight(rank) over the relevant documents, whatever else is judged.
+    - `sorted`: where two documents exchange their grades, the score is no lower with the greater grade first (a
+      document that was not retrieved stands last).
+    """
     relevance: bool = True
     """Whether relevance is binary here, so that the threshold `rel` applies."""
     source: str = ""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rankgauge.errors import MeasureError
-from rankgauge.measures.measure import Definition, Law, Measure, Parameter
+from rankgauge.measures.measure import Definition, Form, Law, Measure, Parameter
 from rankgauge.measures.parameters import DEPTH, MAX_REL, MIN_REL, check_scale
 from rankgauge.measures.registry import register
 from rankgauge.model.ranked import Floats, RankedGrades
@@ -131,7 +131,14 @@ def _check_range(measure: Measure) -> None:
 
 
 def _cwl(
-    name: str, continuation: Continuation, formula: str, source: str, *, at: bool, extra: tuple[Parameter, ...]
+    name: str,
+    continuation: Continuation,
+    formula: str,
+    source: str,
+    *,
+    at: bool,
+    extra: tuple[Parameter, ...],
+    form: Form = "",
 ) -> Definition:
     return Definition(
         name,
@@ -145,6 +152,7 @@ def _cwl(
         relevance=False,
         source=source,
         check=_check_range,
+        form=lambda measure: form,
     )
 
 
@@ -165,7 +173,15 @@ register(
         at=False,
         extra=(T,),
     ),
-    _cwl("INSQ", _insq, "C_i = ((i + 2T - 1) / (i + 2T))^2", "Moffat, Scholer and Thomas 2012", at=False, extra=(T,)),
+    _cwl(
+        "INSQ",
+        _insq,
+        "C_i = ((i + 2T - 1) / (i + 2T))^2",
+        "Moffat, Scholer and Thomas 2012",
+        at=False,
+        extra=(T,),
+        form="additive",
+    ),
     _cwl(
         "SDCG",
         _scaled_dcg,
@@ -173,6 +189,7 @@ register(
         "Järvelin and Kekäläinen 2002; Azzopardi et al. 2019",
         at=True,
         extra=(),
+        form="additive",
     ),
     _cwl(
         "NERR8", _nerr8, "C_i = 1 - gain_i for i < k, else 0", "Azzopardi, Mackenzie and Moffat 2021", at=True, extra=()

@@ -9,7 +9,7 @@ from rankgauge.measures import parse_measure
 from rankgauge.measures.explanations import TARGETS, Language, texts
 from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
 
-__all__ = ["FORMATS", "cautions", "render"]
+__all__ = ["FORMATS", "cautions", "contract_remark", "mean_table", "render"]
 
 FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
 Record = Mapping[str, Any]
@@ -69,7 +69,7 @@ def render(
         return render_csv(
             _per_query_table(record, digits, language) if per_query else _long_table(record, digits, language)
         )
-    table = _mean_table(record, digits, language)
+    table = mean_table(record, digits, language)
     if form == "latex":
         comments = "".join(f"% {warning}\n" for warning in cautions(record, language))
         return comments + render_latex(_per_query_table(record, digits, language) if per_query else table)
@@ -100,7 +100,7 @@ def _is_sum(record: Record) -> dict[str, bool]:
     return {measure["name"]: measure["aggregate"] == "sum" for measure in record["measures"]}
 
 
-def _mean_table(record: Record, digits: int, language: Language) -> Table:
+def mean_table(record: Record, digits: int, language: Language) -> Table:
     """One row for each system: mean and interval."""
     sums = _is_sum(record)
     rows = []
@@ -187,12 +187,18 @@ def _remarks(record: Record, language: Language) -> list[str]:
         who = "" if len(names) == len(systems) else f"{words['comma'].join(names)}{colon}"
         mark = f"{words['warning']}{colon}" if level == "warning" else ""
         remarks.append(f"{mark}{who}{text}")
-    contract = record["contract"]
+    return [*remarks, *contract_remark(record, language)]
+
+
+def contract_remark(record: Record, language: Language) -> list[str]:
+    """How the scores were counted; scores from elsewhere have no contract."""
+    words, contract = _WORDS[language], record["contract"]
+    if contract is None:
+        return []
     chosen = ", ".join(
         f"{key}={value}" for key, value in contract.items() if key != "preset" and value not in (None, False)
     )
-    remarks.append(f"{words['contract']}{colon}{contract['preset']} ({chosen})")
-    return remarks
+    return [f"{words['contract']}{words['colon']}{contract['preset']} ({chosen})"]
 
 
 def cautions(record: Record, language: Language) -> list[str]:

@@ -161,8 +161,8 @@ def _equivalence(column: Column, margin: float) -> float | None:
     """Two one-sided t tests: the larger p-value of mean <= -margin and of mean >= margin (Schuirmann 1987)."""
     if column.n < 2:
         return None
-    if not column.error:
-        return 0.0 if abs(column.mean) < margin else 1.0
+    if not column.error:  # no spread to divide by: the sign-flip test of n differences on the same side of the margin
+        return 2.0**-column.n if abs(column.mean) < margin else 1.0
     from scipy.special import stdtr
 
     above = stdtr(column.n - 1, -(column.mean + margin) / column.error)

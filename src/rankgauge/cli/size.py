@@ -1,0 +1,92 @@
+"""`rankgauge power` and `rankgauge audit`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from rankgauge.cli import options
+
+__all__ = ["audit", "power"]
+
+
+@click.command()
+@click.argument("files", metavar="[QRELS [NAME=]RUN [NAME=]RUN]", nargs=-1)
+@options.scoring
+@click.option("--difference", type=float, metavar="D", help="The true difference to be found.")
+@click.option("--queries", type=click.IntRange(2), metavar="N", help="How many queries there are to be.")
+@click.option("--sd", type=float, metavar="S", help="Spread of the per-query differences, instead of data.")
+@click.option("--power", "chance", type=float, default=0.8, show_default=True, help="Chance to find the difference.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the test.")
+@options.json_flag
+@options.lang
+def power(
+    files: tuple[str, ...],
+    measures: tuple[str, ...],
+    difference: float | None,
+    queries: int | None,
+    sd: float | None,
+    chance: float,
+    alpha: float,
+    as_json: bool,
+    language: str,
+    **choices: Any,
+) -> None:
+    """How many queries find a difference, or what difference so many queries find.
+
+    The spread of the per-query differences comes from two runs, or from --sd. With --difference the number of queries
+    follows, with --queries the smallest difference, with both the chance to find it. It is the power of the paired t
+    test, which the randomization test shares for all but the smallest test sets.
+    """
+    from rankgauge.errors import DataError
+    from rankgauge.experiments.size import size_for
+
+    asked = {"queries": queries, "difference": difference, "alpha": alpha, "power": chance}
+    if sd is not None:
+        if files:
+            raise DataError("give either two runs or --sd, not both")
+        sizes = [size_for(sd, **asked)]  # type: ignore[arg-type]
+    else:
+        if len(files) != 3:
+            raise DataError("give judgments and two runs, or the spread of the differences with --sd 0.25")
+        from rankgauge.cli.evaluate import named_runs
+        from rankgauge.experiments.comparison import compare
+        from rankgauge.experiments.evaluation import DEFAULT_MEASURES
+
+        choices |= options.read_choices(choices)
+        found = compare(files[0], named_runs(files[1:]), measures or DEFAULT_MEASURES, test="t", **choices)
+        sizes = []
+        for j, measure in enumerate(found.measures):
+            first, second = found.systems.values()
+            both = first.counted[:, j] & second.counted[:, j]
+            spread = float((second.values - first.values)[both, j].std(ddof=1)) if both.sum() > 1 else 0.0
+            sizes.append(size_for(spread, measure=measure.name, observed=int(both.sum()), **asked))  # type: ignore[arg-type]
+    if as_json:
+        from rankgauge.formats.json_values import dumps
+
+        click.echo(dumps([size.to_dict() for size in sizes]).decode())
+        return
+    for size in sizes:
+        click.echo(size.sentence("zh" if language == "zh" else "en"))
+
+
+@click.command()
+@click.option("--n", "n", type=int, required=True, help="How many queries the figures are means of.")
+@click.option("--value", type=float, required=True, help="The published mean, between 0 and 1.")
+@click.option("--baseline", type=float, help="The mean it was compared with.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of test and interval.")
+@options.json_flag
+@options.lang
+def audit(n: int, value: float, baseline: float | None, alpha: float, as_json: bool, language: str) -> None:
+    """What a published table can mean when only the number of queries and the means are known."""
+    from rankgauge.experiments.size import audit as look_at
+
+    found = look_at(n, value, baseline, alpha=alpha)
+    if as_json:
+        from rankgauge.formats.json_values import dumps
+
+        click.echo(dumps(found.to_dict()).decode())
+        return
+    for line in found.sentences("zh" if language == "zh" else "en"):
+        click.echo(line)

@@ -1,0 +1,126 @@
+"""Where systems differ: the queries that changed most, slices by tag, agreement of measures and of systems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from rankgauge.errors import DataError
+from rankgauge.experiments.comparison import Row, rows_of
+from rankgauge.stats.agreement import kendall_tau
+
+if TYPE_CHECKING:
+    from rankgauge.experiments.comparison import Comparison
+
+__all__ = ["Agreement", "Change", "Changes", "Slice", "agreement_of", "changes_of", "slices_of"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One query and its scores under both systems."""
+
+    query: str
+    a: float
+    b: float
+    difference: float
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The queries that gained and lost most from a to b; gaining is what is better for the measure."""
+
+    measure: str
+    a: str
+    b: str
+    gained: list[Change]
+    lost: list[Change]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The queries with one tag."""
+
+    tag: str
+    row: Row
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Kendall's tau-b of two measures or of two systems (None where one of them is constant)."""
+
+    kind: Literal["measures", "systems"]
+    a: str
+    b: str
+    over: str
+    """What is ordered: `systems` by their means, or `queries` by their scores (with the measure or system)."""
+    tau: float | None
+
+
+def changes_of(comparison: Comparison, n: int = 10) -> list[Changes]:
+    """For each measure and pair the n queries that gained and the n that lost most."""
+    found = []
+    for j, measure in enumerate(comparison.measures):
+        for a, b in comparison.pairs:
+            first, second = comparison.systems[a], comparison.systems[b]
+            both = first.counted[:, j] & second.counted[:, j]
+            difference = np.where(both, second.values[:, j] - first.values[:, j], 0.0)
+            gain = -difference if measure.lower_is_better else difference
+            order = np.argsort(-gain, kind="stable")
+            sides: list[list[Change]] = []
+            for rows in (order[:n][gain[order[:n]] > 1e-12], order[::-1][:n][gain[order[::-1][:n]] < -1e-12]):
+                sides.append(
+                    [
+                        Change(
+                            str(comparison.queries[i]),
+                            float(first.values[i, j]),
+                            float(second.values[i, j]),
+                            float(difference[i]),
+                        )
+                        for i in rows.tolist()
+                    ]
+                )
+            found.append(Changes(measure.name, a, b, *sides))
+    return found
+
+
+def slices_of(comparison: Comparison) -> list[Slice]:
+    """Every comparison again for the queries of each tag, all of them corrected as one family."""
+    if comparison.test_set is None or not any(query.tags for query in comparison.test_set):
+        raise DataError(
+            "slices need tags, and the judgments have none: give a test set in JSON whose queries have "
+            '"tags": ["billing", ...]'
+        )
+    tags = {query.id: query.tags for query in comparison.test_set}
+    names = sorted({tag for own in tags.values() for tag in own})
+    among = {tag: np.array([tag in tags.get(str(query), ()) for query in comparison.queries]) for tag in names}
+    settings = comparison.settings
+    rows = rows_of(comparison.measures, comparison.systems, comparison.pairs, settings, slices=among)
+    per_tag = len(comparison.measures) * len(comparison.pairs)
+    return [Slice(names[i // per_tag], row) for i, row in enumerate(rows)]
+
+
+def agreement_of(comparison: Comparison) -> list[Agreement]:
+    """Do the measures order the systems alike, and do the systems find the same queries hard?"""
+    found = []
+    names, systems = [measure.name for measure in comparison.measures], list(comparison.systems.values())
+    means = np.array([[s.values[s.counted[:, j], j].mean() for j in range(len(names))] for s in systems])
+    for i in range(len(names)):
+        for j in range(i + 1, len(names)):
+            if len(systems) >= 3:
+                found.append(
+                    Agreement("measures", names[i], names[j], "systems", kendall_tau(means[:, i], means[:, j]))
+                )
+                continue
+            for system in systems:
+                both = system.counted[:, i] & system.counted[:, j]
+                tau = kendall_tau(system.values[both, i], system.values[both, j])
+                found.append(Agreement("measures", names[i], names[j], f"queries of {system.name}", tau))
+    for j, name in enumerate(names):
+        for a, b in comparison.pairs:
+            first, second = comparison.systems[a], comparison.systems[b]
+            both = first.counted[:, j] & second.counted[:, j]
+            tau = kendall_tau(first.values[both, j], second.values[both, j])
+            found.append(Agreement("systems", a, b, f"queries by {name}", tau))
+    return found

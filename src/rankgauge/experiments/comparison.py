@@ -1,0 +1,368 @@
+"""`compare`: systems scored on the same queries, their differences tested as one family, a verdict for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankgauge.errors import DataError, MeasureError
+from rankgauge.experiments.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
+from rankgauge.measures import Law, Measure
+from rankgauge.measures.explanations import Language
+from rankgauge.model.ranked import Bools, Floats
+from rankgauge.stats.differences import Column
+from rankgauge.stats.family import Settings, Verdict, compare_columns
+from rankgauge.stats.intervals import Interval
+from rankgauge.stats.letters import letter_display
+
+if TYPE_CHECKING:
+    from rankgauge.experiments.changes import Agreement, Changes, Slice
+    from rankgauge.formats import RunParts
+    from rankgauge.model.judgments import Qrels
+    from rankgauge.model.run import Run
+    from rankgauge.model.testset import TestSet
+
+__all__ = ["Comparison", "Row", "Scored", "System", "compare", "compare_scores", "rows_of"]
+
+_SAME = 1e-12  # scores closer than this are a tie: rounding, not a win
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measure and pair. The difference is b minus a; the verdict is about b, seen from a."""
+
+    measure: str
+    a: str
+    b: str
+    mean_a: float
+    mean_b: float
+    difference: float
+    interval: Interval | None
+    """At 1 - alpha, adjusted like the p-value: it excludes 0 exactly if the corrected p-value is below alpha."""
+    lift: float | None
+    """Difference relative to a's mean."""
+    p_value: float | None
+    p_corrected: float | None
+    effect: float | None
+    """Mean difference over the standard deviation of the differences (Cohen's d for pairs)."""
+    wins: int
+    ties: int
+    losses: int
+    queries: int
+    p_equivalent: float | None
+    detectable: float | None
+    verdict: Verdict
+
+    def sentence(self, language: Language = "en") -> str:
+        """The verdict in words."""
+        from rankgauge.experiments.verdicts import row_sentence
+
+        return row_sentence(self, language)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A measure as a comparison needs it: its name, whether less is better, and the bounds of a difference."""
+
+    name: str
+    lower_is_better: bool = False
+    bounds: tuple[float, float] | None = None
+
+    @staticmethod
+    def of(measure: Measure) -> Scored:
+        if measure.definition.aggregate != "mean":
+            raise MeasureError(
+                f"{measure} is no mean over queries, so its differences cannot be tested query by query; "
+                "compare the measure it is made of, such as AP for GMAP"
+            )
+        bounded = Law.BOUNDED in measure.definition.laws
+        return Scored(str(measure), measure.definition.lower_is_better, (-1.0, 1.0) if bounded else None)
+
+
+@dataclass(frozen=True)
+class System:
+    """Scores of one system, queries by measures, and which of them count."""
+
+    name: str
+    values: Floats
+    counted: Bools
+
+
+def rows_of(
+    measures: Sequence[Scored],
+    systems: Mapping[str, System],
+    pairs: Sequence[tuple[str, str]],
+    settings: Settings,
+    slices: Mapping[str, Bools] | None = None,
+) -> list[Row]:
+    """Rows of all measures and pairs, corrected as one family; with slices, these rows again for each slice."""
+    columns, limits, keys = [], [], []
+    everything = {"": np.ones(len(next(iter(systems.values())).values), dtype=bool)}
+    for among in (slices or everything).values():
+        for j, (a, b) in [(j, pair) for j in range(len(measures)) for pair in pairs]:
+            keys.append((j, (a, b)))
+            first, second = systems[a], systems[b]
+            both = first.counted[:, j] & second.counted[:, j] & among
+            values = np.where(both, second.values[:, j] - first.values[:, j], 0.0)
+            values[np.abs(values) < _SAME] = 0.0
+            columns.append(Column(values, both))
+            limits.append(measures[j].bounds)
+    found = compare_columns(columns, settings, limits)
+    rows = []
+    for (j, (a, b)), column, result in zip(keys, columns, found, strict=True):
+        lower = measures[j].lower_is_better
+        mean_a, mean_b = (
+            float(systems[name].values[column.counted, j].sum() / column.n) if column.n else 0.0 for name in (a, b)
+        )
+        better = int((column.own < 0).sum()) if lower else int((column.own > 0).sum())
+        worse = int((column.own > 0).sum()) if lower else int((column.own < 0).sum())
+        rows.append(
+            Row(
+                measure=measures[j].name,
+                a=a,
+                b=b,
+                mean_a=mean_a,
+                mean_b=mean_b,
+                difference=column.mean,
+                interval=result.interval,
+                lift=column.mean / mean_a if mean_a else None,
+                p_value=result.p_value,
+                p_corrected=result.p_corrected,
+                effect=column.mean / column.deviation if column.deviation else (None if column.mean else 0.0),
+                wins=better,
+                ties=column.n - better - worse,
+                losses=worse,
+                queries=column.n,
+                p_equivalent=result.p_equivalent,
+                detectable=result.detectable,
+                verdict=_seen(result.verdict, lower),
+            )
+        )
+    return rows
+
+
+def _seen(verdict: Verdict, lower_is_better: bool) -> Verdict:
+    if not lower_is_better or verdict not in ("better", "worse"):
+        return verdict
+    return "worse" if verdict == "better" else "better"
+
+
+class Comparison:
+    """Systems compared on the same queries: `.rows`, `.groups`, `.summary()`, and where they differ."""
+
+    def __init__(
+        self,
+        queries: Sequence[str],
+        measures: Sequence[Scored],
+        systems: Mapping[str, System],
+        settings: Settings,
+        *,
+        baseline: str | None = None,
+        evaluations: Sequence[Evaluation] = (),
+        qrels: Qrels | None = None,
+        runs: Mapping[str, Any] | None = None,
+        test_set: TestSet | None = None,
+        collapse_chunks: str | Mapping[str, str] | None = None,
+    ) -> None:
+        self.queries, self.measures, self.systems = queries, measures, systems
+        self.settings, self.baseline = settings, baseline
+        self.evaluations, self.qrels, self.test_set = evaluations, qrels, test_set
+        self._runs, self._collapse = runs or {}, collapse_chunks
+        names = list(systems)
+        if len(names) < 2:
+            raise DataError("a comparison needs at least two systems")
+        if baseline is not None and baseline not in systems:
+            raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(names)}")
+        self.pairs = (
+            [(baseline, name) for name in names if name != baseline]
+            if baseline is not None
+            else [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+        )
+        self.rows = rows_of(measures, systems, self.pairs, settings)
+
+    def open_run(self, name: str) -> Run | RunParts:
+        """A system's run, to look at its documents once more."""
+        from rankgauge.experiments.evaluation import read_run
+
+        run = read_run(self._runs[name], name)
+        if self._collapse is None:
+            return run
+        from rankgauge.engine.chunks import collapse
+
+        return collapse(run, self._collapse)[0]
+
+    def row(self, measure: str, a: str, b: str) -> Row:
+        for row in self.rows:
+            if (row.measure, row.a, row.b) == (measure, a, b):
+                return row
+        raise KeyError(f"{measure}: {a} and {b} were not compared")
+
+    @cached_property
+    def groups(self) -> dict[str, list[tuple[str, float, str]]]:
+        """For each measure the systems, best first, with their mean and letters; those that share a letter cannot be
+        told apart. Only where all pairs were compared."""
+        if self.baseline is not None and len(self.systems) > 2:
+            return {}
+        shown = {}
+        for j, measure in enumerate(self.measures):
+            means = {
+                name: float(system.values[system.counted[:, j], j].mean()) if system.counted[:, j].any() else 0.0
+                for name, system in self.systems.items()
+            }
+            order = sorted(means, key=lambda name: means[name], reverse=not measure.lower_is_better)
+            apart = [
+                (order.index(row.a), order.index(row.b))
+                for row in self.rows
+                if row.measure == measure.name and row.verdict in ("better", "worse")
+            ]
+            letters = letter_display(len(order), apart)
+            shown[measure.name] = [(name, means[name], letters[i]) for i, name in enumerate(order)]
+        return shown
+
+    def changes(self, n: int = 10) -> list[Changes]:
+        """For each measure and pair the n queries that gained and the n that lost most."""
+        from rankgauge.experiments.changes import changes_of
+
+        return changes_of(self, n)
+
+    @cached_property
+    def slices(self) -> list[Slice]:
+        """Every row again for the queries of each tag of the test set, corrected across all of these rows."""
+        from rankgauge.experiments.changes import slices_of
+
+        return slices_of(self)
+
+    @cached_property
+    def agreement(self) -> list[Agreement]:
+        """Kendall's tau between measures and between systems."""
+        from rankgauge.experiments.changes import agreement_of
+
+        return agreement_of(self)
+
+    def summary(self, language: Language = "en") -> list[str]:
+        """What to do, in a paragraph or two."""
+        from rankgauge.experiments.verdicts import summary_of
+
+        return summary_of(self, language)
+
+    @property
+    def warnings(self) -> list[str]:
+        from rankgauge.experiments.verdicts import notes_of_comparison
+
+        return [note.text for note in notes_of_comparison(self) if note.level == "warning"]
+
+    def to_json(self) -> str:
+        """The result document."""
+        from rankgauge.experiments.comparison_record import comparison_record
+        from rankgauge.formats.json_values import dumps
+
+        return dumps(comparison_record(self)).decode()
+
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(self.systems)}: {len(self.rows)} rows)"
+
+
+def compare(
+    qrels: Qrels | TestSet | Mapping[str, Any] | str | os.PathLike[str] | Any,
+    runs: Mapping[str, Any],
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+    *,
+    baseline: str | None = None,
+    test: str = "randomization",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    margin: float = 0.01,
+    seed: int = 0,
+    samples: int | None = None,
+    **choices: Any,
+) -> Comparison:
+    """Score several runs on the same judgments and say which differences are real.
+
+    `runs` maps a name to a run of any kind that `evaluate` takes. Without a baseline all pairs are compared, with one
+    all others with it; the correction covers exactly these rows. `margin` is the difference that would not matter.
+    `choices` are those of `evaluate`: contract, ties, missing, rel and so on.
+    """
+    from rankgauge.experiments.evaluation import read_qrels
+    from rankgauge.model.testset import TestSet
+
+    settings = Settings.of(test, correction, alpha, margin, seed, samples)
+    if not isinstance(runs, Mapping):
+        raise DataError('runs are given by name: {"a": run, "b": run}')
+    if baseline is not None and baseline not in runs:
+        raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(map(str, runs))}")
+    if len(runs) < 2:
+        raise DataError("a comparison needs at least two systems; evaluate scores one")
+    source = qrels
+    if isinstance(qrels, str | os.PathLike):
+        from rankgauge.formats import load_judgments
+
+        source = load_judgments(qrels)
+    test_set = source if isinstance(source, TestSet) else None
+    judgments = read_qrels(source)
+    found = [evaluate(judgments, run, measures, name=str(name), **choices) for name, run in runs.items()]
+    first = found[0].table
+    return Comparison(
+        first.queries,
+        [Scored.of(measure) for measure in found[0].measures],
+        {e.name: System(e.name, e.table.values, e.table.counted & np.isfinite(e.table.values)) for e in found},
+        settings,
+        baseline=baseline,
+        evaluations=found,
+        qrels=judgments,
+        runs={str(name): run for name, run in runs.items()},
+        test_set=test_set,
+        collapse_chunks=choices.get("collapse_chunks"),
+    )
+
+
+def compare_scores(
+    scores: Mapping[str, Iterable[float | None]],
+    *,
+    measure: str = "score",
+    queries: Sequence[str] | None = None,
+    baseline: str | None = None,
+    lower_is_better: bool = False,
+    test: str = "randomization",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    margin: float = 0.01,
+    seed: int = 0,
+    samples: int | None = None,
+) -> Comparison:
+    """Compare per-query scores from elsewhere: one list for each system, entry i of each about the same query.
+
+    A missing score (None or NaN) leaves that query out of the pairs it belongs to.
+    """
+    settings = Settings.of(test, correction, alpha, margin, seed, samples)
+    vectors: dict[str, Floats] = {}
+    for name, values in scores.items():
+        try:
+            listed = list(values)
+            vectors[str(name)] = np.array([np.nan if v is None else float(v) for v in listed], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(f"the scores of {name!r} are no list of numbers") from None
+    sizes = {name: len(vector) for name, vector in vectors.items()}
+    if len(set(sizes.values())) > 1:
+        counts = ", ".join(f"{name} {n}" for name, n in sizes.items())
+        raise DataError(f"the systems have different numbers of scores ({counts}); entry i must be of one query in all")
+    n = next(iter(sizes.values()), 0)
+    if any(np.isinf(vector).any() for vector in vectors.values()):
+        raise DataError("a score is infinite")
+    named = list(queries) if queries is not None else [str(i + 1) for i in range(n)]
+    if len(named) != n:
+        raise DataError(f"there are {len(named)} queries, but {n} scores for each system")
+    matrices = {name: np.nan_to_num(vector)[:, None] for name, vector in vectors.items()}
+    known = {name: np.isfinite(vector)[:, None] for name, vector in vectors.items()}
+    inside = all(bool(((v >= 0) & (v <= 1)).all()) for v in matrices.values())
+    return Comparison(
+        named,
+        [Scored(measure, lower_is_better, (-1.0, 1.0) if inside else None)],
+        {name: System(name, matrices[name], known[name]) for name in vectors},
+        settings,
+        baseline=baseline,
+    )

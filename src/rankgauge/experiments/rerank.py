@@ -1,0 +1,191 @@
+"""Before and after a reranker: what the candidates allowed, and what the order made of it.
+
+A reranker can only reorder its candidates. The ceiling is the score of the best order of the first stage's whole list;
+what lies between the ceiling and a perfect list was lost before the reranker saw anything:
+
+    before <= after <= ceiling <= perfect        (a reranker may also do harm: after < before)
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankgauge.errors import DataError
+from rankgauge.measures import Law, Measure, parse_measure
+from rankgauge.measures.explanations import LANGUAGES, Language
+from rankgauge.model.ranked import RankedGrades
+
+if TYPE_CHECKING:
+    from rankgauge.experiments.comparison import Comparison
+
+__all__ = ["Rerank", "RerankRow", "rerank_of"]
+
+_TEXTS: dict[str, tuple[str, str]] = {
+    "gained": (
+        "{measure}: {before} to {after}; the best order of the candidates would reach {ceiling}, so the reranker made "
+        "{share} of the {room} that reordering could win",
+        "{measure}：{before} → {after}；候选文档的最佳排序可达 {ceiling}，重排实现了可提升空间 {room} 中的 {share}",
+    ),
+    "lost": (
+        "{measure}: {before} to {after}, though the best order of the candidates would reach {ceiling}: the reranker "
+        "does harm",
+        "{measure}：{before} → {after}，而候选文档的最佳排序可达 {ceiling}：重排反而有害",
+    ),
+    "no room": (
+        "{measure}: {before} to {after}; the candidates were already in their best order ({ceiling}), so reranking "
+        "could win nothing",
+        "{measure}：{before} → {after}；候选文档已是最佳排序（{ceiling}），重排没有提升空间",
+    ),
+    "beyond": (
+        "{measure}: {missing} of a perfect score is out of reach of any order: those documents are not among the "
+        "candidates",
+        "{measure}：满分中有 {missing} 是任何排序都无法达到的，因为相应文档不在候选之中",
+    ),
+    "recall": (
+        "the candidates hold {share} of the relevant documents",
+        "候选文档包含 {share} 的相关文档",
+    ),
+    "strangers": (
+        "warning: {n} documents of {after} are not among the candidates of {before}, in {queries} queries; it is not "
+        "only a reordering, and may exceed the ceiling",
+        "警告：{after} 有 {n} 个文档不在 {before} 的候选之中，涉及 {queries} 个查询；这不只是重排，可能超过上限",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class RerankRow:
+    """Means of one measure over the queries that count for both systems."""
+
+    measure: str
+    before: float
+    after: float
+    ceiling: float
+    """Of the best order of the candidates."""
+    perfect: float
+    """Of the best list the judgments allow."""
+
+    @property
+    def share(self) -> float | None:
+        """How much of what reordering could win was won; None where there was nothing to win."""
+        room = self.ceiling - self.before
+        return (self.after - self.before) / room if room > 1e-9 else None
+
+    def sentences(self, language: Language) -> list[str]:
+        share = self.share
+        key = "no room" if share is None else "gained" if share >= 0 else "lost"
+        at = 0 if language == "en" else 1
+        said = [
+            _TEXTS[key][at].format(
+                measure=self.measure,
+                before=f"{self.before:.4f}",
+                after=f"{self.after:.4f}",
+                ceiling=f"{self.ceiling:.4f}",
+                share="" if share is None else f"{100 * share:.0f} %",
+                room=f"{self.ceiling - self.before:.4f}",
+            )
+        ]
+        if self.perfect - self.ceiling > 1e-9:
+            said.append(_TEXTS["beyond"][at].format(measure=self.measure, missing=f"{self.perfect - self.ceiling:.4f}"))
+        return said
+
+
+@dataclass(frozen=True)
+class Rerank:
+    """The split for all measures, the recall of the candidates, and documents that were no candidates."""
+
+    before: str
+    after: str
+    rows: list[RerankRow]
+    recall: float
+    strangers: int
+    strange_queries: int
+
+    def sentences(self, language: Language = "en") -> list[str]:
+        at = 0 if language == "en" else 1
+        said = [_TEXTS["recall"][at].format(share=f"{100 * self.recall:.1f} %")]
+        for row in self.rows:
+            said += row.sentences(language)
+        if self.strangers:
+            said.append(
+                _TEXTS["strangers"][at].format(
+                    n=self.strangers, queries=self.strange_queries, before=self.before, after=self.after
+                )
+            )
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        rows = [{**asdict(row), "share": row.share} for row in self.rows]
+        sentences = {language: self.sentences(language) for language in LANGUAGES}
+        return {**asdict(self), "rows": rows, "sentences": sentences}
+
+
+def rerank_of(comparison: Comparison) -> Rerank:
+    """The split of a comparison of exactly two systems: the candidates, and the same list reranked."""
+    if len(comparison.systems) != 2 or not comparison.evaluations or comparison.qrels is None:
+        raise DataError("--rerank compares exactly two runs: before=CANDIDATES after=RERANKED")
+    from rankgauge.engine.lists import top_lists
+    from rankgauge.engine.matching import match
+
+    before, after = comparison.evaluations
+    for measure in before.measures:
+        if Law.MONOTONE not in measure.definition.laws or measure.get("budget") is not None:
+            raise DataError(f"{measure} has no ceiling: sorting candidates by grade need not be its best order")
+    contract = before.contract.with_changes(depth=None)
+    candidates = match(comparison.qrels, comparison.open_run(before.name), contract).ranked
+    best, ideal = _best_order(candidates), _ideal(candidates)
+    rows = []
+    for j, measure in enumerate(before.measures):
+        both = before.table.counted[:, j] & after.table.counted[:, j]
+        means = [
+            float(values[both].mean()) if both.any() else 0.0
+            for values in (
+                before.table.values[:, j],
+                after.table.values[:, j],
+                measure.score(best),
+                measure.score(ideal),
+            )
+        ]
+        rows.append(RerankRow(str(measure), *means))
+    rel = next((m.get("rel") for m in before.measures if m.definition.relevance and m.get("rel") is not None), 1.0)
+    recall = _recall(candidates, rel)
+    lists = [
+        top_lists(comparison.qrels, comparison.open_run(name), contract, None) for name in (before.name, after.name)
+    ]
+    new = {q: {d.doc for d in docs} - {d.doc for d in lists[0].get(q, [])} for q, docs in lists[1].items()}
+    counts = [len(docs) for docs in new.values() if docs]
+    return Rerank(before.name, after.name, rows, recall, sum(counts), len(counts))
+
+
+def _recall(candidates: RankedGrades, rel: float) -> float:
+    measure: Measure = parse_measure("R") if rel == 1.0 else parse_measure(f"R(rel={rel:g})")
+    has = candidates.n_relevant(rel) > 0
+    return float(measure.score(candidates)[has].mean()) if has.any() else 0.0
+
+
+def _best_order(ranked: RankedGrades) -> RankedGrades:
+    """The same documents, best grade first and unjudged ones last."""
+    order = np.lexsort((-ranked.grades, ranked.owner))
+    owner = ranked.owner[order]
+    place = np.arange(len(order)) - ranked.starts[owner]
+    return replace(
+        ranked, above=place, tied=np.ones_like(place), grades=ranked.grades[order], subtopics=None, _cache={}
+    )
+
+
+def _ideal(ranked: RankedGrades) -> RankedGrades:
+    """All judged documents, best grade first."""
+    place = np.arange(len(ranked.judged_grades)) - ranked.judged_starts[ranked.judged_owner]
+    return replace(
+        ranked,
+        starts=ranked.judged_starts,
+        above=place,
+        tied=np.ones_like(place),
+        grades=ranked.judged_grades,
+        retrieved=np.maximum(ranked.retrieved, np.diff(ranked.judged_starts)),
+        subtopics=None,
+        _cache={},
+    )

@@ -1,0 +1,187 @@
+"""How large a test set must be, and what a published figure with only n and a mean can mean."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rankgauge.errors import DataError
+from rankgauge.measures.explanations import LANGUAGES, Language
+from rankgauge.stats.intervals import share_interval
+from rankgauge.stats.power import detectable_difference, power_of, queries_needed, significant_spread
+
+__all__ = ["Audit", "Size", "audit", "size_for"]
+
+
+@dataclass(frozen=True)
+class Size:
+    """Queries, difference and power of a paired t test; two of them were given, the third follows."""
+
+    measure: str
+    deviation: float
+    """Standard deviation of the per-query differences."""
+    queries: int
+    difference: float
+    power: float
+    alpha: float
+    asked: str
+    """What was asked for: queries, difference or power."""
+    observed: int | None = None
+    """How many queries the standard deviation was taken from."""
+
+    def sentence(self, language: Language = "en") -> str:
+        at = 0 if language == "en" else 1
+        spread = f"{self.deviation:.4f}"
+        values = {
+            "measure": self.measure,
+            "n": self.queries,
+            "d": f"{self.difference:.4f}",
+            "power": f"{100 * self.power:.0f} %",
+            "alpha": f"{self.alpha:g}",
+        }
+        texts = {
+            "queries": (
+                "{measure}: {n} queries find a true difference of {d} with a chance of {power} (alpha {alpha})",
+                "{measure}：要以 {power} 的把握检出 {d} 的真实差值，需要 {n} 个查询（alpha {alpha}）",
+            ),
+            "difference": (
+                "{measure}: with {n} queries a true difference of {d} or more is found with a chance of {power} "
+                "(alpha {alpha})",
+                "{measure}：{n} 个查询能以 {power} 的把握检出 {d} 以上的真实差值（alpha {alpha}）",
+            ),
+            "power": (
+                "{measure}: the chance that {n} queries find a true difference of {d} is {power} (alpha {alpha})",
+                "{measure}：{n} 个查询检出 {d} 的真实差值的把握为 {power}（alpha {alpha}）",
+            ),
+        }
+        source = (
+            (f"; spread of the differences {spread}", f"；差值的标准差 {spread}")
+            if self.observed is None
+            else (
+                f"; spread of the differences {spread}, seen in {self.observed} queries",
+                f"；差值的标准差 {spread}，取自 {self.observed} 个查询",
+            )
+        )
+        return texts[self.asked][at].format(**values) + source[at]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "sentence": {language: self.sentence(language) for language in LANGUAGES}}
+
+
+def size_for(
+    deviation: float,
+    *,
+    measure: str = "score",
+    queries: int | None = None,
+    difference: float | None = None,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    observed: int | None = None,
+) -> Size:
+    """What follows from two of queries, difference and power: queries needed, difference found, or the power."""
+    if not math.isfinite(deviation) or deviation <= 0:
+        raise DataError(
+            f"{measure}: the differences have a spread of {deviation:g}; it must be above 0, for systems that score "
+            "alike on every query say nothing about the size of a test set"
+        )
+    if difference is not None and not (math.isfinite(difference) and difference != 0):
+        raise DataError(f"difference {difference!r} must be a number other than 0")
+    if queries is not None and difference is not None:
+        reached = power_of(difference, deviation, queries, alpha)
+        return Size(measure, deviation, queries, abs(difference), reached, alpha, "power", observed)
+    if difference is not None:
+        n = queries_needed(difference, deviation, alpha, power)
+        return Size(measure, deviation, n, abs(difference), power, alpha, "queries", observed)
+    if queries is None:
+        raise DataError(
+            "say which difference is to be found (--difference 0.02), or with how many queries (--queries 150)"
+        )
+    found = detectable_difference(deviation, queries, alpha, power)
+    if found is None:
+        raise DataError(f"{queries} queries are too few to find any difference; give at least 2")
+    return Size(measure, deviation, queries, found, power, alpha, "difference", observed)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a mean over n queries can mean, if nothing else was published. Scores lie between 0 and 1."""
+
+    n: int
+    value: float
+    baseline: float | None
+    alpha: float
+    low: float
+    high: float
+    """Interval that n allows where scores are 0 or 1, the widest spread that scores with this mean can have."""
+    largest_spread: float | None
+    """The largest standard deviation of the per-query differences at which the gap would be significant."""
+    needed_correlation: float | None
+    """The least correlation of the two systems' scores that gives so small a spread, if each is spread as widely as
+    its mean allows; above 1 where nothing would do."""
+
+    def sentences(self, language: Language = "en") -> list[str]:
+        at, level = (0 if language == "en" else 1), f"{100 * (1 - self.alpha):g}"
+        said = [
+            (
+                f"a mean of {self.value:g} over {self.n} queries: {level} % interval [{self.low:.3f}, {self.high:.3f}] "
+                "if every query scores 0 or 1, the widest that n allows; graded scores are spread less",
+                f"{self.n} 个查询的均值 {self.value:g}：若每个查询得分只有 0 或 1（最宽的情形），{level} % 区间为 "
+                f"[{self.low:.3f}, {self.high:.3f}]；分级得分的波动更小",
+            )[at]
+        ]
+        if self.baseline is None or self.largest_spread is None:
+            return said
+        gap = self.value - self.baseline
+        said.append(
+            (
+                f"the gap of {gap:+g} to {self.baseline:g} is significant only if the per-query differences have a "
+                f"standard deviation below {self.largest_spread:.4f}",
+                f"与 {self.baseline:g} 相差 {gap:+g}：只有逐查询差值的标准差小于 {self.largest_spread:.4f} 时才显著",
+            )[at]
+        )
+        if self.needed_correlation is not None:
+            said.append(
+                (
+                    f"were both spread as widely as their means allow, their scores would have to correlate above "
+                    f"{self.needed_correlation:.2f}",
+                    f"若两者的波动都达到均值所允许的最大程度，则其得分的相关系数须高于 {self.needed_correlation:.2f}",
+                )[at]
+                if self.needed_correlation < 1
+                else (
+                    "were both spread as widely as their means allow, no correlation would make the gap significant",
+                    "若两者的波动都达到均值所允许的最大程度，则无论相关性多高，差距都不显著",
+                )[at]
+            )
+        said.append(
+            (
+                "ask for the per-query scores: with them the question is settled by 'rankgauge compare-scores'",
+                "请索取逐查询得分：有了它们，用 rankgauge compare-scores 即可判定",
+            )[at]
+        )
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "sentences": {language: self.sentences(language) for language in LANGUAGES}}
+
+
+def audit(n: int, value: float, baseline: float | None = None, *, alpha: float = 0.05) -> Audit:
+    """What a published mean over n queries allows one to say."""
+    for name, number in (("value", value), ("baseline", baseline)):
+        if number is not None and not 0 <= number <= 1:
+            raise DataError(f"{name} {number!r} must lie between 0 and 1: it is a mean of scores from 0 to 1")
+    if n < 2:
+        raise DataError(f"{n} queries say nothing about spread; give at least 2")
+    if not 0 < alpha < 1:
+        raise DataError(f"alpha {alpha!r} must lie between 0 and 1, such as 0.05")
+    low, high = share_interval(value, n, 1 - alpha)
+    spread = correlation = None
+    if baseline is not None:
+        if baseline == value:
+            raise DataError("value and baseline are the same: there is no gap to judge")
+        spread = significant_spread(value - baseline, n, alpha)
+        first, second = (math.sqrt(x * (1 - x) * n / (n - 1)) for x in (value, baseline))
+        if first and second:
+            # var(a - b) = var a + var b - 2 r sd a sd b
+            correlation = (first**2 + second**2 - spread**2) / (2 * first * second)
+    return Audit(n, value, baseline, alpha, low, high, spread, correlation)

@@ -1,0 +1,266 @@
+"""Verdicts, advice and remarks of a comparison in words, English and Chinese."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from rankgauge.experiments.notes import Note, notes_of
+from rankgauge.measures.explanations import Language
+
+if TYPE_CHECKING:
+    from rankgauge.experiments.comparison import Comparison, Row
+
+__all__ = ["VERDICTS", "notes_of_comparison", "row_sentence", "summary_of"]
+
+_FEW_QUERIES = 25
+
+VERDICTS: dict[Language, dict[str, str]] = {
+    "en": {"better": "better", "worse": "worse", "equivalent": "equivalent", "cannot tell": "cannot tell"},
+    "zh": {"better": "更好", "worse": "更差", "equivalent": "等效", "cannot tell": "无法判断"},
+}
+
+_TEXTS: dict[str, tuple[str, str]] = {
+    "better": (
+        "{measure}: {b} is better than {a} by {difference} {interval}, p = {p}",
+        "{measure}：{b} 优于 {a}，差值 {difference} {interval}，p = {p}",
+    ),
+    "worse": (
+        "{measure}: {b} is worse than {a}: {difference} {interval}, p = {p}",
+        "{measure}：{b} 不如 {a}，差值 {difference} {interval}，p = {p}",
+    ),
+    "equivalent": (
+        "{measure}: {a} and {b} are equivalent: the difference of {difference} {interval} lies within the margin",
+        "{measure}：{a} 与 {b} 等效，差值 {difference} {interval} 在容许范围之内",
+    ),
+    "identical": (
+        "{measure}: {a} and {b} score the same on every one of {n} queries",
+        "{measure}：{a} 与 {b} 在全部 {n} 个查询上得分相同",
+    ),
+    "cannot tell": (
+        "{measure}: cannot tell {a} and {b} apart with this test set: {difference} {interval}, p = {p}; "
+        "it could have found a difference of {detectable} or more",
+        "{measure}：用这个测试集无法区分 {a} 与 {b}，差值 {difference} {interval}，p = {p}；"
+        "可检出的最小差值约为 {detectable}",
+    ),
+    "no difference": (
+        "{measure}: cannot tell {a} and {b} apart with this test set: {difference} {interval}, p = {p}; "
+        "with {n} queries no difference could be called real",
+        "{measure}：用这个测试集无法区分 {a} 与 {b}，差值 {difference} {interval}，p = {p}；"
+        "只有 {n} 个查询，任何差值都无法确认",
+    ),
+    "no test": (
+        "{measure}: {a} and {b} have {n} queries in common, too few to test a difference",
+        "{measure}：{a} 与 {b} 只有 {n} 个共同查询，无法检验差值",
+    ),
+    "win": (
+        "{b} beats {a} on {names}{other}. Take {b}.",
+        "{b} 在 {names} 上优于 {a}{other}。建议采用 {b}。",
+    ),
+    "lose": (
+        "{b} falls behind {a} on {names}{other}. Keep {a}.",
+        "{b} 在 {names} 上不如 {a}{other}。建议保留 {a}。",
+    ),
+    "mixed": (
+        "{b} is better than {a} on {wins} and worse on {losses}. Which matters more is for you to decide.",
+        "{b} 在 {wins} 上优于 {a}，在 {losses} 上不如 {a}。取舍取决于哪个指标更重要。",
+    ),
+    "same": (
+        "{a} and {b} are equivalent on {names}: no difference beyond {margin}. Choose by cost or speed.",
+        "{a} 与 {b} 在 {names} 上等效，差值不超过 {margin}。可按成本或速度选择。",
+    ),
+    "open": (
+        "This test set cannot tell {a} and {b} apart{other}. That is no proof that they are equal: with {n} queries it "
+        "finds differences of about {detectable} ({measure}) or more. Judge more queries, or decide on other grounds.",
+        "这个测试集无法区分 {a} 与 {b}{other}。这并不说明两者相同：{n} 个查询只能检出约 {detectable}（{measure}）"
+        "以上的差值。请增加有标注的查询，或依据其他因素决定。",
+    ),
+    "open, no size": (
+        "This test set cannot tell {a} and {b} apart{other}. With {n} queries it could not tell any two systems apart. "
+        "Judge more queries.",
+        "这个测试集无法区分 {a} 与 {b}{other}。{n} 个查询无法区分任何两个系统，请增加有标注的查询。",
+    ),
+    "rest same": ("; equivalent on {names}", "；在 {names} 上等效"),
+    "rest open": ("; on {names} it cannot be told", "；在 {names} 上无法判断"),
+    "groups": (
+        "By {measure}: {groups}. Systems that share a letter cannot be told apart.",
+        "按 {measure}：{groups}。字母相同的系统无法区分。",
+    ),
+    "baseline": (
+        "Against {a} ({measure}): {better}; {worse}; {rest}.",
+        "与 {a} 相比（{measure}）：{better}；{worse}；{rest}。",
+    ),
+    "are better": ("better: {names}", "更好：{names}"),
+    "are worse": ("worse: {names}", "更差：{names}"),
+    "are open": ("not told apart or equivalent: {names}", "无法区分或等效：{names}"),
+    "none": ("none", "无"),
+    "few": (
+        "few queries ({n}): only large differences can be found, and the mean leans on each of them",
+        "查询较少（{n} 个）：只能检出较大的差值，且每个查询对均值影响很大",
+    ),
+    "left out": (
+        "{measure}: {n} queries without a score of both {a} and {b} are left out of their comparison",
+        "{measure}：{n} 个查询缺少 {a} 或 {b} 的得分，未计入比较",
+    ),
+    "family": (
+        "p-values and intervals are corrected for the {n} comparisons shown ({correction}); level {share} %, "
+        "test: {test}{draws}",
+        "p 值与区间已按所示的 {n} 个比较校正（{correction}）；水平 {share} %，检验：{test}{draws}",
+    ),
+    "not a mean": (
+        "the {test} test is no test of means: its p-value and interval are about the {what} of the queries that differ",
+        "{test} 检验并不检验均值：其 p 值与区间针对得分不同的查询的{what}",
+    ),
+    "draws": (", {n} draws, seed {seed}", "，{n} 次抽样，种子 {seed}"),
+    "uncorrected": (
+        "nothing is corrected for the {n} comparisons shown: one in {one} true zeros would look real",
+        "所示 {n} 个比较未作多重校正：每 {one} 个并不存在的差异就会有一个看似真实",
+    ),
+}
+
+
+def _say(key: str, language: Language, **values: object) -> str:
+    return _TEXTS[key][0 if language == "en" else 1].format(**values)
+
+
+def _listed(names: list[str], language: Language) -> str:
+    return ("、" if language == "zh" else ", ").join(names)
+
+
+def shown_p(p: float | None) -> str:
+    if p is None:
+        return "-"
+    return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
+
+
+def shown_bounds(low: float | None, high: float | None, digits: int = 4) -> str:
+    """[low, high]; an open end is an infinity sign."""
+    ends = ["-∞" if low is None or low == -math.inf else f"{low:+.{digits}f}"]
+    ends.append("∞" if high is None or high == math.inf else f"{high:+.{digits}f}")
+    return f"[{ends[0]}, {ends[1]}]"
+
+
+def row_sentence(row: Row, language: Language) -> str:
+    interval = "" if row.interval is None else shown_bounds(row.interval.low, row.interval.high)
+    key: str = row.verdict
+    if row.p_value is None:
+        key = "no test"
+    elif row.verdict == "equivalent" and row.ties == row.queries:
+        key = "identical"
+    elif row.verdict == "cannot tell" and row.detectable is None:
+        key = "no difference"
+    return _say(
+        key,
+        language,
+        measure=row.measure,
+        a=row.a,
+        b=row.b,
+        difference=f"{row.difference:+.4f}",
+        interval=interval,
+        p=shown_p(row.p_corrected),
+        detectable="-" if row.detectable is None else f"{row.detectable:.4f}",
+        n=row.queries,
+    )
+
+
+def summary_of(comparison: Comparison, language: Language) -> list[str]:
+    """One paragraph for two systems; for more, the groups or the standing against the baseline, by measure."""
+    if len(comparison.pairs) == 1:
+        return [_advice(comparison, language)]
+    paragraphs = []
+    if comparison.groups:
+        for name, entries in comparison.groups.items():
+            groups = _listed([f"{system} {mean:.4f} ({letters})" for system, mean, letters in entries], language)
+            paragraphs.append(_say("groups", language, measure=name, groups=groups))
+        return paragraphs
+    for measure in comparison.measures:
+        rows = [row for row in comparison.rows if row.measure == measure.name]
+        by: Mapping[str, list[str]] = {
+            "are better": [row.b for row in rows if row.verdict == "better"],
+            "are worse": [row.b for row in rows if row.verdict == "worse"],
+            "are open": [row.b for row in rows if row.verdict in ("equivalent", "cannot tell")],
+        }
+        said = {
+            key: _say(key, language, names=_listed(names, language) or _say("none", language))
+            for key, names in by.items()
+        }
+        paragraphs.append(
+            _say(
+                "baseline",
+                language,
+                a=comparison.baseline,
+                measure=measure.name,
+                better=said["are better"],
+                worse=said["are worse"],
+                rest=said["are open"],
+            )
+        )
+    return paragraphs
+
+
+def _advice(comparison: Comparison, language: Language) -> str:
+    """What to do with two systems."""
+    rows = comparison.rows
+    a, b = comparison.pairs[0]
+    names = {
+        verdict: [row.measure for row in rows if row.verdict == verdict]
+        for verdict in ("better", "worse", "equivalent", "cannot tell")
+    }
+    same, still_open = names["equivalent"], names["cannot tell"]
+    other = _say("rest same", language, names=_listed(same, language)) if same else ""
+    unknown = _say("rest open", language, names=_listed(still_open, language)) if still_open else ""
+    if names["better"] and names["worse"]:
+        return _say(
+            "mixed",
+            language,
+            a=a,
+            b=b,
+            wins=_listed(names["better"], language),
+            losses=_listed(names["worse"], language),
+        )
+    if names["better"] or names["worse"]:
+        key, found = ("win", names["better"]) if names["better"] else ("lose", names["worse"])
+        return _say(key, language, a=a, b=b, names=_listed(found, language), other=other + unknown)
+    if not still_open:
+        margin = f"{comparison.settings.margin:g}"
+        return _say("same", language, a=a, b=b, names=_listed(same, language), margin=margin)
+    row = next(row for row in rows if row.verdict == "cannot tell")
+    key = "open" if row.detectable is not None else "open, no size"
+    shown = "" if row.detectable is None else f"{row.detectable:.3f}"
+    return _say(key, language, a=a, b=b, other=other, n=row.queries, detectable=shown, measure=row.measure)
+
+
+def notes_of_comparison(comparison: Comparison, language: Language = "en") -> list[Note]:
+    """Remarks on the comparison, then those on the scores that all or some systems share."""
+    notes: list[Note] = []
+
+    def say(level: Literal["info", "warning"], key: str, **values: object) -> None:
+        notes.append(Note(level, key, _say(key, language, **values)))
+
+    settings, family = comparison.settings, sum(row.p_value is not None for row in comparison.rows)
+    draws = _say("draws", language, n=settings.samples, seed=settings.seed) if settings.samples else ""
+    if settings.correction == "none" and family > 1:
+        say("warning", "uncorrected", n=family, one=round(1 / settings.alpha))
+    share = f"{100 * (1 - settings.alpha):g}"
+    say("info", "family", n=family, correction=settings.correction, share=share, test=settings.test, draws=draws)
+    if settings.test in ("wilcoxon", "sign"):
+        english = {"wilcoxon": "pseudo-median", "sign": "median"}
+        chinese = {"wilcoxon": "伪中位数", "sign": "中位数"}
+        what = (english if language == "en" else chinese)[settings.test]
+        say("warning", "not a mean", test=settings.test, what=what)
+    counts = [row.queries for row in comparison.rows]
+    if counts and 2 <= min(counts) < _FEW_QUERIES:
+        say("info", "few", n=min(counts))
+    for row in comparison.rows:
+        if row.queries < len(comparison.queries):
+            say("warning", "left out", measure=row.measure, a=row.a, b=row.b, n=len(comparison.queries) - row.queries)
+    shared: dict[tuple[Literal["info", "warning"], str, str], list[str]] = {}
+    for evaluation in comparison.evaluations:
+        for note in notes_of(evaluation, language):
+            if note.key != "few":
+                shared.setdefault((note.level, note.key, note.text), []).append(evaluation.name)
+    for (mark, key, text), names in shared.items():
+        who = "" if len(names) == len(comparison.evaluations) else f"{_listed(names, language)}: "
+        notes.append(Note(mark, key, f"{who}{text}"))
+    return notes
