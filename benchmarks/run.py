@@ -121,6 +121,17 @@ def main() -> None:
             )
         results[f"{shape} dictionaries"] = timed
 
+    print("\n100,000 permutations over 6,980 queries x 5 measures x 10 pairs (goal: under 10 s)")
+    command = [sys.executable, "-m", "benchmarks.comparisons"]
+    timed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    ratio = timed["ranx_microseconds"] / timed["microseconds"]
+    print(f"    {timed['seconds']:.2f} s for {timed['rows']} rows, all of the comparison")
+    print(
+        f"    per permutation and row: {timed['microseconds']:.2f} microseconds, ranx's Fisher test "
+        f"{timed['ranx_microseconds']:.0f}  {verdict(ratio, 100)}"
+    )
+    results["randomization"] = timed
+
     print("\nPeak memory of --stream (goal: below 400 MB whatever the length)")
     for label in ("marco", "marco_x4"):
         run = FOLDER / f"{label}.run"

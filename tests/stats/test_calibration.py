@@ -14,7 +14,7 @@ from rankgauge.stats.corrections import corrected
 from rankgauge.stats.differences import Outcome, columns_of
 from rankgauge.stats.intervals import mean_interval
 from rankgauge.stats.power import power_of
-from rankgauge.stats.randomization import max_t, randomization_tests
+from rankgauge.stats.randomization import max_t_tests, randomization_tests
 from tests.stats.shapes import SHAPES, null_differences
 
 TRIALS = 2000
@@ -61,7 +61,7 @@ def test_family_wise_level(correction: str, effects: int) -> None:
     for differences in drawn:
         columns = columns_of(differences)
         if correction == "max-t":
-            p = max_t(columns, samples=1000, seed=3)[0]
+            p = max_t_tests(columns, samples=1000, seed=3)[1]
         else:
             p = corrected([t_test(column).p_value for column in columns], "holm")[0]
         false += any(value < ALPHA for value in p[effects:])

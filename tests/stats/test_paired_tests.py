@@ -13,7 +13,7 @@ from rankgauge.stats.bootstrap import bootstrap_tests
 from rankgauge.stats.classical import sign_test, signed_rank_test, t_test
 from rankgauge.stats.differences import Column, columns_of
 from rankgauge.stats.family import Settings, compare_columns
-from rankgauge.stats.randomization import max_t, randomization_tests
+from rankgauge.stats.randomization import max_t_tests, randomization_tests
 
 
 def column(values: list[float] | np.ndarray) -> Column:
@@ -142,7 +142,7 @@ def test_too_few_queries_to_reject_leave_the_interval_open() -> None:
 
 def test_max_t_of_one_column_is_its_own_test() -> None:
     values = np.random.default_rng(4).normal(0.05, 0.2, (50, 1))
-    adjusted, _ = max_t(columns_of(values))
+    _, adjusted, _ = max_t_tests(columns_of(values))
     assert adjusted[0] == pytest.approx(randomization_tests(columns_of(values))[0].p_value, abs=1e-12)
 
 
@@ -154,7 +154,7 @@ def test_max_t_is_the_joint_distribution() -> None:
         return np.abs(x.mean(axis=0) / (x.std(axis=0, ddof=1) / np.sqrt(len(x))))
 
     largest = [t_of(values * np.array(signs)[:, None]).max() for signs in itertools.product((1, -1), repeat=8)]
-    adjusted, _ = max_t(columns_of(values))
+    _, adjusted, _ = max_t_tests(columns_of(values))
     assert adjusted == pytest.approx([np.mean(np.array(largest) >= t * (1 - 1e-9)) for t in t_of(values)])
 
 

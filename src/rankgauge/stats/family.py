@@ -20,7 +20,7 @@ from rankgauge.stats.corrections import CORRECTIONS, corrected
 from rankgauge.stats.differences import Column, Outcome, agreeing, kth_largest
 from rankgauge.stats.intervals import Interval
 from rankgauge.stats.power import detectable_difference
-from rankgauge.stats.randomization import max_t, order_of, randomization_tests
+from rankgauge.stats.randomization import max_t_tests, order_of, randomization_tests
 
 __all__ = ["TESTS", "Compared", "Settings", "Verdict", "compare_columns"]
 
@@ -95,10 +95,10 @@ def compare_columns(
     """Test all columns as one family. `bounds` are the least and greatest difference a column can have."""
     if not columns:
         return []
-    tests = _tests(columns, settings)
-    p_values = [test.p_value for test in tests]
     if settings.correction == "max-t":
-        adjusted, maxima = max_t(columns, seed=settings.seed, samples=settings.samples)
+        tests, adjusted, maxima = max_t_tests(
+            columns, alpha=settings.alpha, seed=settings.seed, samples=settings.samples
+        )
         critical = kth_largest(maxima, order_of(settings.alpha, maxima, columns, settings.samples))
         levels = [_tail(critical, column.n) for column in columns]
         spans = [
@@ -108,7 +108,8 @@ def compare_columns(
             for column in columns
         ]
     else:
-        adjusted, factors = corrected(p_values, settings.correction)
+        tests = _tests(columns, settings)
+        adjusted, factors = corrected([test.p_value for test in tests], settings.correction)
         levels = [settings.alpha / factor for factor in factors]
         spans = [
             test.bounds(level) if test.p_value is not None else (0.0, 0.0)

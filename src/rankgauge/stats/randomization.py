@@ -21,7 +21,7 @@ import numpy as np
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.differences import Column, Outcome, all_in_one, beyond, kth_largest
 
-__all__ = ["Randomized", "max_t", "order_of", "randomization_tests"]
+__all__ = ["Randomized", "max_t_tests", "order_of", "randomization_tests"]
 
 _TOLERANCE = 1e-9
 _CELLS = 4_000_000  # signs held at a time
@@ -60,16 +60,22 @@ def randomization_tests(
     """Each column tested with the same random signs. `alpha` is the largest level at which bounds will be asked for."""
     tests: list[Outcome] = []
     for first in range(0, len(columns), _COLUMNS):
-        tests += _block(columns[first : first + _COLUMNS], alpha, seed, samples)
+        block = columns[first : first + _COLUMNS]
+        tests += _block(block, _sums(block, seed, samples), alpha, samples)
     return tests
 
 
-def _block(columns: Sequence[Column], alpha: float, seed: int, samples: int) -> list[Outcome]:
+def _sums(columns: Sequence[Column], seed: int, samples: int) -> Floats:
+    """Drawn sums of all columns, and of the signs over each set of queries that counts for some of them."""
     masks = np.stack([column.counted for column in columns], axis=1)
-    kinds, kind_of = np.unique(masks, axis=1, return_inverse=True)
-    numbers = np.concatenate([all_in_one(columns), kinds.astype(np.float64)], axis=1)
-    exact = _is_exact(len(numbers), samples)
-    sums = np.concatenate(list(_drawn(numbers, seed, samples)))
+    numbers = np.concatenate([all_in_one(columns), np.unique(masks, axis=1).astype(np.float64)], axis=1)
+    return np.concatenate(list(_drawn(numbers, seed, samples)))
+
+
+def _block(columns: Sequence[Column], sums: Floats, alpha: float, samples: int) -> list[Outcome]:
+    masks = np.stack([column.counted for column in columns], axis=1)
+    kind_of = np.unique(masks, axis=1, return_inverse=True)[1]
+    exact = _is_exact(len(masks), samples)
     tests: list[Outcome] = []
     for j, column in enumerate(columns):
         if column.n < 2:
@@ -93,23 +99,28 @@ def _block(columns: Sequence[Column], alpha: float, seed: int, samples: int) -> 
     return tests
 
 
-def max_t(columns: Sequence[Column], *, seed: int = 0, samples: int = 100_000) -> tuple[list[float | None], Floats]:
-    """Single-step max-t: p-values corrected for all columns together, and the drawn maxima of |t|.
+def max_t_tests(
+    columns: Sequence[Column], *, alpha: float = 0.05, seed: int = 0, samples: int = 100_000
+) -> tuple[list[Outcome], list[float | None], Floats]:
+    """Single-step max-t: each column's own test, p-values corrected for all together, and the drawn maxima of |t|.
 
     p = P(max over columns of |t*| >= |t|) under random signs (Westfall and Young 1993).
     """
+    tests: list[Outcome] = []
     largest: Floats | None = None
     for first in range(0, len(columns), _COLUMNS):
-        block = [column for column in columns[first : first + _COLUMNS] if column.n >= 2 and not column.identical]
-        if not block:
+        block = columns[first : first + _COLUMNS]
+        sums = _sums(block, seed, samples)
+        tests += _block(block, sums, alpha, samples)
+        varied = [j for j, column in enumerate(block) if column.n >= 2 and not column.identical]
+        if not varied:
             continue
-        squares = np.array([float((column.own**2).sum()) for column in block])
-        sizes = np.array([column.n for column in block], dtype=np.float64)
-        parts = [_t_values(sums, squares, sizes).max(axis=1) for sums in _drawn(all_in_one(block), seed, samples)]
-        drawn = np.concatenate(parts)
+        squares = np.array([float((block[j].own ** 2).sum()) for j in varied])
+        sizes = np.array([block[j].n for j in varied], dtype=np.float64)
+        drawn = _t_values(sums[:, varied], squares, sizes).max(axis=1)
         largest = drawn if largest is None else np.maximum(largest, drawn)
     if largest is None:
-        return [None if column.n < 2 else 1.0 for column in columns], np.zeros(0)
+        return tests, [None if column.n < 2 else 1.0 for column in columns], np.zeros(0)
     exact = _is_exact(len(columns[0].values), samples)
     corrected: list[float | None] = []
     for column in columns:
@@ -118,7 +129,7 @@ def max_t(columns: Sequence[Column], *, seed: int = 0, samples: int = 100_000) -
             continue
         count = int(np.count_nonzero(largest >= abs(column.t) * (1 - _TOLERANCE)))
         corrected.append(count / len(largest) if exact else (1 + count) / (1 + len(largest)))
-    return corrected, largest
+    return tests, corrected, largest
 
 
 def order_of(alpha: float, drawn: Floats, columns: Sequence[Column], samples: int) -> int:
