@@ -22,6 +22,8 @@ from rankgauge.stats.letters import letter_display
 
 if TYPE_CHECKING:
     from rankgauge.experiments.changes import Agreement, Changes, Slice
+    from rankgauge.experiments.tied_orders import TiedRanges
+    from rankgauge.experiments.unjudged import Reason, UnjudgedRange
     from rankgauge.formats import RunParts
     from rankgauge.model.judgments import Qrels
     from rankgauge.model.run import Run
@@ -243,6 +245,30 @@ class Comparison:
         from rankgauge.experiments.changes import agreement_of
 
         return agreement_of(self)
+
+    @cached_property
+    def unjudged(self) -> tuple[list[UnjudgedRange], dict[str, Reason]]:
+        """The range of each difference over every labelling of the unjudged documents retrieved, and for measures
+        without one the reason."""
+        if self.qrels is None or not self.evaluations:
+            return [], {}
+        from rankgauge.experiments.unjudged import ranges_and_reasons
+
+        first = self.evaluations[0]
+        return ranges_and_reasons(self.qrels, self._opened(), first.measures, first.contract, self.pairs)
+
+    @cached_property
+    def tied(self) -> TiedRanges:
+        """Scores and differences over all orders of tied documents."""
+        from rankgauge.experiments.tied_orders import TiedRanges, tied_ranges
+
+        if self.qrels is None or not self.evaluations:
+            return TiedRanges([], [], [])
+        first = self.evaluations[0]
+        return tied_ranges(self.qrels, self._opened(), first.measures, first.contract, self.pairs)
+
+    def _opened(self) -> dict[str, Run | RunParts]:
+        return {evaluation.name: self.open_run(evaluation.name) for evaluation in self.evaluations}
 
     def summary(self, language: Language = "en") -> list[str]:
         """What to do, in a paragraph or two."""

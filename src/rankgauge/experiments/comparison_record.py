@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.experiments.comparison import Comparison, Row
 from rankgauge.experiments.record import record_of, scores_record
-from rankgauge.experiments.verdicts import notes_of_comparison
+from rankgauge.experiments.verdicts import notes_of_comparison, uncertainty_notes
 from rankgauge.measures.explanations import LANGUAGES
 
 if TYPE_CHECKING:
@@ -69,7 +69,14 @@ def comparison_record(
         },
         "summary": {language: comparison.summary(language) for language in LANGUAGES},
         "notes": {
-            language: [asdict(note) for note in notes_of_comparison(comparison, language)] for language in LANGUAGES
+            language: [
+                asdict(note)
+                for note in [
+                    *notes_of_comparison(comparison, language),
+                    *(uncertainty_notes(comparison, language) if uncertainty else []),
+                ]
+            ]
+            for language in LANGUAGES
         },
     }
     if uncertainty and comparison.qrels is not None:
@@ -124,4 +131,19 @@ def _lists(comparison: Comparison, queries: Sequence[str]) -> dict[str, dict[str
 
 
 def _uncertainty(comparison: Comparison) -> dict[str, Any]:
-    return {}
+    """Ranges over the labels of unjudged documents and over tied orders."""
+    ranges, reasons = comparison.unjudged
+    tied = comparison.tied
+    alike = {tuple(reason.values()): reason for reason in reasons.values()}
+    shared = next(iter(alike.values())) if len(alike) == 1 and not ranges else None
+    return {
+        "unjudged": {
+            "reason": shared,
+            "reasons": reasons,
+            "rows": [{**asdict(row), "changes_winner": row.changes_winner} for row in ranges],
+        },
+        "tied": {
+            "systems": [asdict(score) for score in tied.systems],
+            "rows": [{**asdict(row), "changes_winner": row.changes_winner} for row in tied.rows],
+        },
+    }

@@ -12,7 +12,7 @@ from rankgauge.measures.explanations import Language
 if TYPE_CHECKING:
     from rankgauge.experiments.comparison import Comparison, Row
 
-__all__ = ["VERDICTS", "notes_of_comparison", "row_sentence", "summary_of"]
+__all__ = ["VERDICTS", "notes_of_comparison", "row_sentence", "summary_of", "uncertainty_notes"]
 
 _FEW_QUERIES = 25
 
@@ -23,12 +23,12 @@ VERDICTS: dict[Language, dict[str, str]] = {
 
 _TEXTS: dict[str, tuple[str, str]] = {
     "better": (
-        "{measure}: {b} is better than {a} by {difference} {interval}, p = {p}",
-        "{measure}：{b} 优于 {a}，差值 {difference} {interval}，p = {p}",
+        "{measure}: {b} is better than {a} by {difference} {interval}, corrected p = {p}",
+        "{measure}：{b} 优于 {a}，差值 {difference} {interval}，校正 p = {p}",
     ),
     "worse": (
-        "{measure}: {b} is worse than {a}: {difference} {interval}, p = {p}",
-        "{measure}：{b} 不如 {a}，差值 {difference} {interval}，p = {p}",
+        "{measure}: {b} is worse than {a}: {difference} {interval}, corrected p = {p}",
+        "{measure}：{b} 不如 {a}，差值 {difference} {interval}，校正 p = {p}",
     ),
     "equivalent": (
         "{measure}: {a} and {b} are equivalent: the difference of {difference} {interval} lies within the margin",
@@ -39,15 +39,15 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "{measure}：{a} 与 {b} 在全部 {n} 个查询上得分相同",
     ),
     "cannot tell": (
-        "{measure}: cannot tell {a} and {b} apart with this test set: {difference} {interval}, p = {p}; "
+        "{measure}: cannot tell {a} and {b} apart with this test set: {difference} {interval}, corrected p = {p}; "
         "it could have found a difference of {detectable} or more",
-        "{measure}：用这个测试集无法区分 {a} 与 {b}，差值 {difference} {interval}，p = {p}；"
+        "{measure}：用这个测试集无法区分 {a} 与 {b}，差值 {difference} {interval}，校正 p = {p}；"
         "可检出的最小差值约为 {detectable}",
     ),
     "no difference": (
-        "{measure}: cannot tell {a} and {b} apart with this test set: {difference} {interval}, p = {p}; "
+        "{measure}: cannot tell {a} and {b} apart with this test set: {difference} {interval}, corrected p = {p}; "
         "with {n} queries no difference could be called real",
-        "{measure}：用这个测试集无法区分 {a} 与 {b}，差值 {difference} {interval}，p = {p}；"
+        "{measure}：用这个测试集无法区分 {a} 与 {b}，差值 {difference} {interval}，校正 p = {p}；"
         "只有 {n} 个查询，任何差值都无法确认",
     ),
     "no test": (
@@ -108,9 +108,23 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "test: {test}{draws}",
         "p 值与区间已按所示的 {n} 个比较校正（{correction}）；水平 {share} %，检验：{test}{draws}",
     ),
+    "one": (
+        "one comparison, so there is nothing to correct for; level {share} %, test: {test}{draws}",
+        "只有一个比较，无需校正；水平 {share} %，检验：{test}{draws}",
+    ),
     "not a mean": (
         "the {test} test is no test of means: its p-value and interval are about the {what} of the queries that differ",
         "{test} 检验并不检验均值：其 p 值与区间针对得分不同的查询的{what}",
+    ),
+    "unjudged flips": (
+        "{measure}, {a} and {b}: labels of the unjudged documents could put the difference anywhere in {bounds}, so "
+        "they could name another winner",
+        "{measure}，{a} 与 {b}：未标注文档的等级可使差值落在 {bounds} 之内的任何位置，胜者可能改变",
+    ),
+    "ties flip": (
+        "{measure}, {a} and {b}: other orders of tied documents put the difference in {bounds}, so ties could name "
+        "another winner",
+        "{measure}，{a} 与 {b}：同分文档的其他次序可使差值落在 {bounds} 之内，胜者可能改变",
     ),
     "draws": (", {n} draws, seed {seed}", "，{n} 次抽样，种子 {seed}"),
     "uncorrected": (
@@ -231,6 +245,19 @@ def _advice(comparison: Comparison, language: Language) -> str:
     return _say(key, language, a=a, b=b, other=other, n=row.queries, detectable=shown, measure=row.measure)
 
 
+def uncertainty_notes(comparison: Comparison, language: Language = "en") -> list[Note]:
+    """Warnings where unjudged documents or tied orders could make the other system the winner."""
+    ranges, _ = comparison.unjudged
+    notes = []
+    for key, rows in (("unjudged flips", ranges), ("ties flip", comparison.tied.rows)):
+        for row in rows:
+            if row.changes_winner:
+                bounds = shown_bounds(row.low, row.high)
+                text = _say(key, language, measure=row.measure, a=row.a, b=row.b, bounds=bounds)
+                notes.append(Note("warning", key.replace(" ", "_"), text))
+    return notes
+
+
 def notes_of_comparison(comparison: Comparison, language: Language = "en") -> list[Note]:
     """Remarks on the comparison, then those on the scores that all or some systems share."""
     notes: list[Note] = []
@@ -243,7 +270,15 @@ def notes_of_comparison(comparison: Comparison, language: Language = "en") -> li
     if settings.correction == "none" and family > 1:
         say("warning", "uncorrected", n=family, one=round(1 / settings.alpha))
     share = f"{100 * (1 - settings.alpha):g}"
-    say("info", "family", n=family, correction=settings.correction, share=share, test=settings.test, draws=draws)
+    say(
+        "info",
+        "family" if family > 1 else "one",
+        n=family,
+        correction=settings.correction,
+        share=share,
+        test=settings.test,
+        draws=draws,
+    )
     if settings.test in ("wilcoxon", "sign"):
         english = {"wilcoxon": "pseudo-median", "sign": "median"}
         chinese = {"wilcoxon": "伪中位数", "sign": "中位数"}
@@ -258,7 +293,7 @@ def notes_of_comparison(comparison: Comparison, language: Language = "en") -> li
     shared: dict[tuple[Literal["info", "warning"], str, str], list[str]] = {}
     for evaluation in comparison.evaluations:
         for note in notes_of(evaluation, language):
-            if note.key != "few":
+            if note.key not in ("few", "only_relevant"):  # said of the comparison itself
                 shared.setdefault((note.level, note.key, note.text), []).append(evaluation.name)
     for (mark, key, text), names in shared.items():
         who = "" if len(names) == len(comparison.evaluations) else f"{_listed(names, language)}: "

@@ -29,9 +29,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "effect": "effect",
         "wins": "wins/ties/losses",
         "verdict": "verdict",
-        "groups": "groups",
         "system": "system",
-        "mean": "mean",
         "changes": "Queries that changed most, {measure}, {a} → {b}",
         "query": "query",
         "text": "text",
@@ -70,9 +68,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "effect": "效应量",
         "wins": "胜/平/负",
         "verdict": "结论",
-        "groups": "分组",
         "system": "系统",
-        "mean": "均值",
         "changes": "变化最大的查询，{measure}，{a} → {b}",
         "query": "查询",
         "text": "文本",
@@ -206,17 +202,10 @@ def _long_table(record: Record, digits: int) -> Table:
 
 
 def _details(record: Record, digits: int, language: Language) -> list[tuple[str, Table]]:
-    """Letter groups, the queries that changed most, slices, and the ranges over labels and ties."""
+    """The queries that changed most, slices, and the ranges over labels and ties."""
     words, part = _WORDS[language], record["comparison"]
     texts: Mapping[str, str] = record.get("texts") or {}
     tables: list[tuple[str, Table]] = []
-    if part["groups"] and len(record["systems"]) > 2:
-        groups = [
-            [name, entry["system"], entry["letters"], f"{entry['mean']:.{digits}f}"]
-            for name, entries in part["groups"].items()
-            for entry in entries
-        ]
-        tables.append(("", Table([words["measure"], words["system"], words["groups"], words["mean"]], groups, 3)))
     first = part["changes"][:1] if len(record["systems"]) == 2 else []
     for entry in first:
         changed = [
@@ -279,7 +268,7 @@ def _shortened(text: str, most: int = 40) -> str:
 def _remarks(record: Record, language: Language) -> list[str]:
     words, part = _WORDS[language], record["comparison"]
     colon = words["colon"]
-    lines = [row["sentence"][language] for row in part["rows"]] if len(part["rows"]) <= 12 else []
+    lines = [row["sentence"][language] for row in part["rows"]] if len(part["rows"]) <= 6 else []
     taus = part["agreement"]["measures"][:10]
     if taus and len(record["systems"]) > 2:
         shown = [f"{t['a']} / {t['b']} {'-' if t['tau'] is None else format(t['tau'], '.2f')}" for t in taus]
