@@ -145,3 +145,13 @@ def test_power_and_audit() -> None:
     audit = json.loads(run_command("audit", "--n", "50", "--value", "0.82", "--baseline", "0.78", "--json").stdout)
     assert audit["largest_spread"] == pytest.approx(0.1407, abs=1e-4)
     assert "标准差" in run_command("audit", "--n", "50", "--value", "0.82", "--baseline", "0.78", "--lang", "zh").stdout
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_standard_input(place: int) -> None:
+    files = [EXAMPLE / "testset.json", EXAMPLE / "bm25.run"]
+    data = files[place].read_bytes()
+    named: list[object] = [files[0], f"a={files[1]}"]
+    named[place] = "-" if place == 0 else "a=-"
+    done = run_command("compare", *named, FILES[2], "-m", "RR", "--json", stdin=data)
+    assert json.loads(done.stdout)["comparison"]["rows"][0]["verdict"] == "cannot tell"

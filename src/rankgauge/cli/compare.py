@@ -83,6 +83,7 @@ def _showing(command: Any) -> Any:
 @click.option(
     "--quick", is_flag=True, help="Leave out the ranges over unjudged documents and tied orders, and result lists."
 )
+@options.input_formats
 @_showing
 def compare(
     qrels: str,
@@ -92,6 +93,8 @@ def compare(
     ablation: str | None,
     by: str | None,
     quick: bool,
+    qrels_format: str | None,
+    run_format: str | None,
     form: str | None,
     as_json: bool,
     charts: str | None,
@@ -108,6 +111,7 @@ def compare(
     from rankgauge.errors import DataError
     from rankgauge.experiments.comparison import compare as compare_runs
     from rankgauge.experiments.evaluation import DEFAULT_MEASURES, make_plan
+    from rankgauge.formats import load_judgments, open_run
 
     form = options.chosen_form(form, as_json, output, _FORMATS)
     named = named_runs(runs)
@@ -123,7 +127,8 @@ def compare(
     make_plan(wanted, choices.get("contract"))
     sides = {key: choices[key] for key in ("corpus", "collapse_chunks")}
     choices |= options.read_choices(choices)
-    comparison = compare_runs(qrels, named, wanted, **choices)
+    opened = {name: open_run(path, run_format) for name, path in named.items()}
+    comparison = compare_runs(load_judgments(qrels, qrels_format), opened, wanted, **choices)
     split = None
     if rerank:
         from rankgauge.experiments.rerank import rerank_of

@@ -32,10 +32,7 @@ _FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
 @click.option(
     "--stream", is_flag=True, help="Never hold a whole run in memory: only for TREC text in files, grouped by query."
 )
-@click.option(
-    "--qrels-format", metavar="FORMAT", help="trec, json, jsonl, csv, tsv, parquet or beir, if detection is wrong."
-)
-@click.option("--run-format", metavar="FORMAT", help="The same for the runs.")
+@options.input_formats
 @options.digits
 @options.lang
 @options.output

@@ -8,7 +8,17 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["chosen_form", "digits", "json_flag", "lang", "output", "read_choices", "refuse_overwriting", "scoring"]
+__all__ = [
+    "chosen_form",
+    "digits",
+    "input_formats",
+    "json_flag",
+    "lang",
+    "output",
+    "read_choices",
+    "refuse_overwriting",
+    "scoring",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".html": "html", ".htm": "html"}
@@ -92,6 +102,13 @@ def scoring(command: F) -> F:
     for option in reversed(_SCORING):
         command = option(command)
     return command
+
+
+def input_formats(command: F) -> F:
+    """--qrels-format and --run-format."""
+    known = "trec, json, jsonl, csv, tsv, parquet or beir, if detection is wrong."
+    command = click.option("--run-format", metavar="FORMAT", help="The same for the runs.")(command)
+    return click.option("--qrels-format", metavar="FORMAT", help=known)(command)
 
 
 def read_choices(choices: dict[str, Any]) -> dict[str, Any]:
