@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rankgauge.errors import DataError
-from rankgauge.experiments.comparison import Row, rows_of
+from rankgauge.experiments.rows import Row, rows_of
 from rankgauge.stats.agreement import kendall_tau
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.experiments.comparison import Comparison, Row
+from rankgauge.experiments.comparison import Comparison
 from rankgauge.experiments.record import record_of, scores_record
+from rankgauge.experiments.rows import Row
 from rankgauge.experiments.verdicts import notes_of_comparison, uncertainty_notes
 from rankgauge.measures.explanations import LANGUAGES
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rankgauge.errors import DataError, FormatError
-from rankgauge.experiments.comparison import Comparison, Scored, System, compare_scores
+from rankgauge.experiments.comparison import Comparison, compare_scores
 from rankgauge.experiments.record import check_record
+from rankgauge.experiments.rows import Scored, System
 from rankgauge.measures import Law, parse_measure
 from rankgauge.stats.family import Settings
 

@@ -10,7 +10,8 @@ from rankgauge.experiments.notes import Note, notes_of
 from rankgauge.measures.explanations import Language
 
 if TYPE_CHECKING:
-    from rankgauge.experiments.comparison import Comparison, Row
+    from rankgauge.experiments.comparison import Comparison
+    from rankgauge.experiments.rows import Row
 
 __all__ = ["VERDICTS", "notes_of_comparison", "row_sentence", "summary_of", "uncertainty_notes"]
 
