@@ -48,7 +48,7 @@ class Comparison:
         collapse_chunks: str | Mapping[str, str] | None = None,
     ) -> None:
         self.queries, self.measures, self.systems = queries, measures, systems
-        self.settings, self.baseline = settings, baseline
+        self.settings, self.baseline = settings.for_queries(len(queries)), baseline
         self.evaluations, self.qrels, self.test_set = evaluations, qrels, test_set
         self._runs, self._collapse = runs or {}, collapse_chunks
         names = list(systems)
@@ -61,7 +61,7 @@ class Comparison:
             if baseline is not None
             else [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
         )
-        self.rows = rows_of(measures, systems, self.pairs, settings)
+        self.rows = rows_of(measures, systems, self.pairs, self.settings)
 
     def open_run(self, name: str) -> Run | RunParts:
         """A system's run, to look at its documents once more."""

@@ -10,7 +10,7 @@ Decision table, read from above:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rankgauge.errors import DataError
@@ -26,20 +26,31 @@ __all__ = ["TESTS", "Compared", "Settings", "Verdict", "compare_columns"]
 
 TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap")
 Verdict = Literal["better", "worse", "equivalent", "cannot tell"]
+# Draws, and how many of them times queries: beyond that, fewer are drawn, for the time each takes grows with n.
 _SAMPLES = {"randomization": 100_000, "bootstrap": 10_000}
+_MOST_CELLS = {"randomization": 700_000_000, "bootstrap": 200_000_000}
+_LEAST_SAMPLES = {"randomization": 10_000, "bootstrap": 2_000}
 _MOST_SAMPLES = 10_000_000
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How differences are tested. `samples` are the random draws; 0 where the test draws none."""
+    """How differences are tested. `samples` are the random draws: 0 where the test draws none, None for a number that
+    goes with the number of queries."""
 
     test: str = "randomization"
     correction: str = "holm"
     alpha: float = 0.05
     margin: float = 0.01
     seed: int = 0
-    samples: int = 100_000
+    samples: int | None = 100_000
+
+    def for_queries(self, n: int) -> Settings:
+        """The same with the number of draws settled: 100,000 (bootstrap 10,000) up to some thousand queries."""
+        if self.samples is not None:
+            return self
+        fitting = _MOST_CELLS[self.test] // max(1, n)
+        return replace(self, samples=max(_LEAST_SAMPLES[self.test], min(_SAMPLES[self.test], fitting)))
 
     @staticmethod
     def of(
@@ -66,8 +77,8 @@ class Settings:
             raise DataError(f"margin {margin!r} must be a number from 0 on, such as 0.01")
         if seed < 0:
             raise DataError(f"seed {seed!r} must be a whole number from 0 on")
-        drawn = _SAMPLES.get(test, 0)
-        if samples is not None and drawn:
+        drawn: int | None = None if test in _SAMPLES else 0
+        if samples is not None and drawn is None:
             if not 100 <= samples <= _MOST_SAMPLES:
                 raise DataError(f"samples {samples!r} must lie between 100 and {_MOST_SAMPLES}")
             drawn = samples
@@ -95,11 +106,11 @@ def compare_columns(
     """Test all columns as one family. `bounds` are the least and greatest difference a column can have."""
     if not columns:
         return []
+    settings = settings.for_queries(len(columns[0].values))
+    samples = settings.samples or 0
     if settings.correction == "max-t":
-        tests, adjusted, maxima = max_t_tests(
-            columns, alpha=settings.alpha, seed=settings.seed, samples=settings.samples
-        )
-        critical = kth_largest(maxima, order_of(settings.alpha, maxima, columns, settings.samples))
+        tests, adjusted, maxima = max_t_tests(columns, alpha=settings.alpha, seed=settings.seed, samples=samples)
+        critical = kth_largest(maxima, order_of(settings.alpha, maxima, columns, samples))
         levels = [_tail(critical, column.n) for column in columns]
         spans = [
             (column.mean - critical * column.error, column.mean + critical * column.error)
@@ -150,10 +161,11 @@ def _verdict(p: float, low: float, p_equivalent: float | None, alpha: float) -> 
 
 
 def _tests(columns: Sequence[Column], settings: Settings) -> list[Outcome]:
+    samples = settings.samples or 0
     if settings.test == "randomization":
-        return randomization_tests(columns, alpha=settings.alpha, seed=settings.seed, samples=settings.samples)
+        return randomization_tests(columns, alpha=settings.alpha, seed=settings.seed, samples=samples)
     if settings.test == "bootstrap":
-        return bootstrap_tests(columns, seed=settings.seed, samples=settings.samples)
+        return bootstrap_tests(columns, seed=settings.seed, samples=samples)
     test = {"t": t_test, "wilcoxon": signed_rank_test, "sign": sign_test}[settings.test]
     return [test(column) for column in columns]
 
