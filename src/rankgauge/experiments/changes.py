@@ -53,8 +53,10 @@ class Agreement:
     kind: Literal["measures", "systems"]
     a: str
     b: str
-    over: str
-    """What is ordered: `systems` by their means, or `queries` by their scores (with the measure or system)."""
+    over: Literal["systems", "queries"]
+    """What is ordered: systems by their means, or queries by their scores."""
+    of: str
+    """The system or measure whose scores of single queries these are; empty for means."""
     tau: float | None
 
 
@@ -110,17 +112,17 @@ def agreement_of(comparison: Comparison) -> list[Agreement]:
         for j in range(i + 1, len(names)):
             if len(systems) >= 3:
                 found.append(
-                    Agreement("measures", names[i], names[j], "systems", kendall_tau(means[:, i], means[:, j]))
+                    Agreement("measures", names[i], names[j], "systems", "", kendall_tau(means[:, i], means[:, j]))
                 )
                 continue
             for system in systems:
                 both = system.counted[:, i] & system.counted[:, j]
                 tau = kendall_tau(system.values[both, i], system.values[both, j])
-                found.append(Agreement("measures", names[i], names[j], f"queries of {system.name}", tau))
+                found.append(Agreement("measures", names[i], names[j], "queries", system.name, tau))
     for j, name in enumerate(names):
         for a, b in comparison.pairs:
             first, second = comparison.systems[a], comparison.systems[b]
             both = first.counted[:, j] & second.counted[:, j]
             tau = kendall_tau(first.values[both, j], second.values[both, j])
-            found.append(Agreement("systems", a, b, f"queries by {name}", tau))
+            found.append(Agreement("systems", a, b, "queries", name, tau))
     return found

@@ -65,8 +65,7 @@ def comparison_record(
         "changes": [asdict(entry) for entry in changes],
         "slices": [{"tag": part.tag, **_row(part.row)} for part in comparison.slices] if slices else [],
         "agreement": {
-            kind: [{"a": e.a, "b": e.b, "over": e.over, "tau": e.tau} for e in agreement if e.kind == kind]
-            for kind in ("measures", "systems")
+            kind: [asdict(entry) for entry in agreement if entry.kind == kind] for kind in ("measures", "systems")
         },
         "summary": {language: comparison.summary(language) for language in LANGUAGES},
         "notes": {

@@ -49,9 +49,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "expected": "expected",
         "least": "least",
         "greatest": "greatest",
-        "agreement": "Kendall's tau",
-        "over": "over",
-        "tau": "tau",
+        "agreement": "how alike the measures order the systems (Kendall's tau)",
         "warning": "warning",
         "rerank": "What the candidates allowed and what the order did",
     },
@@ -88,9 +86,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "expected": "期望",
         "least": "最小",
         "greatest": "最大",
-        "agreement": "Kendall tau",
-        "over": "对象",
-        "tau": "tau",
+        "agreement": "各指标对系统排序的一致程度（Kendall tau）",
         "warning": "警告",
         "rerank": "候选文档允许的上限与排序的贡献",
     },
@@ -272,7 +268,7 @@ def _remarks(record: Record, language: Language) -> list[str]:
     taus = part["agreement"]["measures"][:10]
     if taus and len(record["systems"]) > 2:
         shown = [f"{t['a']} / {t['b']} {'-' if t['tau'] is None else format(t['tau'], '.2f')}" for t in taus]
-        lines.append(f"{words['agreement']} ({taus[0]['over']}){colon}{', '.join(shown)}")
+        lines.append(f"{words['agreement']}{colon}{', '.join(shown)}")
     reason = part.get("unjudged", {}).get("reason")
     if reason:
         lines.append(reason[language])

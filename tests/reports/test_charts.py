@@ -1,0 +1,203 @@
+"""Charts: every specification compiles, shows what the record holds, and is written whole."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import vl_convert
+
+from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
+from rankgauge.measures.explanations import LANGUAGES, Language
+from rankgauge.reports import charts
+from rankgauge.reports.chart_theme import VERDICTS, WORDS, theme
+from rankgauge.reports.charts import charts_of, comparison_charts, domain_of, mean_charts, save_charts
+from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record
+
+NAMES = ["means", "comparison", "scatter", "differences", "distribution", "slices"]
+
+
+def drawn(chart: charts.Chart) -> str:
+    return str(vl_convert.vegalite_to_svg(charts._sized(chart.complete()), config=theme("light")))
+
+
+def marks(svg: str, kind: str) -> int:
+    """How many marks say that they are of this kind."""
+    return len(re.findall(rf'aria-roledescription="{kind}"', svg))
+
+
+def by_name(record: dict[str, Any], language: Language = "en", **choice: Any) -> dict[str, charts.Chart]:
+    return {chart.name: chart for chart in charts_of(record, language, **choice)}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_chart_is_drawn(language: Language) -> None:
+    found = by_name(comparison_record(), language)
+    assert list(found) == NAMES
+    for chart in found.values():
+        svg = drawn(chart)
+        assert "<svg" in svg
+        assert "undefined" not in svg
+        assert "NaN" not in svg
+        assert chart.title in svg
+        assert "rows" in str(chart.complete()["data"])
+
+
+def test_means_have_a_point_for_each_system_and_measure() -> None:
+    record = comparison_record()
+    (chart,) = mean_charts(record, "en")
+    assert [(row["system"], row["measure"]) for row in chart.rows] == [
+        (system["name"], measure["name"]) for measure in record["measures"] for system in record["systems"]
+    ]
+    svg = drawn(chart)
+    assert marks(svg, "point") == len(chart.rows)
+    assert marks(svg, "rule mark") == len(chart.rows)
+
+
+def test_sums_have_no_place_and_large_measures_an_axis_of_their_own() -> None:
+    record = evaluation_record()
+    record["measures"][1]["aggregate"] = "sum"
+    for system in record["systems"]:
+        system["means"]["RR"] |= {"value": 12.5, "interval": None}
+    found = mean_charts(record, "en")
+    assert [{row["measure"] for row in chart.rows} for chart in found] == [{"nDCG@10"}, {"RR"}]
+    assert [chart.name for chart in found] == ["means", "means-2"]
+    assert all(drawn(chart) for chart in found)
+
+
+def test_forest_has_zero_margin_and_ends_without_bounds() -> None:
+    record = comparison_record()
+    rows = record["comparison"]["rows"]
+    rows[0]["interval"] |= {"low": None}
+    rows[1]["interval"] |= {"low": None, "high": None}
+    rows[2]["interval"] = None
+    (chart,) = comparison_charts(record, "en")
+    svg = drawn(chart)
+    assert marks(svg, "point") == 3
+    assert marks(svg, "rule mark") == 2  # one half-open, one open at both ends; none for the row without an interval
+    assert marks(svg, "rect mark container") == 1
+    record["comparison"]["settings"]["margin"] = None
+    assert marks(drawn(comparison_charts(record, "en")[0]), "rect mark container") == 0
+
+
+def test_many_rows_are_cut_up_by_measure() -> None:
+    record = large_record(queries=300)
+    found = comparison_charts(record, "en")
+    assert [chart.measure for chart in found] == [measure["name"] for measure in record["measures"]]
+    assert all(len(chart.rows) == 45 for chart in found)
+    assert len({chart.name for chart in found}) == len(found)
+
+
+def test_queries_are_all_there() -> None:
+    record = comparison_record()
+    found = by_name(record)
+    pairs = {(round(row["a"], 3), round(row["b"], 3)) for row in found["scatter"].rows}
+    assert len(found["scatter"].rows) == 30
+    assert marks(drawn(found["scatter"]), "circle") == len(pairs)
+    assert marks(drawn(found["differences"]), "rect mark") == 30
+    record["systems"][0]["counted"] = {"nDCG@10": [False] * 5 + [True] * 25}
+    found = by_name(record)
+    assert len(found["scatter"].rows) == 25
+    assert len(found["distribution"].rows) == 55
+
+
+def test_many_queries_share_bars() -> None:
+    record = large_record(systems=2, queries=7000)
+    assert 300 < marks(drawn(by_name(record)["differences"]), "rect mark") <= 700
+
+
+def test_lower_can_be_better() -> None:
+    """The colour of a gain goes to the query whose score fell."""
+    record = comparison_record()
+    better, worse = VERDICTS["better"], VERDICTS["worse"]
+    counts = []
+    for lower in (False, True):
+        record["measures"][0]["lower_is_better"] = lower
+        svg = drawn(by_name(record)["differences"])
+        counts.append((svg.count(f'fill="{better}"'), svg.count(f'fill="{worse}"')))
+    assert counts[0] == counts[1][::-1]
+    assert counts[0][0] != counts[0][1]
+
+
+def test_choice_of_measure_and_pair() -> None:
+    record = comparison_record()
+    found = by_name(record, measure="RR", pair=("hybrid", "bm25"))
+    assert "slices" not in found  # that direction was not compared
+    assert found["scatter"].measure == "RR"
+    assert found["scatter"].title == "Each query: hybrid against bm25"
+    with pytest.raises(DataError, match=r"no 'AP'; it has: nDCG@10"):
+        charts_of(record, "en", measure="AP")
+    with pytest.raises(DataError, match="no 'dense'; it has: bm25, hybrid"):
+        charts_of(record, "en", pair=("bm25", "dense"))
+
+
+def test_one_system_and_no_queries() -> None:
+    assert list(by_name(evaluation_record("bm25"))) == ["means", "distribution"]
+    assert list(by_name(evaluation_record())) == ["means", "scatter", "differences", "distribution"]
+    record = evaluation_record()
+    record["queries"] = []
+    for system in record["systems"]:
+        system |= {"per_query": {}, "counted": {}}
+    assert list(by_name(record)) == ["means"]
+
+
+@pytest.mark.parametrize(
+    "text", ["{a}", "{lo}", "'\"\\", '\\" + no(1) + "', "\u2028\u2029", "</script>", "a.b[0]", "\n"]
+)
+def test_names_are_only_names(text: str) -> None:
+    for chart in charts_of(hostile_record(text), "en"):
+        svg = drawn(chart)
+        assert "undefined" not in svg
+        assert "<script" not in svg
+
+
+def test_domains() -> None:
+    assert domain_of([0.2, None, 0.9]) == (0.0, 1.0)
+    assert domain_of([3.0, 12.0]) == (3.0, 12.0)
+    assert domain_of([-2.0]) == (-2.0, 0.0)
+    assert domain_of([5.0, 5.0]) == (0.0, 5.0)
+    assert domain_of([]) == (0.0, 1.0)
+
+
+def test_words_are_in_both_languages() -> None:
+    assert WORDS["en"].keys() == WORDS["zh"].keys()
+    for key, text in WORDS["en"].items():
+        assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", WORDS["zh"][key])), key
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_files(tmp_path: Path, language: Language) -> None:
+    written = save_charts(comparison_record(), tmp_path / "new" / "charts", language)
+    assert sorted(path.name for path in written) == sorted(f"{n}.{end}" for n in NAMES for end in ("png", "svg"))
+    assert sorted((tmp_path / "new" / "charts").iterdir()) == sorted(written)
+    for path in written:
+        data = path.read_bytes()
+        assert data.startswith(b"\x89PNG" if path.suffix == ".png" else b"<svg")
+    text = (tmp_path / "new" / "charts" / "means.svg").read_text(encoding="utf-8")
+    assert WORDS[language]["means"] in text
+    links = set(re.findall(r"https?://[^\"'\s<]+", text))
+    assert links <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+
+
+def test_without_a_chinese_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(charts, "_draws_chinese", lambda tool: False)
+    with pytest.raises(RankgaugeError, match="no font on this machine has Chinese characters"):
+        save_charts(comparison_record(), tmp_path / "charts", "zh")
+    assert not (tmp_path / "charts").exists()
+
+
+def test_without_the_converter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    charts.converter.cache_clear()
+    with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[report\]'"):
+        save_charts(comparison_record(), tmp_path)
+    charts.converter.cache_clear()
+
+
+def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RankgaugeError, match="the folder cannot be made"):
+        save_charts(comparison_record(), tmp_path / "file" / "charts")

@@ -1,0 +1,269 @@
+"""The page: complete, escaped, small enough, and of one file."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankgauge.errors import MissingExtraError
+from rankgauge.formats.json_values import dumps
+from rankgauge.measures.explanations import LANGUAGES, Language
+from rankgauge.reports import html
+from rankgauge.reports.html import render_html
+from rankgauge.reports.html_data import data_of, script_json
+from rankgauge.reports.html_words import PAGE, SCRIPT
+from tests.cli.command import run_command
+from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record
+
+VOID = {"meta", "link", "input", "br", "path", "circle"}
+SCRIPTS = 4  # the theme, the data, the runtime, the page's own
+HOSTILE = "</script><script>alert(1)</script>\"'<!--<img src=x onerror=alert(2)>\u2028\u2029{{ 7*7 }}{a}&amp;"
+
+
+class Page(HTMLParser):
+    """Elements in order, the text of each script, and whether every element is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert not self.open, f"not closed: {self.open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag == "script":
+            self.scripts.append("")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open, f"</{tag}> closes nothing"
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts[-1] += data
+        elif not self.open or self.open[-1] != "style":
+            self.text += data
+
+    @property
+    def data(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.scripts[1])
+        return found
+
+    @property
+    def ids(self) -> list[str]:
+        return [str(attributes["id"]) for _, attributes in self.elements if "id" in attributes]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("make", [comparison_record, evaluation_record, lambda: evaluation_record("bm25")])
+def test_structure(make: Any, language: Language) -> None:
+    page = Page(render_html(make(), language))
+    assert len(page.ids) == len(set(page.ids))
+    tags = [tag for tag, _ in page.elements]
+    assert [tags.count(tag) for tag in ("h1", "main", "header", "footer", "nav")] == [1] * 5
+    assert dict(page.elements)["html"]["lang"] == ("en" if language == "en" else "zh-CN")
+    for tag, attributes in page.elements:
+        link = attributes.get("href") or ""
+        if tag == "a":
+            assert link.startswith("#"), link
+            assert link[1:] in page.ids, link
+        for name in ("aria-labelledby", "for"):
+            if attributes.get(name):
+                assert attributes[name] in page.ids
+    assert len(page.scripts) == SCRIPTS
+    assert "{" not in page.text, "a word was not filled in"
+
+
+def test_verdicts_come_first() -> None:
+    record = comparison_record()
+    text = Page(render_html(record)).text
+    places = [text.index(part) for part in (record["comparison"]["summary"]["en"][0], "cannot tell", "0.4795")]
+    assert places == sorted(places)
+    for word in ("+0.0556", "[−0.036, +0.147]", "11 / 10 / 9", "< 0.001", "ties are broken by document id"):
+        assert word in text
+    assert "preset" in text
+    assert "testset.json" in text
+
+
+def test_chinese() -> None:
+    record = comparison_record()
+    text = Page(render_html(record, "zh")).text
+    for word in ("无法判断", "变化最大的查询", "计算方式与来源", record["comparison"]["rows"][0]["sentence"]["zh"]):
+        assert word in text
+    assert record["comparison"]["rows"][0]["sentence"]["en"] not in text
+
+
+def test_words_are_in_both_languages() -> None:
+    for words in (PAGE, SCRIPT):
+        assert words["en"].keys() == words["zh"].keys()
+        for key, text in words["en"].items():
+            assert sorted(re.findall(r"\{\w+\}", text)) == sorted(re.findall(r"\{\w+\}", words["zh"][key])), key
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_everything_from_outside_is_escaped(language: Language) -> None:
+    record = hostile_record(HOSTILE)
+    made = render_html(record, language)
+    page = Page(made)
+    assert len(page.scripts) == SCRIPTS
+    assert [tag for tag, _ in page.elements if tag == "img"] == []
+    assert not [name for _, attributes in page.elements for name in attributes if name.startswith("on")]
+    assert "{{ 7*7 }}" in page.text  # no template inside a template
+    assert page.data["queries"] == record["queries"]
+    assert page.data["systems"] == [system["name"] for system in record["systems"]]
+    assert page.data["lists"] == record["lists"]
+    assert not {"<", ">", "&", "\u2028", "\u2029"} & set(page.scripts[1])
+    assert HOSTILE in page.text
+    assert "alert(1)" not in page.scripts[2] + page.scripts[3]
+
+
+def test_half_a_surrogate_pair() -> None:
+    record = hostile_record("\ud800x")
+    assert Page(render_html(record)).data["queries"] == record["queries"]
+    assert render_html(record).encode()
+    assert script_json(["\udfff<"]) == '["\\udfff\\u003c"]'
+
+
+def test_nothing_is_fetched() -> None:
+    made = render_html(comparison_record())
+    page = Page(made)
+    for tag, attributes in page.elements:
+        assert "src" not in attributes
+        assert tag not in ("iframe", "object", "embed", "base")
+    assert [attributes["href"] for tag, attributes in page.elements if tag == "link"] == ["data:,"]
+    rest = made.replace(page.scripts[2], "")
+    assert not re.search(r"https?:|@import|url\(|import\(|fetch\(|XMLHttp", rest)
+    # The runtime names these; it would load only data that a chart asks for, and the page's policy forbids that too.
+    known = r"http://www\.w3\.org/|https://vega\.github\.io/|https://github\.com/vega/"
+    assert not re.search(rf"https?://(?!{known[7:]})", re.sub(known, "", page.scripts[2]))
+    policy = next(a["content"] or "" for tag, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
+    assert "default-src 'none'" in policy
+    assert "connect-src" not in policy
+
+
+def test_size_of_many_queries() -> None:
+    made = render_html(large_record(systems=10, queries=7000, measures=5)).encode()
+    assert len(made) < 10_000_000
+    data = Page(made.decode()).data
+    assert len(data["queries"]) == 7000
+    assert len(data["scores"]) == 10
+    assert len(data["scores"][9][4]) == 7000
+
+
+def test_scores_are_kept_to_six_digits() -> None:
+    record = comparison_record()
+    record["systems"][1]["counted"] = {"nDCG@10": [False] + [True] * 29}
+    data = data_of(record, "en")
+    kept = data["scores"][0][0]
+    assert kept == pytest.approx(record["systems"][0]["per_query"]["nDCG@10"], abs=5e-7)
+    assert data["scores"][1][0][0] is None
+    assert script_json(kept).startswith("[0,0.234639,")
+
+
+def test_parts_may_be_missing() -> None:
+    record = comparison_record()
+    for key in ("texts", "tags", "lists"):
+        del record[key]
+    part = record["comparison"]
+    for key in ("groups", "changes", "slices", "agreement", "unjudged", "tied", "summary"):
+        del part[key]
+    for row in part["rows"]:
+        row |= dict.fromkeys(("interval", "lift", "p_value", "p_corrected", "effect", "p_equivalent", "detectable"))
+    record["contract"] = None
+    page = Page(render_html(record))
+    assert not {"groups", "slices", "ranges", "agreement", "rerank"} & set(page.ids)
+    assert {"summary", "comparison", "changes", "all"} <= set(page.ids)
+
+
+def test_unbounded_and_unjudged() -> None:
+    record = comparison_record()
+    record["comparison"]["rows"][0]["interval"] |= {"low": None, "high": None}
+    record["comparison"]["unjudged"] = {"reason": {"en": "no range: why", "zh": "无范围"}, "rows": []}
+    text = Page(render_html(record)).text
+    assert "[−∞, ∞]" in text
+    assert "no range: why" in text
+
+
+def test_notes_rerank_and_lower_is_better() -> None:
+    record = comparison_record()
+    record["measures"][0]["lower_is_better"] = True
+    notes = [{"level": "warning", "key": "k", "text": "said of the comparison"}]
+    record["comparison"] |= {
+        "notes": {"en": notes, "zh": notes},
+        "rerank": {
+            "rows": [{"measure": "RR", "before": 0.1, "after": 0.2, "ceiling": 0.4, "perfect": 1.0, "share": None}],
+            "sentences": {"en": ["the candidates hold all"], "zh": ["候选文档全部包含"]},
+        },
+    }
+    page = Page(render_html(record))
+    for word in ("lower is better", "said of the comparison", "the candidates hold all", "0.4000"):
+        assert word in page.text
+    assert "ties are broken" not in page.text
+    assert [measure["sign"] for measure in page.data["measures"]] == [-1, 1, 1]
+
+
+def test_without_scores_of_queries() -> None:
+    record = evaluation_record()
+    record["queries"] = []
+    for system in record["systems"]:
+        system |= {"per_query": {}, "counted": {}}
+    page = Page(render_html(record))
+    assert "no scores of single queries" in page.text
+    assert "30 queries" in page.text
+    assert not {"queries", "distribution", "all", "measure"} & set(page.ids)
+
+
+def test_without_jinja(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    html._environment.cache_clear()
+    with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[report\]'"):
+        render_html(evaluation_record())
+    html._environment.cache_clear()
+
+
+def test_command(tmp_path: Path) -> None:
+    source, page = tmp_path / "record.json", tmp_path / "report.html"
+    source.write_bytes(dumps(comparison_record()))
+    assert run_command("report", source, "-o", page).stdout == ""
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert "cannot tell" in run_command("report", source).stdout
+    assert "无法" in run_command("report", source, "--lang", "zh", "-f", "markdown").stdout
+    source.write_bytes(dumps(evaluation_record()))
+    assert run_command("report", source).stdout.startswith("system")
+    run_command("report", source, "-o", tmp_path / "table.tex")
+    assert "\\toprule" in (tmp_path / "table.tex").read_text(encoding="utf-8")
+    done = run_command("report", source, "--charts", tmp_path / "charts", "-m", "RR")
+    assert "8 files" in done.stderr
+    assert (tmp_path / "charts" / "scatter.png").exists()
+
+
+def test_command_refuses(tmp_path: Path) -> None:
+    source = tmp_path / "record.json"
+    source.write_text('{"format": "other"}')
+    assert "this is no rankgauge record" in run_command("report", source, status=2).stderr
+    source.write_bytes(dumps(evaluation_record()))
+    assert "is an input too" in run_command("report", source, "-o", source, "-f", "html", status=2).stderr
+    assert "--open needs an HTML file" in run_command("report", source, "--open", status=2).stderr
+    assert "no 'AP'" in run_command("report", source, "--charts", tmp_path / "c", "-m", "AP", status=2).stderr
+
+
+def test_command_opens_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("click.launch", lambda url: opened.append(url))
+    source, page = tmp_path / "record.json", tmp_path / "report.html"
+    source.write_bytes(dumps(evaluation_record("bm25")))
+    run_command("report", source, "-o", page, "--open")
+    assert opened == [str(page)]
