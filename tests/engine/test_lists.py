@@ -45,7 +45,7 @@ def check(qrels: Qrels, run: Any, contract: Contract, depth: int | None) -> None
         assert found == list(zip(ranked.ranks[rows].tolist(), ranked.grades[rows].tolist(), strict=True))
 
 
-@fast(150)
+@fast(60)
 @given(data=st.data(), contract=CONTRACTS, depth=st.sampled_from((None, 1, 2, 4, 20)))
 def test_as_scoring_orders_them(data: st.DataObject, contract: Contract, depth: int | None) -> None:
     qrels = data.draw(judgments())
@@ -58,7 +58,7 @@ def test_as_scoring_orders_them(data: st.DataObject, contract: Contract, depth: 
     assert alike[0] == alike[1]
 
 
-@fast(40)
+@fast(25)
 @given(data=st.data(), contract=CONTRACTS)
 def test_documents_that_stand_twice(data: st.DataObject, contract: Contract) -> None:
     qrels = data.draw(judgments())
@@ -101,8 +101,7 @@ def test_scores_that_are_none(value: Any) -> None:
         top_lists(Qrels({"q": {"d": 1}}), Run({"q": {"d": value}}), Contract(), 5)
 
 
-@pytest.mark.parametrize("ties", ["trec", "given", "stable"])
-@pytest.mark.parametrize("depth", [None, 10])
+@pytest.mark.parametrize(("ties", "depth"), [("trec", None), ("trec", 10), ("given", 10), ("stable", 10)])
 def test_files(data: Path, ties: str, depth: int | None) -> None:
     qrels = load_qrels(data / "robust03" / "qrels.txt.gz")
     for path in sorted((data / "robust03").glob("*rutcor*")):

@@ -242,6 +242,7 @@ register(
         laws=_LAWS,
         ties="exact",
         source="Robertson 2006",
+        form=lambda measure: "sorted",
     ),
     Definition(
         "GMBpref",
@@ -253,5 +254,6 @@ register(
         aggregate="geometric",
         family="incomplete judgments",
         laws=frozenset({Law.BOUNDED, Law.EMPTY_ZERO}),
+        form=lambda measure: "sorted",
     ),
 )

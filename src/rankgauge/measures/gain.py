@@ -9,7 +9,7 @@ import numpy as np
 
 from rankgauge.errors import DataError
 from rankgauge.measures.counting import ratio
-from rankgauge.measures.measure import Definition, Law, Measure, Parameter
+from rankgauge.measures.measure import Definition, Form, Law, Measure, Parameter
 from rankgauge.measures.parameters import DEPTH, GAIN, GAINS, JUDGED_ONLY, REL, check_scale, depth_of
 from rankgauge.measures.registry import register
 from rankgauge.model.ranked import Floats, Ints, RankedGrades
@@ -81,6 +81,12 @@ def ideal_dcg(ranked: RankedGrades, measure: Measure) -> Floats:
 
 def ndcg(ranked: RankedGrades, measure: Measure) -> Floats:
     return ratio(dcg(ranked, measure), ideal_dcg(ranked, measure))
+
+
+def _ndcg_form(measure: Measure) -> Form:
+    """Losses (gains below 0) count in the list, but not in the ideal one."""
+    losses = any(gain < 0 for _, gain in measure.get("gains") or ())
+    return "" if losses or measure.get("ideal") == "retrieved" else "additive"
 
 
 def _cascade(chance: Floats, rank: Ints, owner: Ints, n: int) -> Floats:
@@ -238,7 +244,7 @@ register(
         relevance=False,
         caution=lambda m: None if m.get("ideal") == "judged" else f"ideal_{m.get('ideal')}",
         source="Järvelin and Kekäläinen 2002; Burges et al. 2005 for the exponential gain",
-        form=lambda measure: "" if measure.get("ideal") == "retrieved" else "additive",
+        form=_ndcg_form,
     ),
     Definition(
         "DCG",

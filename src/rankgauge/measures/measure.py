@@ -124,7 +124,8 @@ class Definition:
     """What is proven of the score as a function of the grades, while the list and the other judgments stay:
 
     - `additive`: (sum over documents of weight(rank) f(grade)) / D with weight(1) the greatest; D depends on n and on
-      the multiset of the grades that count, and never falls when a grade of greater f takes the place of another.
+      the multiset of the grades that count, never falls when a grade of greater f takes the place of another, and is
+      0 (which makes the score 0) only where no document has f above 0.
     - `first`: the greatest weight(rank) over the relevant documents, whatever else is judged.
     - `sorted`: where two documents exchange their grades, the score is no lower with the greater grade first (a
       document that was not retrieved stands last).
