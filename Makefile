@@ -19,8 +19,8 @@ define install
 	touch $@
 endef
 
-$(VENV)/.base: pyproject.toml | $(BIN)/uv
-	$(call install,)
+$(VENV)/.demo: pyproject.toml | $(BIN)/uv
+	$(call install,[report$(comma)retrievers])
 
 $(VENV)/.test: pyproject.toml | $(BIN)/uv
 	$(call install,[test])
@@ -33,7 +33,7 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/uv
 
 comma := ,
 
-demo: $(VENV)/.base
+demo: $(VENV)/.demo
 	@$(BIN)/rankgauge demo
 
 test: $(VENV)/.test

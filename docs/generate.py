@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -382,17 +383,21 @@ class _Terminal(io.TextIOWrapper):
         return True
 
 
-def demo_output() -> str:
-    """What `rankgauge demo` prints on a terminal, without its last line, which names a folder of this machine."""
+def comparison_output() -> str:
+    """What `rankgauge compare` prints on a terminal for the example files."""
     out = _Terminal(io.BytesIO(), "utf-8")
     environment = {**os.environ, "COLUMNS": str(WIDTH), "TERM": "xterm-256color"}
     for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
         environment.pop(name, None)
     with mock.patch.dict(os.environ, environment, clear=True), mock.patch.object(sys, "stdout", out):
-        app.main(["demo", "--lang", "en"], prog_name="rankgauge", standalone_mode=False)
+        with as_file(files("rankgauge") / "example") as folder:
+            runs = [f"{name}={folder / f'{name}.run'}" for name in ("bm25", "hybrid")]
+            asked = [part for name in ("nDCG@10", "R@10", "RR") for part in ("-m", name)]
+            command = ["compare", str(folder / "testset.json"), *runs, *asked, "--digits", "3", "--lang", "en"]
+            app.main(command, prog_name="rankgauge", standalone_mode=False)
     out.flush()
     text = out.buffer.getvalue().decode()  # type: ignore[attr-defined]
-    return text.rstrip("\n").rpartition("\n")[0].rstrip("\n") + "\n"
+    return f"$ rankgauge compare testset.json bm25=bm25.run hybrid=hybrid.run {' '.join(asked)} --digits 3\n\n{text}"
 
 
 # The template's names are rich's. No font is fetched from anywhere: each reader's own monospaced one serves.
@@ -425,13 +430,13 @@ _SVG = """\
 
 
 def demo_picture() -> str:
-    """The demo's output as an SVG."""
+    """A comparison as a terminal shows it, as an SVG."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(Text.from_ansi(demo_output()), soft_wrap=False)
-    drawn = console.export_svg(title="rankgauge demo", code_format=_SVG, unique_id="demo")
+    console.print(Text.from_ansi(comparison_output()), soft_wrap=False)
+    drawn = console.export_svg(title="rankgauge", code_format=_SVG, unique_id="demo")
     return "\n".join(line.rstrip() for line in drawn.splitlines()) + "\n"
 
 

@@ -13,7 +13,19 @@ import rankgauge
 
 SOURCE = Path(rankgauge.__file__).parent
 # A package imports only from packages before it.
-ORDER = ["errors", "model", "formats", "measures", "engine", "stats", "experiments", "reports", "cli"]
+ORDER = [
+    "errors",
+    "model",
+    "formats",
+    "demo",
+    "measures",
+    "engine",
+    "stats",
+    "retrievers",
+    "experiments",
+    "reports",
+    "cli",
+]
 # `measures` needs no files and `formats` no measures; they stand side by side.
 
 

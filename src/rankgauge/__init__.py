@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rankgauge.errors import RankgaugeError
     from rankgauge.experiments.comparison import Comparison, compare, compare_scores
     from rankgauge.experiments.evaluation import Evaluation, evaluate
+    from rankgauge.experiments.live import LiveEvaluation, evaluate_retriever
+    from rankgauge.experiments.sweep import Sweep, sweep
     from rankgauge.formats import load_corpus, load_qrels, load_run, load_testset
     from rankgauge.measures import Measure, parse_measure, parse_measures
     from rankgauge.model import Contract, Corpus, Qrels, Query, Run, TestSet
@@ -28,6 +30,10 @@ _HOME = {
     "compare_scores": "rankgauge.experiments.comparison",
     "Evaluation": "rankgauge.experiments.evaluation",
     "evaluate": "rankgauge.experiments.evaluation",
+    "LiveEvaluation": "rankgauge.experiments.live",
+    "evaluate_retriever": "rankgauge.experiments.live",
+    "Sweep": "rankgauge.experiments.sweep",
+    "sweep": "rankgauge.experiments.sweep",
     "load_corpus": "rankgauge.formats",
     "load_qrels": "rankgauge.formats",
     "load_run": "rankgauge.formats",
@@ -48,22 +54,26 @@ __all__ = [
     "Contract",
     "Corpus",
     "Evaluation",
+    "LiveEvaluation",
     "Measure",
     "Qrels",
     "Query",
     "RankgaugeError",
     "Run",
+    "Sweep",
     "TestSet",
     "__version__",
     "compare",
     "compare_scores",
     "evaluate",
+    "evaluate_retriever",
     "load_corpus",
     "load_qrels",
     "load_run",
     "load_testset",
     "parse_measure",
     "parse_measures",
+    "sweep",
 ]
 
 

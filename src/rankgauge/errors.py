@@ -13,6 +13,7 @@ __all__ = [
     "MeasureError",
     "MissingExtraError",
     "RankgaugeError",
+    "RetrieverError",
 ]
 
 _SHOWN = 20
@@ -36,6 +37,18 @@ class DataError(RankgaugeError):
 
 class MissingExtraError(RankgaugeError):
     """A feature needs a package that is not installed."""
+
+
+class RetrieverError(RankgaugeError):
+    """A retriever that failed or returned what cannot be understood.
+
+    `retry` says whether asking again may help; `retry_after` is the pause in seconds that the retriever asked for.
+    """
+
+    def __init__(self, message: str, *, retry: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry = retry
+        self.retry_after = retry_after
 
 
 @dataclass(frozen=True)

@@ -277,9 +277,7 @@ def test_convert(tmp_path: Path) -> None:
     assert "white space" in run_command("convert", spaced, tmp_path / "y.txt", status=2).stderr
 
 
-def test_demo_and_version() -> None:
-    assert "hybrid" in run_command("demo").stdout
-    assert "系统" in run_command("demo", "--lang", "zh").stdout
+def test_version_and_completion() -> None:
     assert run_command("--version").stdout == f"rankgauge {__version__}\n"
     assert "_RANKGAUGE_COMPLETE" in run_command("completion", "bash").stdout
 

@@ -143,6 +143,10 @@ class Evaluation:
         return self._plan.measures
 
     @property
+    def plan(self) -> Plan:
+        return self._plan
+
+    @property
     def contract(self) -> Contract:
         return self._plan.contract
 

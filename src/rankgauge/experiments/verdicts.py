@@ -189,23 +189,27 @@ def summary_of(comparison: Comparison, language: Language) -> list[str]:
             groups = _listed([f"{system} {mean:.4f} ({letters})" for system, mean, letters in entries], language)
             paragraphs.append(_say("groups", language, measure=name, groups=groups))
         return paragraphs
+    alike: dict[tuple[str, ...], list[str]] = {}
     for measure in comparison.measures:
-        rows = [row for row in comparison.rows if row.measure == measure.name]
+        found = tuple(row.verdict for row in comparison.rows if row.measure == measure.name)
+        alike.setdefault(found, []).append(measure.name)
+    for names in alike.values():  # measures that say the same are named together
+        rows = [row for row in comparison.rows if row.measure == names[0]]
         by: Mapping[str, list[str]] = {
             "are better": [row.b for row in rows if row.verdict == "better"],
             "are worse": [row.b for row in rows if row.verdict == "worse"],
             "are open": [row.b for row in rows if row.verdict in ("equivalent", "cannot tell")],
         }
         said = {
-            key: _say(key, language, names=_listed(names, language) or _say("none", language))
-            for key, names in by.items()
+            key: _say(key, language, names=_listed(systems, language) or _say("none", language))
+            for key, systems in by.items()
         }
         paragraphs.append(
             _say(
                 "baseline",
                 language,
                 a=comparison.baseline,
-                measure=measure.name,
+                measure=_listed(names, language),
                 better=said["are better"],
                 worse=said["are worse"],
                 rest=said["are open"],

@@ -1,0 +1,116 @@
+"""`rankgauge fuse`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from rankgauge.cli import options
+
+if TYPE_CHECKING:
+    from rankgauge.model.run import Run
+
+__all__ = ["fuse"]
+
+_FORMATS = ("trec", "json", "jsonl", "csv", "tsv", "parquet")
+
+
+@click.command()
+@click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
+@click.option(
+    "--method",
+    type=click.Choice(["rrf", "weighted"]),
+    default="rrf",
+    show_default=True,
+    help="Sum of reciprocal ranks, or weighted sum of scores.",
+)
+@click.option(
+    "--weights",
+    metavar="W,W,...",
+    help="A weight for each run, in their order or as NAME=W. Default: equal weights.",
+)
+@click.option(
+    "--norm",
+    type=click.Choice(["min-max", "z-score", "none"]),
+    help="For weighted: how scores are made comparable first. Default: min-max.",
+)
+@click.option("--rrf-k", type=float, metavar="N", help="For rrf: the constant added to ranks. Default: 60.")
+@click.option("-k", "--depth", "k", type=click.IntRange(1), default=1000, show_default=True, help="Documents kept.")
+@click.option("--tag", metavar="NAME", help="Name of the fused run. Default: the names of the runs.")
+@click.option("--from", "form", metavar="FORMAT", help="Format of the runs, if detection is wrong.")
+@click.option("--to", type=click.Choice(_FORMATS), help="Format of the output, if its ending does not tell.")
+@options.output
+def fuse(
+    runs: tuple[str, ...],
+    method: str,
+    weights: str | None,
+    norm: str | None,
+    rrf_k: float | None,
+    k: int,
+    tag: str | None,
+    form: str | None,
+    to: str | None,
+    output: str | None,
+) -> None:
+    """Fuse runs into one, query by query.
+
+    A RUN is TREC text, JSON, JSON Lines, CSV, TSV or Parquet; one may be - for standard input. The ending of the
+    output tells its format; standard output is TREC text.
+    """
+    from rankgauge.cli.evaluate import check_standard_input, named_runs
+    from rankgauge.errors import DataError
+    from rankgauge.formats import load_run
+    from rankgauge.retrievers.fusion import fuse_runs
+
+    named = named_runs(runs)
+    if len(named) < 2:
+        raise DataError("fusing needs at least two runs")
+    for option, value, needed in (("--norm", norm, "weighted"), ("--rrf-k", rrf_k, "rrf")):
+        if value is not None and method != needed:
+            raise DataError(f"{option} is for --method {needed}, but the method is {method}")
+    shares = _weights(weights, list(named)) if weights is not None else None
+    check_standard_input(list(named.values()), stream=False)
+    options.refuse_overwriting(output, named.values())
+    loaded = [load_run(path, form) for path in named.values()]
+    for run, name in zip(loaded, named, strict=True):
+        run.name = name
+    fused = fuse_runs(loaded, method, shares, 60 if rrf_k is None else rrf_k, norm or "min-max", k)
+    _write(fused, output or "-", to, tag or "+".join(named))
+
+
+def _write(run: Run, target: str, to: str | None, tag: str) -> None:
+    from rankgauge.formats.convert import _refuse_blanks, _render
+    from rankgauge.formats.detect import check_format, format_of_name
+    from rankgauge.formats.sources import write_whole
+
+    form = check_format(to) if to else format_of_name(target) or "trec"
+    if form == "trec":
+        _refuse_blanks(run, target)
+    write_whole(target, _render(run, form, tag))
+
+
+def _weights(text: str, names: list[str]) -> list[float]:
+    """Weights as `0.3,0.7` in the order of the runs, or as `bm25=0.3,dense=0.7`."""
+    from rankgauge.errors import DataError
+
+    parts = [part.strip() for part in text.split(",")]
+    pairs = [part.rpartition("=") for part in parts]
+    by_name = [bool(equals) for _, equals, _ in pairs]
+    if any(by_name) and not all(by_name):
+        raise DataError(f"--weights {text}: give a name to all weights or to none")
+    numbers = []
+    for part, (_, _, number) in zip(parts, pairs, strict=True):
+        try:
+            numbers.append(float(number))
+        except ValueError:
+            raise DataError(f"--weights {text}: {part!r} is no weight; write numbers such as 0.3,0.7") from None
+    if not all(by_name):
+        if len(numbers) != len(names):
+            raise DataError(f"--weights {text}: there are {len(numbers)} weights for {len(names)} runs")
+        return numbers
+    given = [name.strip() for name, _, _ in pairs]
+    if sorted(given) != sorted(names):
+        raise DataError(f"--weights {text}: the names must be those of the runs: {', '.join(names)}")
+    shares = dict(zip(given, numbers, strict=True))
+    return [shares[name] for name in names]

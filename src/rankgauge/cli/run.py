@@ -1,0 +1,160 @@
+"""`rankgauge run` and `rankgauge init`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankgauge.cli import options
+
+if TYPE_CHECKING:
+    from rankgauge.experiments.plan import RunPlan
+    from rankgauge.experiments.running import Outcome
+
+__all__ = ["init", "run"]
+
+_WORDS = {
+    "en": {
+        "fine": "{path}: {systems} systems, {measures}: nothing wrong with it",
+        "invalid": "left out: {reason}",
+        "wrote": "wrote {path}",
+    },
+    "zh": {
+        "fine": "{path}：{systems} 个系统，{measures}：没有问题",
+        "invalid": "未计入：{reason}",
+        "wrote": "已写入 {path}",
+    },
+}
+
+
+@click.command()
+@click.argument("plan", metavar="PLAN.toml")
+@click.option("--check", is_flag=True, help="Only look whether the plan is right.")
+@click.option("--fresh", is_flag=True, help="Forget what earlier starts have answered.")
+@options.json_flag
+@options.digits
+@options.lang
+def run(plan: str, check: bool, fresh: bool, as_json: bool, digits: int, language: str) -> None:
+    """Ask the systems of a plan every query, score and compare them, and write what the plan asks for.
+
+    A start that was interrupted goes on where it was: only what has no answer yet is asked. `rankgauge init` writes a
+    plan to start from.
+    """
+    from rankgauge.experiments.plan import load_plan
+    from rankgauge.experiments.running import run_plan
+
+    words = _WORDS[language]
+    loaded = load_plan(plan)
+    if check:
+        measures = ", ".join(loaded.measures)
+        click.echo(words["fine"].format(path=plan, systems=len(loaded.systems), measures=measures))
+        return
+    if fresh and loaded.serving.cache is not None:
+        for journal in (loaded.folder / loaded.serving.cache).glob("*.jsonl"):
+            journal.unlink()
+    with _progress() as progress:
+        outcome = run_plan(loaded, progress=progress)
+    if as_json:
+        from rankgauge.formats.json_values import dumps
+
+        click.echo(dumps(outcome.record).decode())
+    else:
+        from rankgauge.reports.tables import terminal_width
+
+        click.echo(_rendered(outcome.record, "table", language, digits=digits, width=terminal_width()), nl=False)
+    for path in _written(loaded, outcome, language):
+        click.echo(words["wrote"].format(path=path), err=True)
+    if outcome.invalid:
+        for reason in outcome.invalid.values():
+            click.echo(words["invalid"].format(reason=reason), err=True)
+        sys.exit(2)
+
+
+def _progress() -> Any:
+    """A bar with rate and remaining time on a terminal; nothing elsewhere."""
+    from contextlib import contextmanager
+
+    @contextmanager
+    def bar() -> Any:
+        if not sys.stderr.isatty():
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        rate = TextColumn("{task.fields[rate]}")
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True)) as drawn:
+            tasks: dict[str, Any] = {}
+
+            def tell(name: str, done: int, total: int) -> None:
+                if name not in tasks:
+                    tasks[name] = drawn.add_task(name, total=total, rate="")
+                task = drawn.tasks[tasks[name]]
+                drawn.update(tasks[name], completed=done, rate=f"{task.speed:.1f}/s" if task.speed else "")
+
+            yield tell
+
+    return bar()
+
+
+def _rendered(record: dict[str, Any], form: str, language: str, **looks: Any) -> str:
+    from rankgauge.measures.explanations import check_language
+
+    chosen = check_language(language)
+    if record["kind"] == "comparison":
+        from rankgauge.reports.comparison import render as render_comparison
+
+        return render_comparison(record, form, language=chosen, **looks)
+    from rankgauge.reports.evaluation import render
+
+    return render(record, form, language=chosen, **looks)
+
+
+def _written(plan: RunPlan, outcome: Outcome, language: str) -> list[Path]:
+    """Write the outputs of the plan, each whole."""
+    from rankgauge.formats.json_values import dumps
+    from rankgauge.formats.sources import write_whole
+    from rankgauge.measures.explanations import check_language
+
+    chosen, outputs, record = check_language(language), plan.outputs, outcome.record
+    written = []
+
+    def write(name: str, data: bytes) -> None:
+        path = plan.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, data)
+        written.append(path)
+
+    if outputs.record:
+        write(outputs.record, dumps(record))
+    if outputs.report:
+        from rankgauge.reports.html import render_html
+
+        write(outputs.report, render_html(record, chosen).encode())
+    if outputs.table:
+        form = options.chosen_form(None, False, outputs.table, ("csv", "markdown", "latex"))
+        write(outputs.table, _rendered(record, form, language).encode())
+    if outputs.runs:
+        from rankgauge.formats.trec import render_run
+
+        for live in outcome.evaluations:
+            write(f"{outputs.runs}/{live.name}.run", render_run(live.passed.run.frame, live.name))
+    return written
+
+
+@click.command()
+@click.argument("plan", metavar="[PLAN.toml]", default="plan.toml")
+def init(plan: str) -> None:
+    """Write a commented plan for `rankgauge run` to start from."""
+    from rankgauge.errors import DataError
+    from rankgauge.experiments.plan import template
+    from rankgauge.formats.sources import write_whole
+
+    if Path(plan).exists():
+        raise DataError(f"{plan} exists already; name another file, or remove it first")
+    write_whole(plan, template().encode())
+    click.echo(f"{plan}: edit it, then: rankgauge run --check {plan}")

@@ -1,0 +1,161 @@
+"""`evaluate_retriever`: ask a live retriever every query of a test set, and score what it answers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankgauge.errors import DataError, RetrieverError
+from rankgauge.experiments.evaluation import DEFAULT_MEASURES, Evaluation, Plan, evaluate
+from rankgauge.formats import load_testset
+from rankgauge.measures import Measure
+from rankgauge.model.scores import ScoreTable
+from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.retrievers.runner import Pass, run_queries
+from rankgauge.retrievers.searcher import as_searcher
+
+if TYPE_CHECKING:
+    from rankgauge.retrievers.latency import Latency
+
+__all__ = ["LiveEvaluation", "evaluate_retriever", "unwinnable"]
+
+
+class LiveEvaluation(Evaluation):
+    """Scores of a live retriever, with `.latency`, `.throughput`, `.failed` and the answers (`.passed`) beside them."""
+
+    def __init__(
+        self, table: ScoreTable, plan: Plan, name: str, passed: Pass, notes: Sequence[tuple[str, str]]
+    ) -> None:
+        super().__init__(table, plan, name)
+        self.passed = passed
+        self.live_notes = list(notes)
+        """Remarks on the calls, each in English and Chinese."""
+
+    @property
+    def latency(self) -> Latency | None:
+        """Seconds of the calls that were made and answered now, at the stated concurrency."""
+        return self.passed.latency if self.passed.latency.count else None
+
+    @property
+    def throughput(self) -> float | None:
+        """Answered calls in a second; None where all answers came from the cache."""
+        return self.passed.throughput if self.latency else None
+
+    @property
+    def failed(self) -> list[str]:
+        """Queries without an answer; they count as empty lists."""
+        return self.passed.failed
+
+    @property
+    def warnings(self) -> list[str]:
+        return [*(english for english, _ in self.live_notes), *super().warnings]
+
+
+def evaluate_retriever(
+    retriever: Any,
+    test_set: TestSet | str | os.PathLike[str],
+    k: int = 10,
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+    *,
+    name: str | None = None,
+    corpus: Mapping[str, str] | None = None,
+    concurrency: int = 1,
+    timeout: float = 30.0,
+    retries: int = 2,
+    backoff: float = 0.5,
+    max_failed: float = 0.05,
+    cache: str | os.PathLike[str] | None = None,
+    configuration: Mapping[str, Any] | None = None,
+    id_field: str | None = None,
+    score_field: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **choices: Any,
+) -> LiveEvaluation:
+    """Ask a retriever every query of the test set for k documents, and score the answers.
+
+    A retriever is an object with `search(query, k)`, a function of query and k (both may be async), or a LangChain
+    retriever. A query that fails counts as an empty list and is named; if more than `max_failed` of them fail, the pass
+    is an error. With `cache`, a folder, answers are kept as they come: a second start with the same `configuration`
+    asks only what is missing. `corpus` tells which documents exist. `choices` are those of `evaluate`.
+    """
+    tested = test_set if isinstance(test_set, TestSet) else load_testset(test_set)
+    if not len(tested):
+        raise DataError(f"{tested.name}: there is no query to ask")
+    searcher = as_searcher(retriever, name=name, id_field=id_field, score_field=score_field)
+    called = name or searcher.name
+    journal = None
+    if cache is not None:
+        from rankgauge.retrievers.journal import Journal
+
+        key = {"system": called, "configuration": dict(configuration or {}), "corpus": _version_of(corpus)}
+        journal = Journal(_journal_path(Path(cache), called, key), key)
+    passed = run_queries(
+        searcher,
+        {query.id: query.text for query in tested},
+        k,
+        concurrency=concurrency,
+        timeout=timeout,
+        retries=retries,
+        backoff=backoff,
+        max_failed=max_failed,
+        journal=journal,
+        known_ids=None if corpus is None else frozenset(corpus),
+        progress=progress,
+    )
+    if not passed.valid:
+        raise RetrieverError(f"{called}: {passed.reason}")
+    scored = evaluate(tested.qrels, passed.run, measures, name=called, **choices)
+    return LiveEvaluation(scored.table, scored.plan, called, passed, _notes(passed, tested, corpus))
+
+
+def _journal_path(folder: Path, name: str, key: Mapping[str, Any]) -> Path:
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)[:60]
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{plain}-{digest}.jsonl"
+
+
+def _version_of(corpus: Mapping[str, str] | None) -> str | None:
+    """A hash of ids and texts, so that answers from another corpus are not taken for this one's."""
+    if corpus is None:
+        return None
+    digest = hashlib.sha256()
+    for doc in sorted(corpus):
+        digest.update(f"{len(doc)}:{doc}{len(corpus[doc])}:".encode())
+        digest.update(corpus[doc].encode())
+    return digest.hexdigest()
+
+
+def unwinnable(test_set: TestSet, corpus: Corpus | Mapping[str, str]) -> dict[str, list[str]]:
+    """Relevant documents that are not in the corpus, by query."""
+    missing = {
+        query.id: [doc for doc, grade in query.grades.items() if grade > 0 and doc not in corpus] for query in test_set
+    }
+    return {query: docs for query, docs in missing.items() if docs}
+
+
+def _notes(passed: Pass, test_set: TestSet, corpus: Mapping[str, str] | None) -> list[tuple[str, str]]:
+    notes = []
+    if passed.failed:
+        n, first = len(passed.failed), ", ".join(map(repr, passed.failed[:3]))
+        notes.append(
+            (
+                f"{n} of {passed.asked} queries failed, such as {first}; they count as empty lists",
+                f"{passed.asked} 个查询中有 {n} 个失败，例如 {first}；按空列表计",
+            )
+        )
+    notes += [(remark, remark) for remark in passed.remarks]
+    if corpus is not None and (gone := unwinnable(test_set, corpus)):
+        query, docs = next(iter(gone.items()))
+        notes.append(
+            (
+                f"gold documents that are not in the index make {len(gone)} queries unwinnable, such as {docs[0]!r} of "
+                f"{query!r}",
+                f"有 {len(gone)} 个查询的标准文档不在索引中，无法得到满分，例如 {query!r} 的 {docs[0]!r}",
+            )
+        )
+    return notes

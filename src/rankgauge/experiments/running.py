@@ -1,0 +1,204 @@
+"""Run a plan: every system asked and scored, compared, one of them swept, and all of it in one record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rankgauge.errors import RankgaugeError, RetrieverError
+from rankgauge.experiments.comparison import Comparison
+from rankgauge.experiments.comparison_record import comparison_record
+from rankgauge.experiments.live import LiveEvaluation, evaluate_retriever
+from rankgauge.experiments.plan import RunPlan
+from rankgauge.experiments.record import record_of
+from rankgauge.experiments.rows import Scored, System
+from rankgauge.experiments.sweep import Sweep, sweep
+from rankgauge.experiments.systems import SystemPlan, make_system
+from rankgauge.formats import Source, load_corpus, load_testset
+from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.stats.family import Settings
+
+__all__ = ["Outcome", "live_comparison", "live_record", "run_plan"]
+
+Progress = Callable[[str, int, int], None]
+"""Called with a system's name, the queries done, and all of them."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a plan gave: the record, the evaluations, and the systems that could not be evaluated, with the reason."""
+
+    record: dict[str, Any]
+    evaluations: list[LiveEvaluation]
+    sweep: Sweep | None = None
+    invalid: dict[str, str] = field(default_factory=dict)
+
+
+def run_plan(plan: RunPlan, *, progress: Progress | None = None) -> Outcome:
+    """Carry out a plan that has been checked. A system that fails is left out and named; the others go on."""
+    test_set = load_testset(plan.test_set)
+    corpus = _corpus(plan)
+    found: list[LiveEvaluation] = []
+    invalid: dict[str, str] = {}
+    for system in plan.systems:
+        try:
+            found.append(_evaluate(plan, system, test_set, corpus, progress))
+        except RankgaugeError as error:
+            invalid[system.name] = str(error)
+        except Exception as error:  # whatever the user's factory does
+            invalid[system.name] = f"{system.name}: {type(error).__name__}: {error}"
+    if not found:
+        raise RetrieverError("no system could be evaluated: " + "; ".join(invalid.values()))
+    tried = _sweep(plan, test_set, corpus, progress) if plan.sweep is not None else None
+    record = _record(plan, test_set, found)
+    record["invalid"] = invalid
+    if tried is not None:
+        assert plan.sweep is not None
+        record["sweeps"] = [{"system": plan.sweep.system, **tried.to_dict()}]
+    return Outcome(record, found, tried, invalid)
+
+
+def _corpus(plan: RunPlan) -> Corpus | None:
+    if plan.corpus is None:
+        return None
+    return load_corpus(plan.corpus)
+
+
+def _evaluate(
+    plan: RunPlan, system: SystemPlan, test_set: TestSet, corpus: Corpus | None, progress: Progress | None
+) -> LiveEvaluation:
+    def tell(done: int, total: int) -> None:
+        if progress is not None:
+            progress(system.name, done, total)
+
+    return evaluate_retriever(
+        make_system(system, plan.folder, corpus),
+        test_set,
+        measures=plan.measures,
+        name=system.name,
+        corpus=corpus,
+        contract=plan.contract,
+        configuration=system.configuration,
+        id_field=system.id_field,
+        score_field=system.score_field,
+        progress=tell,
+        **_called(plan),
+    )
+
+
+def _called(plan: RunPlan) -> dict[str, Any]:
+    serving = plan.serving
+    return {
+        "k": serving.k,
+        "concurrency": serving.concurrency,
+        "timeout": serving.timeout,
+        "retries": serving.retries,
+        "backoff": serving.backoff,
+        "max_failed": serving.max_failed,
+        "cache": None if serving.cache is None else plan.folder / serving.cache,
+    }
+
+
+def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Progress | None) -> Sweep:
+    """Settings are timed, so their answers are not kept between two starts."""
+    wanted = plan.sweep
+    assert wanted is not None
+    base = next(system for system in plan.systems if system.name == wanted.system)
+
+    built: dict[str, Any] = {}
+
+    def factory(**parameters: Any) -> Any:
+        """The system with other parameters; one that can search its index with another ef_search is built once."""
+        changed = {**base.parameters, **parameters}
+        rest = repr(sorted((key, repr(value)) for key, value in changed.items() if key != "ef_search"))
+        if rest in built and "ef_search" in changed:
+            return built[rest].with_ef_search(changed["ef_search"])
+        made = make_system(SystemPlan(**{**vars(base), "parameters": changed}), plan.folder, corpus)
+        if hasattr(made, "with_ef_search"):
+            built[rest] = made
+        return made
+
+    def tell(number: int, total: int, setting: str) -> None:
+        if progress is not None:
+            progress(f"{base.name} {setting}", number - 1, total)
+
+    return sweep(
+        factory,
+        wanted.grid,
+        test_set,
+        measure=wanted.measure,
+        tries=wanted.tries,
+        folds=wanted.folds,
+        seed=wanted.seed,
+        exact=wanted.exact or None,
+        progress=tell,
+        id_field=base.id_field,
+        score_field=base.score_field,
+        **{**_called(plan), "cache": None},
+    )
+
+
+def _record(plan: RunPlan, test_set: TestSet, found: list[LiveEvaluation]) -> dict[str, Any]:
+    inputs = {
+        key: {"path": str(path), "sha256": Source(path).sha256()}
+        for key, path in (("plan", plan.path), ("judgments", plan.test_set), ("corpus", plan.corpus))
+        if path is not None and path.is_file()
+    }
+    baseline = plan.baseline if plan.baseline in [live.name for live in found] else None
+    comparison = None
+    if len(found) > 1:
+        comparison = live_comparison(found, test_set, plan.comparison, baseline=baseline)
+    return live_record(found, comparison, inputs=inputs, slices=plan.by_tag)
+
+
+def live_comparison(
+    found: Sequence[LiveEvaluation], test_set: TestSet, settings: Settings, *, baseline: str | None = None
+) -> Comparison:
+    """Live evaluations on one test set, compared."""
+    return Comparison(
+        found[0].table.queries,
+        [Scored.of(measure) for measure in found[0].measures],
+        {e.name: System(e.name, e.table.values, e.table.counted & np.isfinite(e.table.values)) for e in found},
+        settings,
+        baseline=baseline,
+        evaluations=found,
+        qrels=test_set.qrels,
+        runs={live.name: live.passed.run for live in found},
+        test_set=test_set,
+    )
+
+
+def live_record(
+    found: Sequence[LiveEvaluation],
+    comparison: Comparison | None,
+    *,
+    inputs: Mapping[str, Mapping[str, Any]] | None = None,
+    slices: bool = False,
+) -> dict[str, Any]:
+    """The record of live evaluations, with latency and errors beside the scores."""
+    if comparison is None:
+        record = record_of(found, inputs=inputs)
+    else:
+        record = comparison_record(comparison, inputs=inputs, slices=slices)
+    for entry, live in zip(record["systems"], found, strict=True):
+        entry["serving"] = _serving(live)
+    return record
+
+
+def _serving(live: LiveEvaluation) -> dict[str, Any]:
+    """Latency and errors beside the scores."""
+    passed = live.passed
+    latency: Mapping[str, Any] | None = None if live.latency is None else live.latency.to_dict()
+    return {
+        "k": passed.k,
+        "concurrency": passed.concurrency,
+        "latency": latency,
+        "throughput": live.throughput,
+        "cached": passed.cached,
+        "failed": passed.failed,
+        "errors": passed.errors,
+        "notes": {"en": [english for english, _ in live.live_notes], "zh": [chinese for _, chinese in live.live_notes]},
+    }

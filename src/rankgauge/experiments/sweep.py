@@ -1,0 +1,202 @@
+"""Sweeps: settings of a system tried one by one, quality beside latency, and an honest figure for the best one.
+
+The best of many settings looks better than it is, because it is also the luckiest on these queries. So the queries are
+cut into folds; for each fold the best setting on the other queries is scored on it, and the mean of these scores is
+what tuning is worth on queries it has not seen.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from rankgauge.errors import DataError
+from rankgauge.experiments.live import LiveEvaluation, evaluate_retriever
+from rankgauge.measures import Law, parse_measure
+from rankgauge.model.ranked import Floats, Ints
+from rankgauge.model.testset import TestSet
+from rankgauge.stats.intervals import Interval, mean_interval
+
+__all__ = ["HeldOut", "Sweep", "Version", "settings_of", "sweep"]
+
+
+@dataclass(frozen=True)
+class Version:
+    """One setting and what it gave."""
+
+    number: int
+    parameters: Mapping[str, Any]
+    mean: float
+    interval: Interval | None
+    p50: float | None
+    """Seconds of a call: median, and 95th percentile."""
+    p95: float | None
+    throughput: float | None
+    ann_recall: float | None
+    """Share of the exact search's documents that this setting finds."""
+    on_front: bool = False
+    """No other setting is at least as good and faster."""
+
+    @property
+    def label(self) -> str:
+        return f"V{self.number}"
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The score of tuning on queries that had no part in it."""
+
+    mean: float
+    interval: Interval | None
+    folds: int
+    chosen: list[int]
+    """The version that each fold's other queries chose."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """All versions, the best one on all queries, and what choosing the best is worth on others."""
+
+    measure: str
+    versions: list[Version]
+    best: Version
+    held_out: HeldOut | None
+    evaluations: list[LiveEvaluation]
+
+    @property
+    def optimism(self) -> float | None:
+        """How much better the best version looks on the queries it was chosen on."""
+        return None if self.held_out is None else self.best.mean - self.held_out.mean
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "measure": self.measure,
+            "versions": [{**asdict(version), "label": version.label} for version in self.versions],
+            "best": self.best.label,
+            "held_out": None if self.held_out is None else asdict(self.held_out),
+            "optimism": self.optimism,
+        }
+
+
+def settings_of(grid: Mapping[str, Sequence[Any]], tries: int | None = None, seed: int = 0) -> list[dict[str, Any]]:
+    """All combinations in order, or `tries` of them drawn at random."""
+    if not grid or not all(isinstance(values, Sequence) and not isinstance(values, str) for values in grid.values()):
+        raise DataError("a sweep needs a list of values for each parameter, such as {'ef_search': [16, 64, 256]}")
+    if not all(len(values) for values in grid.values()):
+        raise DataError("a parameter of the sweep has no values")
+    every = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    if tries is None or tries >= len(every):
+        return every
+    chosen = np.random.default_rng(seed).choice(len(every), size=tries, replace=False)
+    return [every[i] for i in sorted(chosen.tolist())]
+
+
+def sweep(
+    factory: Callable[..., Any],
+    grid: Mapping[str, Sequence[Any]],
+    test_set: TestSet | Any,
+    *,
+    measure: str = "nDCG@10",
+    tries: int | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    exact: Mapping[str, Any] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+    **serving: Any,
+) -> Sweep:
+    """Try every setting of `factory(**setting)` on the test set.
+
+    `exact` are parameters that make the search exact; the others' recall against it is then measured too. `serving` is
+    what `evaluate_retriever` takes: k, concurrency, timeout and so on.
+    """
+    settings = settings_of(grid, tries, seed)
+    name = str(parse_measure(measure))
+    reference = None
+    if exact:
+        reference = evaluate_retriever(factory(**{**settings[0], **exact}), test_set, measures=name, **serving)
+    found: list[LiveEvaluation] = []
+    for number, setting in enumerate(settings, start=1):
+        if progress is not None:
+            progress(number, len(settings), json.dumps(setting, ensure_ascii=False))
+        found.append(evaluate_retriever(factory(**setting), test_set, measures=name, name=f"V{number}", **serving))
+    bounded = Law.BOUNDED in parse_measure(name).definition.laws
+    versions = [
+        _version(number, setting, live, name, reference)
+        for number, (setting, live) in enumerate(zip(settings, found, strict=True), start=1)
+    ]
+    lower = parse_measure(name).definition.lower_is_better
+    versions = _with_front(versions, lower)
+    scores = np.stack([live.table.values[:, 0] for live in found])
+    best = versions[_best(scores, lower)]
+    return Sweep(name, versions, best, _held_out(scores, folds, seed, bounded, lower), found)
+
+
+def _version(
+    number: int, setting: Mapping[str, Any], live: LiveEvaluation, measure: str, reference: LiveEvaluation | None
+) -> Version:
+    latency = live.latency
+    return Version(
+        number,
+        dict(setting),
+        live.mean[measure],
+        live.interval[measure],
+        None if latency is None else latency.p50,
+        None if latency is None else latency.p95,
+        live.throughput,
+        None if reference is None else _overlap(live, reference),
+    )
+
+
+def _overlap(live: LiveEvaluation, reference: LiveEvaluation) -> float:
+    """Mean share of the reference's documents that were found."""
+    own = {answer.query: {hit.id for hit in answer.hits} for answer in live.passed.answers}
+    shares = []
+    for answer in reference.passed.answers:
+        wanted = {hit.id for hit in answer.hits}
+        if wanted:
+            shares.append(len(own.get(answer.query, set()) & wanted) / len(wanted))
+    return float(np.mean(shares)) if shares else 0.0
+
+
+def _best(scores: Floats, lower: bool) -> int:
+    means = scores.mean(axis=1)
+    return int(means.argmin() if lower else means.argmax())
+
+
+def _with_front(versions: list[Version], lower: bool) -> list[Version]:
+    """Mark the versions that no other beats in both quality and latency."""
+
+    def beaten(version: Version) -> bool:
+        for other in versions:
+            if other is version or other.p50 is None or version.p50 is None:
+                continue
+            better = other.mean <= version.mean if lower else other.mean >= version.mean
+            if better and other.p50 <= version.p50 and (other.mean, other.p50) != (version.mean, version.p50):
+                return True
+        return False
+
+    return [Version(**{**vars(version), "on_front": not beaten(version)}) for version in versions]
+
+
+def _folds(n: int, folds: int, seed: int) -> Iterator[Ints]:
+    order = np.random.default_rng(seed).permutation(n)
+    yield from np.array_split(order, folds)
+
+
+def _held_out(scores: Floats, folds: int, seed: int, bounded: bool, lower: bool) -> HeldOut | None:
+    """Cross-validation; None with too few queries to hold any out."""
+    n = scores.shape[1]
+    if n < 2 * folds or len(scores) < 2:
+        return None
+    held, chosen = np.zeros(n), []
+    for part in _folds(n, folds, seed):
+        others = np.setdiff1d(np.arange(n), part)
+        best = _best(scores[:, others], lower)
+        chosen.append(best + 1)
+        held[part] = scores[best, part]
+    return HeldOut(float(held.mean()), mean_interval(held, bounds=(0.0, 1.0) if bounded else None), folds, chosen)

@@ -1,0 +1,145 @@
+"""Answer and Pass: what a retriever answered to each query, and what can be said of all answers together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from rankgauge.model.run import Run
+from rankgauge.retrievers.hits import Hit, ListFault
+from rankgauge.retrievers.latency import Latency
+
+__all__ = ["Answer", "Pass"]
+
+
+class Answer(NamedTuple):
+    """What came of one query."""
+
+    query: str
+    hits: list[Hit]
+    seconds: float
+    """Time of the last call; of a cached answer, what it took when it was asked."""
+    error: str | None = None
+    attempts: int = 1
+    cached: bool = False
+    faults: Sequence[ListFault] = ()
+
+    def to_record(self) -> dict[str, Any]:
+        """The answer as a line of a journal."""
+        return {
+            "query": self.query,
+            "hits": self.hits,
+            "seconds": round(self.seconds, 6),
+            "attempts": self.attempts,
+            **({"error": self.error} if self.error else {}),
+            **({"faults": [[fault.kind, fault.message] for fault in self.faults]} if self.faults else {}),
+        }
+
+    @classmethod
+    def from_record(cls, query: str, record: dict[str, Any]) -> Answer:
+        hits = [Hit(str(name), float(score)) for name, score in record["hits"]]
+        faults = [ListFault(message, kind=kind) for kind, message in record.get("faults", ())]
+        return cls(query, hits, float(record["seconds"]), None, int(record["attempts"]), True, faults)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass of a retriever over all queries."""
+
+    name: str
+    k: int
+    concurrency: int
+    asked: int
+    """Number of queries that were to be answered."""
+    answers: list[Answer]
+    """In the order of the queries; when the pass was interrupted, only those that were finished."""
+    wall_seconds: float
+    max_failed: float = 0.05
+    known_ids: Set[str] | None = field(default=None, repr=False)
+
+    @cached_property
+    def run(self) -> Run:
+        """The lists as a run. A query that failed has an empty list."""
+        return Run({answer.query: dict(answer.hits) for answer in self.answers}, name=self.name)
+
+    @property
+    def failed(self) -> list[str]:
+        """Queries whose calls failed, also after retries."""
+        return [answer.query for answer in self.answers if answer.error is not None]
+
+    @property
+    def errors(self) -> dict[str, int]:
+        """How many queries failed for each reason, the most frequent first."""
+        return dict(Counter(answer.error for answer in self.answers if answer.error is not None).most_common())
+
+    @property
+    def cached(self) -> int:
+        """Number of answers that came from a journal."""
+        return sum(answer.cached for answer in self.answers)
+
+    @property
+    def interrupted(self) -> bool:
+        return len(self.answers) < self.asked
+
+    @cached_property
+    def latency(self) -> Latency:
+        """Over calls that succeeded in this pass: neither cached answers nor failures."""
+        return Latency.of((answer.seconds for answer in self._timed), self.concurrency)
+
+    @property
+    def throughput(self) -> float:
+        """Successful calls of this pass per second of wall time, pauses and failures included."""
+        return len(self._timed) / self.wall_seconds if self.wall_seconds > 0 else 0.0
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """For each kind of fault, in how many lists it was found."""
+        return dict(Counter(kind for answer in self.answers for kind in {fault.kind for fault in answer.faults}))
+
+    @cached_property
+    def unknown_ids(self) -> list[str]:
+        """Retrieved ids that are not in the corpus, in order of appearance; empty when no corpus was given."""
+        if self.known_ids is None:
+            return []
+        found = dict.fromkeys(hit.id for answer in self.answers for hit in answer.hits)
+        return [name for name in found if name not in self.known_ids]
+
+    @property
+    def reason(self) -> str:
+        """Why the pass is not valid; empty when it is."""
+        if self.interrupted:
+            return f"interrupted: {len(self.answers)} of {self.asked} queries were asked"
+        failed = len(self.failed)
+        if failed > self.max_failed * self.asked:
+            return (
+                f"{failed} of {self.asked} queries failed, more than the {self.max_failed:.0%} allowed; "
+                f"most often: {next(iter(self.errors))}"
+            )
+        return ""
+
+    @property
+    def valid(self) -> bool:
+        """Whether figures from this pass say something about the retriever: it is complete and few queries failed."""
+        return not self.reason
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader of the figures should know, in plain words."""
+        said = [f"{error} ({count} queries)" for error, count in self.errors.items()]
+        for kind, count in self.faults.items():
+            first = next(fault for answer in self.answers for fault in answer.faults if fault.kind == kind)
+            said.append(f"{count} lists with {kind.replace('_', ' ')}, such as: {first.message}")
+        if unknown := self.unknown_ids:
+            total = len({hit.id for answer in self.answers for hit in answer.hits})
+            advice = "; does id_field name the right field?" if len(unknown) == total else ""
+            said.append(
+                f"{len(unknown)} of {total} retrieved ids are not in the corpus, such as {unknown[0]!r}{advice}"
+            )
+        return said
+
+    @cached_property
+    def _timed(self) -> list[Answer]:
+        return [answer for answer in self.answers if answer.error is None and not answer.cached]

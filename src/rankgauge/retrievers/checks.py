@@ -1,0 +1,85 @@
+"""Parameters and corpora are checked before anything is built: each error names the parameter and what it may be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+from rankgauge.errors import DataError, RankgaugeError
+
+__all__ = ["Bounds", "Choices", "check_choice", "check_corpus", "check_number", "check_query", "check_whole"]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Least and greatest value of a parameter, for its annotation."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The words that a parameter may be, for its annotation."""
+
+    words: tuple[str, ...]
+
+
+def check_corpus(corpus: Any) -> dict[str, str]:
+    """The documents by id, in the order given."""
+    if not isinstance(corpus, Mapping):
+        raise DataError(f"a corpus is a mapping from document id to text, not a {type(corpus).__name__}")
+    if not corpus:
+        raise DataError("the corpus is empty: there is nothing to search")
+    texts = dict(corpus.items())
+    for doc, text in texts.items():
+        if not isinstance(doc, str) or not isinstance(text, str):
+            raise DataError(
+                f"the corpus maps {doc!r} to a {type(text).__name__}; both the id and the text must be strings"
+            )
+    return texts
+
+
+def check_query(query: Any, k: Any) -> tuple[str, int]:
+    """A query's text and how many documents are wanted."""
+    if not isinstance(query, str):
+        raise DataError(f"a query is a text, not a {type(query).__name__}")
+    return query, check_whole("k", k, 1)
+
+
+def check_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
+    """A finite number between two bounds, both allowed."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Real)
+        or not math.isfinite(value)
+        or not low <= float(value) <= high
+    ):
+        raise RankgaugeError(f"{name}={value!r} must be a number{_bounds(low, high)}")
+    return float(value)
+
+
+def check_whole(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> int:
+    """A whole number between two bounds, both allowed."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
+        raise RankgaugeError(f"{name}={value!r} must be a whole number{_bounds(low, high)}")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+    """One of some words."""
+    known = list(choices)
+    if value not in known:
+        raise RankgaugeError(f"{name}={value!r} must be one of {', '.join(known)}")
+    return str(value)
+
+
+def _bounds(low: float, high: float) -> str:
+    if math.isinf(low) and math.isinf(high):
+        return ""
+    if math.isinf(high):
+        return f" of at least {low:g}"
+    return f" between {low:g} and {high:g}"

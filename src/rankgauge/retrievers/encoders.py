@@ -1,0 +1,66 @@
+"""From texts to vectors: latent semantic analysis without weights, or a sentence-transformers model."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.retrievers.checks import check_whole
+from rankgauge.retrievers.extras import optional
+from rankgauge.retrievers.text import tokenizer_for
+
+__all__ = ["LSA", "Encoder", "sentence_encoder"]
+
+Encoder = Callable[[Sequence[str]], Any]
+"""Texts to an array with one row for each."""
+
+
+class LSA:
+    """Latent semantic analysis (Deerwester et al. 1990), fitted to the texts of a corpus.
+
+    Rows are tf-idf vectors, (1 + ln tf) * (1 + ln((1 + N) / (1 + n_t))), of length 1, projected onto the `dimensions`
+    strongest directions of their singular value decomposition; fewer where the corpus has fewer documents or terms.
+    """
+
+    def __init__(self, texts: Sequence[str], *, dimensions: int = 256, language: str = "auto") -> None:
+        check_whole("dimensions", dimensions, 1)
+        terms = tokenizer_for(language, texts)
+        features = optional("sklearn.feature_extraction.text", "dense retrieval without a model", "scikit-learn")
+        decomposition = optional("sklearn.decomposition", "dense retrieval without a model", "scikit-learn")
+        self._tfidf = features.TfidfVectorizer(analyzer=terms, sublinear_tf=True)
+        try:
+            table = self._tfidf.fit_transform(texts)
+        except ValueError as error:
+            if "empty vocabulary" not in str(error):
+                raise
+            raise DataError(f"none of the {len(texts)} documents holds a word that could be searched") from None
+        self._svd = None
+        if table.shape[1] == 1:  # a single term is a direction already
+            return
+        self._svd = decomposition.TruncatedSVD(min(dimensions, *table.shape), random_state=0)
+        with np.errstate(all="ignore"):  # the share of explained variance, not needed here, is 0/0 for equal texts
+            self._svd.fit(table)
+
+    def __call__(self, texts: Sequence[str]) -> Any:
+        table = self._tfidf.transform(texts)
+        return table.toarray() if self._svd is None else self._svd.transform(table)
+
+
+def sentence_encoder(model: str) -> Encoder:
+    """A sentence-transformers model by name or folder."""
+    library = optional("sentence_transformers", f"the model {model!r}", "sentence-transformers", "models")
+    try:
+        loaded = library.SentenceTransformer(model)
+    except (OSError, ValueError) as error:
+        raise RankgaugeError(f"the model {model!r} cannot be loaded: {error}") from None
+    lock = threading.Lock()  # its tokenizers must not be used by two threads at once
+
+    def encode(texts: Sequence[str]) -> Any:
+        with lock:
+            return loaded.encode(list(texts), show_progress_bar=False, convert_to_numpy=True)
+
+    return encode

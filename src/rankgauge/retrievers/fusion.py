@@ -1,0 +1,168 @@
+"""Several ranked lists into one: reciprocal rank fusion and weighted sums of normalised scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rankgauge.errors import DataError
+from rankgauge.model.run import Run
+from rankgauge.retrievers.checks import check_choice, check_number, check_whole
+from rankgauge.retrievers.hits import Hit
+
+__all__ = ["METHODS", "NORMS", "check_weights", "fuse", "fuse_runs"]
+
+METHODS = ("rrf", "weighted")
+NORMS = ("min-max", "z-score", "none")
+
+
+def fuse(
+    lists: Sequence[Sequence[Hit]],
+    method: str = "rrf",
+    weights: Sequence[float] | None = None,
+    rrf_k: float = 60,
+    norm: str = "min-max",
+    k: int | None = None,
+) -> list[Hit]:
+    """One list out of several, each best first. Equal scores: the document that appears first comes first.
+
+    rrf       sum over lists of w / (rrf_k + rank); w = 1 unless given (Cormack, Clarke and Büttcher 2009)
+    weighted  sum over lists of w * norm(score); w = 1 / number of lists unless given
+    min-max   (s - min) / (max - min) over the list; 1 for every document where all scores are equal
+    z-score   (s - mean) / standard deviation (of the population) over the list; 0 where all scores are equal
+    none      s as it is
+
+    A list that lacks a document gives it 0. Under min-max that is what the list's last document gets; under z-score it
+    is the list's mean, so a document that a list lacks stands above those in the lower half of that list.
+    """
+    check_options(method, rrf_k, norm)
+    shares = check_weights(weights, len(lists), method)
+    if k is not None:
+        check_whole("k", k, 1)
+    parts: dict[str, list[float]] = {}
+    for number, hits in enumerate(lists):
+        _check_list(hits, f"list {number + 1}")
+        weight = shares[number]
+        if method == "rrf":
+            values = [weight / (rrf_k + rank) for rank in range(1, len(hits) + 1)]
+        else:
+            values = [weight * value for value in _NORMALISE[norm]([float(hit.score) for hit in hits])]
+        for hit, value in zip(hits, values, strict=True):
+            parts.setdefault(hit.id, []).append(value)
+    # fsum does not depend on the order of its terms: documents with equal ranks in another order of lists tie exactly.
+    fused = [Hit(doc, math.fsum(values)) for doc, values in parts.items()]
+    fused.sort(key=lambda hit: -hit.score)
+    return fused[:k]
+
+
+def fuse_runs(
+    runs: Sequence[Run],
+    method: str = "rrf",
+    weights: Sequence[float] | None = None,
+    rrf_k: float = 60,
+    norm: str = "min-max",
+    k: int | None = None,
+    *,
+    name: str | None = None,
+) -> Run:
+    """`fuse` for every query of some runs. A run that lacks a query has an empty list there.
+
+    Within a run documents are ranked by score, ties by document id descending, as trec_eval does.
+    """
+    if not runs:
+        raise DataError("there is no run to fuse")
+    check_options(method, rrf_k, norm)
+    check_weights(weights, len(runs), method)
+    lists = [_ranked(run) for run in runs]
+    queries = dict.fromkeys(query for lists_of_run in lists for query in lists_of_run)
+    fused = {}
+    for query in queries:
+        try:
+            hits = fuse([lists_of_run.get(query, []) for lists_of_run in lists], method, weights, rrf_k, norm, k)
+        except DataError as error:
+            raise DataError(f"query {query!r}: {error}") from None
+        fused[query] = {hit.id: hit.score for hit in hits}
+    return Run(fused, name=name or "+".join(run.name for run in runs))
+
+
+def check_options(method: str, rrf_k: float, norm: str) -> None:
+    check_choice("method", method, METHODS)
+    check_choice("norm", norm, NORMS)
+    check_number("rrf_k", rrf_k, 0)
+
+
+def check_weights(weights: Sequence[float] | None, count: int, method: str) -> list[float]:
+    """A weight for each list, never negative, not all 0."""
+    if weights is None:
+        return [1.0 if method == "rrf" else 1 / count] * count if count else []
+    if isinstance(weights, str | Mapping) or not hasattr(weights, "__len__"):
+        raise DataError(f"weights={weights!r} must be a list of numbers, one for each list")
+    if len(weights) != count:
+        raise DataError(f"there are {len(weights)} weights for {count} lists; give one for each")
+    checked = [check_number(f"weights[{i}]", weight, 0) for i, weight in enumerate(weights)]
+    if checked and not any(checked):
+        raise DataError("all weights are 0; at least one must be greater")
+    return checked
+
+
+def _check_list(hits: Sequence[Hit], where: str) -> None:
+    seen: set[str] = set()
+    before = math.inf
+    for hit in hits:
+        if hit.id in seen:
+            raise DataError(f"{where} holds document {hit.id!r} twice; keep the better one")
+        seen.add(hit.id)
+        if not math.isfinite(hit.score):
+            raise DataError(f"{where} gives document {hit.id!r} the score {hit.score}; scores must be finite")
+        if hit.score > before:
+            raise DataError(f"{where} is not ranked: document {hit.id!r} scores higher than the one before it")
+        before = hit.score
+
+
+def _ranked(run: Run) -> dict[str, list[Hit]]:
+    lists: dict[str, list[Hit]] = {}
+    if run.mapping is not None:
+        rows: Any = ((q, doc, score) for q, docs in run.mapping.items() for doc, score in docs.items())
+        lists = {query: [] for query in run.mapping}
+    else:
+        rows = run.frame.iter_rows()
+    for query, doc, score in rows:
+        lists.setdefault(query, []).append(Hit(doc, float(score)))
+    for query, hits in lists.items():
+        if any(math.isnan(hit.score) for hit in hits):
+            raise DataError(f"{run.name}: a score of query {query!r} is no number")
+        hits.sort(key=lambda hit: (hit.score, hit.id.encode("utf-8", "surrogatepass")), reverse=True)
+        if len({hit.id for hit in hits}) < len(hits):
+            ids = [hit.id for hit in hits]
+            twice = next(doc for doc in ids if ids.count(doc) > 1)
+            raise DataError(f"{run.name}: query {query!r} lists document {twice!r} twice; keep the better one")
+    return lists
+
+
+def _min_max(scores: list[float]) -> list[float]:
+    if not scores:
+        return []
+    low, high = min(scores), max(scores)
+    if low == high:
+        return [1.0] * len(scores)
+    return [(score - low) / (high - low) for score in scores]
+
+
+def _z_score(scores: list[float]) -> list[float]:
+    if not scores or min(scores) == max(scores):
+        return [0.0] * len(scores)
+    mean = math.fsum(scores) / len(scores)
+    deviation = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))
+    return [(score - mean) / deviation for score in scores]
+
+
+def _as_it_is(scores: list[float]) -> list[float]:
+    return scores
+
+
+_NORMALISE: dict[str, Callable[[list[float]], list[float]]] = {
+    "min-max": _min_max,
+    "z-score": _z_score,
+    "none": _as_it_is,
+}

@@ -1,0 +1,150 @@
+"""Journal: finished answers on disk, one JSON line each, so that a pass that was broken off goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Mapping
+from typing import Any, Final
+
+from rankgauge.errors import RetrieverError
+
+__all__ = ["Journal"]
+
+_encode: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_HEADER: Final = b'{"rankgauge journal": 1}\n'
+
+
+class Journal:
+    """Answers under the content of what was asked: the query's text, k, and `key`.
+
+    `key` says what else decides about an answer: the configuration of the system and the version of its corpus. One
+    file may hold answers of many keys. A line is handed to the operating system as soon as its answer is there, so it
+    survives the end of this process however that comes; `sync` makes it survive a power cut. A last line that was cut
+    short is ignored. One process at a time may use a file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], key: Mapping[str, Any]) -> None:
+        self.path = os.fspath(path)
+        try:
+            self._base = hashlib.sha256(json.dumps(key, sort_keys=True, allow_nan=False).encode())
+        except (TypeError, ValueError) as error:
+            raise RetrieverError(
+                f"the key of a journal may hold texts, numbers, lists and dictionaries only: {error}"
+            ) from None
+        self._known: dict[str, bytes] = {}
+        self._mutex = threading.Lock()
+        self._dirty = False
+        self.damaged = 0
+        """Lines that could not be read; their queries are asked again."""
+        try:
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+        except OSError as error:
+            raise RetrieverError(f"the journal {self.path} cannot be opened: {error.strerror}") from None
+        self._closing = weakref.finalize(self, os.close, self._file)
+        try:
+            self._lock()
+            self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def get(self, text: str, k: int) -> dict[str, Any] | None:
+        """What was recorded for a query, if anything."""
+        line = self._known.get(self._digest(text, k))
+        found: dict[str, Any] | None = None if line is None else json.loads(line)
+        return found
+
+    def add(self, text: str, k: int, record: Mapping[str, Any]) -> None:
+        """Write one answer. A record with an `error` is kept for people to read and not given back."""
+        digest = self._digest(text, k)
+        line = _encode({"key": digest, "text": text, "k": k, **record}).encode() + b"\n"
+        with self._mutex:
+            self._write(line)
+            if not record.get("error"):
+                self._known[digest] = line
+
+    def sync(self) -> None:
+        """Wait until what was written is on the disk."""
+        if self._dirty:
+            self._dirty = False
+            try:
+                os.fsync(self._file)
+            except OSError as error:
+                raise RetrieverError(f"the journal {self.path} cannot be written: {error.strerror}") from None
+
+    def close(self) -> None:
+        """Give the file free for others."""
+        if self._closing.alive:
+            try:
+                self.sync()
+            finally:
+                self._closing()
+
+    def __len__(self) -> int:
+        """Number of answers, of all keys."""
+        return len(self._known)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Journal({self.path!r}: {len(self)} answers)"
+
+    def _digest(self, text: str, k: int) -> str:
+        digest = self._base.copy()
+        digest.update(f"\n{k}\n{text}".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()[:32]
+
+    def _write(self, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError as error:
+            raise RetrieverError(f"the journal {self.path} cannot be written: {error.strerror}") from None
+        self._dirty = True
+
+    def _lock(self) -> None:
+        """Take the file for this process. The system gives it free when the process ends in any way."""
+        try:
+            if sys.platform == "win32":
+                import msvcrt
+
+                msvcrt.locking(self._file, msvcrt.LK_NBLCK, 1)
+            else:
+                import fcntl
+
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise RetrieverError(
+                f"the journal {self.path} is in use: another pass writes to it; wait for its end or name another file"
+            ) from None
+
+    def _read(self) -> None:
+        """Load the lines; what is left of one that was cut short goes away, so that the next begins a line."""
+        os.lseek(self._file, 0, os.SEEK_SET)
+        with open(self._file, "rb", closefd=False) as file:
+            data = file.read()
+        whole = data.rfind(b"\n") + 1
+        if data[whole:] and (data.startswith(_HEADER) or _HEADER.startswith(data)):
+            os.ftruncate(self._file, whole)
+            data = data[:whole]
+        if not data:
+            self._write(_HEADER)
+            return
+        if not data.startswith(_HEADER):
+            raise RetrieverError(f"{self.path} is no journal of rankgauge and is left as it is; name another file")
+        for line in data[len(_HEADER) :].splitlines():
+            try:
+                record = json.loads(line)
+                if not record.get("error"):
+                    self._known[record["key"]] = line
+            except (ValueError, KeyError, AttributeError):
+                self.damaged += 1

@@ -1,0 +1,240 @@
+"""run_queries: every query once to a live retriever, several at a time, with time limits, retries and a journal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import Any, Final
+
+from rankgauge.errors import DataError, RetrieverError
+from rankgauge.retrievers.answers import Answer, Pass
+from rankgauge.retrievers.checks import check_number, check_whole
+from rankgauge.retrievers.journal import Journal
+from rankgauge.retrievers.searcher import as_searcher
+from rankgauge.retrievers.work import Call, Work
+
+__all__ = ["Answer", "Pass", "run_queries"]
+
+_LOOK: Final = 0.05  # seconds between two looks at the clock for calls that hang
+_SYNC: Final = 0.25  # seconds between two waits for the disk
+_GRACE: Final = 1.0  # seconds for a cancelled coroutine to end
+
+
+def run_queries(
+    searcher: Any,
+    queries: Mapping[str, str],
+    k: int,
+    *,
+    concurrency: int = 1,
+    timeout: float = 30.0,
+    retries: int = 2,
+    backoff: float = 0.5,
+    max_failed: float = 0.05,
+    journal: Journal | None = None,
+    known_ids: Iterable[str] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    seed: int = 0,
+) -> Pass:
+    """Ask a retriever for the first k documents of every query (id -> text), `concurrency` calls at a time.
+
+    A retriever is called in threads, an async one in tasks of one event loop. A call that takes longer than `timeout`
+    seconds is given up, and its query has failed; its thread cannot be ended, but does not keep the program from
+    ending. Errors worth retrying are retried `retries` times, after backoff * 2^(attempt-1) seconds times a random
+    factor between 0.5 and 1.5, or after the pause that the retriever asked for. With a journal, answers it holds are
+    not asked again. `progress` gets the number of finished queries and of all. Ctrl-C ends the pass with what is done.
+    """
+    searcher = as_searcher(searcher)
+    _check_queries(queries)
+    check_whole("k", k, 1)
+    check_whole("concurrency", concurrency, 1)
+    check_whole("retries", retries, 0)
+    check_number("timeout", timeout, 0.001)
+    check_number("backoff", backoff, 0)
+    check_number("max_failed", max_failed, 0, 1)
+    work = Work(searcher, queries, k, timeout=timeout, retries=retries, backoff=backoff, journal=journal, seed=seed)
+    start = time.perf_counter()
+    try:
+        (_Loops if searcher.is_async else _Threads)(work, concurrency).finish(progress)
+    except KeyboardInterrupt:
+        pass  # the pass says itself that it is not complete
+    finally:
+        work.stop.set()
+        if journal is not None:
+            journal.sync()
+    seconds = time.perf_counter() - start
+    with work.lock:
+        answers = [work.answers[query] for query in queries if query in work.answers]
+    known: Set[str] | None = None
+    if known_ids is not None:
+        known = known_ids if isinstance(known_ids, Set) else frozenset(known_ids)
+    return Pass(searcher.name, k, concurrency, len(queries), answers, seconds, max_failed, known)
+
+
+class _Workers:
+    """Keeps workers busy and looks at the clock."""
+
+    grace = 0.0
+
+    def __init__(self, work: Work, concurrency: int) -> None:
+        self.work = work
+        self.slots: list[list[Call | None]] = [[None] for _ in range(min(concurrency, len(work.pending)))]
+
+    def start(self) -> None:
+        raise NotImplementedError
+
+    def replace(self, number: int) -> None:
+        """Put a worker in the place of one that hangs."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Tell workers that go on by themselves that the pass is over."""
+
+    def finish(self, progress: Callable[[int, int], object] | None) -> None:
+        """Wait until all queries are answered or given up."""
+        work, told, synced = self.work, -1, time.perf_counter()
+        look = min(_LOOK, work.timeout / 4)
+        try:
+            self.start()
+            over = False
+            while not over:
+                over = work.finished.wait(look)
+                now = time.perf_counter()
+                for number, slot in enumerate(self.slots):
+                    call = slot[0]
+                    if call is not None and call.began is not None and now - call.began > work.timeout + self.grace:
+                        self._hangs(number, call)
+                if progress is not None and told != (done := len(work.answers)):
+                    told = done
+                    progress(done, work.total)
+                if work.journal is not None and now - synced > _SYNC:
+                    work.journal.sync()
+                    synced = now
+            if work.broken is not None:
+                raise work.broken
+        finally:
+            work.stop.set()
+            self.end()
+
+    def _hangs(self, number: int, call: Call) -> None:
+        if self.work.give_up(call, f"no answer within {self.work.timeout:g} s"):
+            self.replace(number)
+
+
+class _Threads(_Workers):
+    """A thread for each call at a time."""
+
+    def start(self) -> None:
+        for number in range(len(self.slots)):
+            self._launch(number)
+
+    def replace(self, number: int) -> None:
+        self.slots[number] = [None]
+        self._launch(number)
+
+    def _launch(self, number: int) -> None:
+        # Daemons, so that one that hangs does not keep the program from ending.
+        threading.Thread(target=self._run, args=(self.slots[number],), daemon=True, name="rankgauge").start()
+
+    def _run(self, slot: list[Call | None]) -> None:
+        try:
+            self._ask(slot)
+        except BaseException as error:  # a mistake of ours must not leave the pass waiting
+            self.work.break_off(error)
+
+    def _ask(self, slot: list[Call | None]) -> None:
+        work = self.work
+        ask, k = work.searcher.ask, work.k
+        for call in work.calls(slot):
+            pause: float | None = 0.0
+            while pause is not None:
+                if pause and work.stop.wait(pause):
+                    return
+                call.tries += 1
+                call.began = began = time.perf_counter()
+                try:
+                    response = ask(call.text, k)
+                except BaseException as error:
+                    call.began = None
+                    pause = work.failed(call, error, time.perf_counter() - began)
+                else:
+                    call.began = pause = None
+                    work.succeeded(call, response)
+
+
+class _Loops(_Workers):
+    """Tasks of one event loop in a thread of its own; another loop when a call blocks it."""
+
+    grace = _GRACE
+
+    def start(self) -> None:
+        self._ending: Callable[[], object] = lambda: None
+        threading.Thread(target=self._thread, daemon=True, name="rankgauge").start()
+
+    def replace(self, number: int) -> None:
+        for slot in self.slots:
+            if slot[0] is not None and not self.work.give_up(
+                slot[0], "a call blocked the event loop: it did not await"
+            ):
+                self.work.take_back(slot[0])
+        self.slots = [[None] for _ in self.slots]
+        self.start()
+
+    def end(self) -> None:
+        self._ending()
+
+    def _thread(self) -> None:
+        try:
+            asyncio.run(self._tasks())
+        except BaseException as error:
+            if not self.work.stop.is_set():
+                self.work.break_off(error)
+
+    async def _tasks(self) -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+
+        def end() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended by itself
+                loop.call_soon_threadsafe(task.cancel)
+
+        self._ending = end
+        await asyncio.gather(*(self._run(slot) for slot in self.slots))
+
+    async def _run(self, slot: list[Call | None]) -> None:
+        work, task = self.work, asyncio.current_task()
+        assert task is not None
+        for call in work.calls(slot):
+            pause: float | None = 0.0
+            while pause is not None:
+                if pause:
+                    await asyncio.sleep(pause)
+                    if call.given_up:  # another loop has it now
+                        return
+                call.tries += 1
+                call.began = began = time.perf_counter()
+                limit = asyncio.timeout(work.timeout)
+                try:
+                    async with limit:
+                        response = await work.searcher.aask(call.text, work.k)
+                except BaseException as error:
+                    call.began = None
+                    if task.cancelling():
+                        raise
+                    late = RetrieverError(f"no answer within {work.timeout:g} s") if limit.expired() else None
+                    pause = work.failed(call, late or error, time.perf_counter() - began)
+                else:
+                    call.began = pause = None
+                    work.succeeded(call, response)
+
+
+def _check_queries(queries: Any) -> None:
+    if not isinstance(queries, Mapping):
+        raise DataError(f"queries are a dictionary from id to text, not a {type(queries).__name__}")
+    if not queries:
+        raise DataError("there are no queries to ask")
+    for query, text in queries.items():
+        if not isinstance(query, str) or not isinstance(text, str):
+            raise DataError(f"query {query!r}: both id and text must be texts, not {type(text).__name__}")

@@ -1,0 +1,126 @@
+"""From text to index terms: English by words and stems, Chinese by jieba."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import islice
+from typing import Any
+
+from rankgauge.retrievers.checks import check_choice
+from rankgauge.retrievers.extras import optional
+
+__all__ = ["LANGUAGES", "Tokenizer", "chinese_terms", "english_terms", "identifiers", "tokenizer_for"]
+
+Tokenizer = Callable[[str], list[str]]
+LANGUAGES = ("auto", "en", "zh")
+
+_WORD = re.compile(r"\w+(?:\.\w+)*")
+_PART = re.compile(r"[^\W_]+")
+# The places inside camelCase and HTTPServer where a new word begins.
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_HAN_RUN = re.compile(f"[{_HAN}]+")
+_SAMPLE = 200
+_HAN_SHARE = 0.1
+
+_STOP_WORDS = """
+    a about above after again against all also although am among an and any are as at be because been before being
+    below between both but by can could did do does doing down during each either few for from further had has have
+    having he her here hers him his how however i if in into is it its itself just may me might more most must my no
+    nor not of off on once only or other our ours out over own per same shall she should since so some such than that
+    the their theirs them then there these they this those through thus to too under until up upon us very was we were
+    what when where whether which while who whom whose why will with within without would you your yours
+    的 了 和 是 在 就 都 而 及 与 或 也 着 把 被 对 于 等 之 其 这 那 有 为 以 从 到 由 吗 呢 吧 啊 个
+    一个 我 你 他 她 它 我们 你们 他们 这个 那个 什么 怎么 如何 因为 所以 但是 如果 以及
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+_local = threading.local()
+
+
+def english_terms(text: str) -> list[str]:
+    """Lower-case stems without stop words. An identifier gives itself and its parts.
+
+    os.path gives os.path, os and path; snake_case and camelCase give their words too.
+    """
+    stem = _stemmer()
+    terms = []
+    for word in _WORD.findall(text):
+        lower = word.lower()
+        parts = _parts(word)
+        if len(parts) > 1:
+            terms.append(lower)
+        terms += [stem(part) for part in parts if part not in _STOP]
+    return terms
+
+
+def identifiers(text: str) -> list[str]:
+    """The words of several parts, such as os.path, snake_case and camelCase, in lower case."""
+    return [word.lower() for word in _WORD.findall(text) if len(_parts(word)) > 1]
+
+
+def chinese_terms(text: str) -> list[str]:
+    """Words and the shorter words within them, as jieba finds them, without stop words; Latin text as in English."""
+    cut = _jieba().cut_for_search
+    terms, end = [], 0
+    for run in _HAN_RUN.finditer(text):
+        terms += english_terms(text[end : run.start()])
+        terms += [word for word in cut(run[0]) if word not in _STOP]
+        end = run.end()
+    return terms + english_terms(text[end:])
+
+
+def tokenizer_for(language: str, texts: Iterable[str]) -> Tokenizer:
+    """The tokenizer of a language; `auto` takes Chinese where a tenth of the letters in the first texts are Chinese."""
+    check_choice("language", language, LANGUAGES)
+    if language == "auto":
+        language = "zh" if _han_share(texts) >= _HAN_SHARE else "en"
+    if language == "zh":
+        _jieba()
+        return chinese_terms
+    _stemmer()
+    return english_terms
+
+
+def _han_share(texts: Iterable[str]) -> float:
+    sample = "".join(text[:2000] for text in islice(texts, _SAMPLE))
+    letters = sum(map(str.isalpha, sample))
+    return sum(map(len, _HAN_RUN.findall(sample))) / letters if letters else 0.0
+
+
+def _parts(word: str) -> list[str]:
+    if word.isascii() and word.isalnum() and (word.islower() or word.isupper()):
+        return [word.lower()]
+    return [part.lower() for piece in _PART.findall(word) for part in _HUMP.split(piece)]
+
+
+def _stemmer() -> Callable[[str], str]:
+    """Snowball's English stemmer; one for each thread, for it must not be shared."""
+    found: Callable[[str], str] | None = getattr(_local, "stem", None)
+    if found is None:
+        library = optional("Stemmer", "stemming", "PyStemmer")
+        found = _local.stem = library.Stemmer("english").stemWord
+    return found
+
+
+_loading = threading.Lock()
+
+
+def _jieba() -> Any:
+    with _loading:
+        return _load_jieba()
+
+
+@cache
+def _load_jieba() -> Any:
+    """A tokenizer of our own, ready to use.
+
+    jieba's own start logs to the terminal, and reads and writes a cache in the folder for temporary files, where
+    others can write too; the dictionary is read from the package instead.
+    """
+    cutter = optional("jieba", "Chinese text", "jieba").Tokenizer()
+    cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
+    cutter.initialized = True
+    return cutter

@@ -1,0 +1,158 @@
+"""The work of one pass: what is to be asked, what was answered, and what is worth another attempt."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from rankgauge.errors import RetrieverError
+from rankgauge.retrievers.answers import Answer
+from rankgauge.retrievers.journal import Journal
+from rankgauge.retrievers.searcher import Response, Searcher
+
+__all__ = ["Call", "Work", "worth_retrying"]
+
+_LONGEST_PAUSE: Final = 300.0  # a retriever that asks for more is taken as one that failed
+_STATUSES: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
+_PASSING: Final = (
+    *("timeout", "timedout", "ratelimit", "toomanyrequests", "throttl", "unavailable"),
+    *("connectionerror", "connecterror", "networkerror", "remoteprotocolerror"),
+)
+
+
+def worth_retrying(error: BaseException) -> bool:
+    """Whether the same call may succeed another time: broken connections, time limits, overload, but no mistakes.
+
+    Errors of clients that are not known here are told by the HTTP status they carry, else by their names.
+    """
+    if isinstance(error, RetrieverError):
+        return error.retry
+    if isinstance(error, ConnectionError | TimeoutError):
+        return True
+    for holder in (error, getattr(error, "response", None), getattr(error, "meta", None)):
+        for name in ("status_code", "status", "code"):
+            status = getattr(holder, name, None)
+            if isinstance(status, int) and 400 <= status < 600:
+                return status in _STATUSES
+    names = [kind.__name__.lower() for kind in type(error).__mro__]
+    return any(word in name for name in names for word in _PASSING)
+
+
+class Call:
+    """One query at one worker."""
+
+    __slots__ = ("began", "given_up", "query", "text", "tries")
+
+    def __init__(self, query: str, text: str) -> None:
+        self.query, self.text = query, text
+        self.tries = 0
+        self.began: float | None = None  # None between two attempts
+        self.given_up = False
+
+
+class Work:
+    """What all workers share. A query leaves `pending` once and gets one answer; what comes too late is dropped."""
+
+    def __init__(
+        self,
+        searcher: Searcher,
+        queries: Mapping[str, str],
+        k: int,
+        *,
+        timeout: float,
+        retries: int,
+        backoff: float,
+        journal: Journal | None,
+        seed: int,
+    ) -> None:
+        self.searcher, self.k, self.timeout = searcher, k, timeout
+        self.retries, self.backoff, self.journal, self.seed = retries, backoff, journal, seed
+        self.answers: dict[str, Answer] = {}
+        self.pending: deque[tuple[str, str]] = deque()
+        self.total = len(queries)
+        self.lock = threading.Lock()
+        self.stop, self.finished = threading.Event(), threading.Event()
+        self.broken: BaseException | None = None
+        for query, text in queries.items():
+            record = journal.get(text, k) if journal is not None else None
+            if record is None:
+                self.pending.append((query, text))
+            else:
+                self.answers[query] = Answer.from_record(query, record)
+        if not self.pending:
+            self.finished.set()
+
+    def calls(self, slot: list[Call | None]) -> Iterator[Call]:
+        """The next queries, for one worker; `slot` shows what it is busy with."""
+        while not self.stop.is_set():
+            try:
+                call = Call(*self.pending.popleft())
+            except IndexError:
+                return
+            slot[0] = call
+            yield call
+            if call.given_up:
+                return
+            slot[0] = None
+
+    def succeeded(self, call: Call, response: Response) -> None:
+        hits, faults, seconds = response
+        self._record(call, Answer(call.query, hits, seconds, None, call.tries, False, faults))
+
+    def failed(self, call: Call, error: BaseException, seconds: float) -> float | None:
+        """Seconds to wait before the next attempt, or None when there is none and the failure is recorded."""
+        if call.given_up or self.stop.is_set():
+            return None
+        if call.tries <= self.retries and worth_retrying(error):
+            asked = getattr(error, "retry_after", None)
+            if asked is None:
+                # From the query and not from a shared generator, whose order would depend on the threads.
+                chance = random.Random(f"{self.seed} {call.tries} {call.query}").random()
+                return float(self.backoff * 2 ** (call.tries - 1) * (0.5 + chance))
+            if asked <= _LONGEST_PAUSE:
+                return float(asked)
+        said = str(error) if isinstance(error, RetrieverError) else f"{type(error).__name__}: {error}"
+        self._record(call, Answer(call.query, [], seconds, said, call.tries))
+        return None
+
+    def give_up(self, call: Call, reason: str) -> bool:
+        """Count a call that hangs as failed, unless it has just ended."""
+        with self.lock:
+            began = call.began
+            if began is None or call.given_up:
+                return False
+            call.given_up = True
+            self._store(call, Answer(call.query, [], time.perf_counter() - began, reason, call.tries))
+            return True
+
+    def take_back(self, call: Call) -> None:
+        """Let another worker have the query of one that is gone."""
+        with self.lock:
+            if not call.given_up and call.query not in self.answers:
+                call.given_up = True
+                self.pending.appendleft((call.query, call.text))
+
+    def break_off(self, error: BaseException) -> None:
+        """End the pass with an error that is not the retriever's."""
+        self.broken = self.broken or error
+        self.finished.set()
+
+    def _record(self, call: Call, answer: Answer) -> None:
+        with self.lock:
+            if not call.given_up and not self.stop.is_set():
+                self._store(call, answer)
+
+    def _store(self, call: Call, answer: Answer) -> None:
+        try:
+            if self.journal is not None:
+                self.journal.add(call.text, self.k, answer.to_record())
+        except BaseException as error:  # such as a full disk
+            self.break_off(error)
+            return
+        self.answers[call.query] = answer
+        if len(self.answers) == self.total:
+            self.finished.set()

@@ -1,0 +1,38 @@
+"""The demo tells its story: systems, verdicts, tuning and a report, in either language."""
+
+from pathlib import Path
+
+import pytest
+
+from rankgauge.experiments import showcase
+from tests.cli.command import run_command
+
+
+@pytest.fixture(scope="module")
+def found() -> showcase.Showcase:
+    """Made once, for it takes some seconds."""
+    return showcase.stdlib_showcase()
+
+
+def test_the_demo(found: showcase.Showcase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(showcase, "stdlib_showcase", lambda say: found)
+    done = run_command("demo", "--lang", "zh")
+    for word in ("bm25", "reranked", "ef_search", "无法判断", "jieba", "rankgauge-demo.html"):
+        assert word in done.stdout, word
+    page = (tmp_path / "rankgauge-demo.html").read_text()
+    assert 'lang="zh' in page
+    assert "reranked" in page
+
+
+def test_its_figures_hold_together(found: showcase.Showcase) -> None:
+    means = {live.name: live.mean["nDCG@10"] for live in found.evaluations}
+    assert means["bm25"] > means["dense"]
+    assert found.documents > 4000
+    weights, graph = (tried for _, tried in found.sweeps)
+    assert weights.versions[0].mean == pytest.approx(means["bm25"])  # no weight for the dense part
+    recalls = [version.ann_recall for version in graph.versions]
+    assert recalls == sorted(recalls)
+    assert recalls[-1] > 0.97
+    small = showcase.chinese_showcase()
+    assert all(live.mean["nDCG@10"] > 0.6 for live in small.evaluations)

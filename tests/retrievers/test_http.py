@@ -1,0 +1,316 @@
+"""A service behind a URL: real requests over real connections, and every way in which they fail."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from rankgauge.errors import RetrieverError
+from rankgauge.retrievers.hits import Hit
+from rankgauge.retrievers.http import HttpRetriever, fill
+from rankgauge.retrievers.runner import run_queries
+from rankgauge.retrievers.searcher import as_searcher
+from tests.retrievers.servers import Asked, Reply, serving
+
+FOUND = {"hits": [{"id": "d1", "score": 2.5}, {"id": "d2", "score": 1.0}], "took": 3}
+
+
+def always(reply: Reply) -> Callable[[Asked], Reply]:
+    return lambda asked: reply
+
+
+def failure(reply: Reply, **options: Any) -> RetrieverError:
+    with serving(always(reply)) as service:
+        retriever = HttpRetriever(service.url + "/search", **options)
+        with pytest.raises(RetrieverError) as caught:
+            retriever.search("x", 3)
+        retriever.close()
+    assert service.url in str(caught.value) or "path" in str(caught.value)
+    return caught.value
+
+
+def test_post() -> None:
+    with serving(always(Reply(FOUND))) as service:
+        retriever = HttpRetriever(
+            service.url + "/v1/search?tenant=7",
+            body={"q": "{query}", "options": {"size": "{k}", "why": "for {query} ({k})"}, "list": ["{query}", 1, None]},
+            scores="$.hits[*].score",
+        )
+        assert as_searcher(retriever).search('caf\u00e9 "{k}" \ud83d\ude00', 2) == [Hit("d1", 2.5), Hit("d2", 1.0)]
+        retriever.close()
+    (asked,) = service.asked
+    text = 'caf\u00e9 "{k}" \ud83d\ude00'
+    assert (asked.method, asked.path) == ("POST", "/v1/search?tenant=7")
+    assert asked.body["q"] == text.encode("utf-8", "replace").decode()
+    assert asked.body["options"]["size"] == 2
+    assert asked.body["list"][1:] == [1, None]
+
+
+def test_template() -> None:
+    template = {"q": "{query}", "n": "{k}", "both": "{query}/{k}", "deep": [{"x": "{query}"}], "same": 1.5}
+    filled = fill(template, "what is {k} or {query}?", 5)
+    assert filled == {
+        "q": "what is {k} or {query}?",
+        "n": 5,
+        "both": "what is {k} or {query}?/5",
+        "deep": [{"x": "what is {k} or {query}?"}],
+        "same": 1.5,
+    }
+
+
+def test_get() -> None:
+    with serving(always(Reply(FOUND))) as service:
+        in_url = HttpRetriever(service.url + "/search?q={query}&n={k}", method="get")
+        assert in_url.search("a b&c=d/\u4e2d", 4) == ["d1", "d2"]
+        as_parameters = HttpRetriever(service.url + "/search", method="GET", body={"q": "{query}", "limit": "{k}"})
+        assert as_parameters.search("a b&c", 4) == ["d1", "d2"]
+        plain = HttpRetriever(service.url, method="GET")
+        plain.search("x", 1)
+        for retriever in (in_url, as_parameters, plain):
+            retriever.close()
+    assert service.asked[0].parameters == {"q": "a b&c=d/\u4e2d", "n": "4"}
+    assert service.asked[1].parameters == {"q": "a b&c", "limit": "4"}
+    assert service.asked[2].parameters == {"query": "x", "k": "1"}
+    assert all(asked.body is None for asked in service.asked)
+
+
+@pytest.mark.parametrize(
+    ("answer", "ids", "expected"),
+    [
+        (FOUND, "$.hits[*].id", ["d1", "d2"]),
+        (FOUND, "hits[*].id", ["d1", "d2"]),
+        ({"ids": ["a", "b"]}, "$.ids", ["a", "b"]),
+        ({"ids": [["a", "b"]]}, "$.ids[0]", ["a", "b"]),
+        ({"ids": [["a", "b"]]}, "$.ids[0][*]", ["a", "b"]),
+        (["a", "b"], "$", ["a", "b"]),
+        (["a", "b"], "$[*]", ["a", "b"]),
+        ({"groups": [{"docs": [{"n": 1}]}, {"docs": [{"n": 2}, {"n": 3}]}]}, "$.groups[*].docs[*].n", [1, 2, 3]),
+        ({"hits": []}, "$.hits[*].id", []),
+        ({"a.b": {"x y": ["c"]}}, "$['a.b'][\"x y\"][*]", ["c"]),
+        ({"hits": [{"id": "a"}, {}]}, "$.hits[*].id", ["a", None]),
+    ],
+    ids=str,
+)
+def test_paths(answer: Any, ids: str, expected: list[Any]) -> None:
+    with serving(always(Reply(answer))) as service:
+        retriever = HttpRetriever(service.url, ids=ids)
+        assert retriever.search("x", 10) == expected
+        retriever.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "ids", "message"),
+    [
+        ({"results": [], "took": 1}, "$.hits[*].id", "no 'hits' at $ of the answer, which has the keys results, took"),
+        ({"hits": {"total": 0}}, "$.hits[*].id", "no list at $.hits"),
+        ({"hits": []}, "$.hits[0].id", "no element 0 at $.hits"),
+        ({"hits": "none"}, "$.hits", "leads to 'none' (str), not to a list"),
+        ([1], "$.hits", "no 'hits' at $"),
+    ],
+    ids=str,
+)
+def test_paths_that_lead_nowhere(answer: Any, ids: str, message: str) -> None:
+    error = failure(Reply(answer), ids=ids)
+    assert message in str(error)
+    assert not error.retry
+
+
+def test_scores_must_match() -> None:
+    error = failure(Reply({"ids": ["a", "b"], "scores": [1]}), ids="$.ids[*]", scores="$.scores[*]")
+    assert "2 ids" in str(error)
+    with serving(always(Reply({"ids": ["a", "b"], "d": [0.1, 0.4]}))) as service:
+        retriever = HttpRetriever(service.url, ids="$.ids[*]", scores="-$.d[*]")
+        assert as_searcher(retriever).search("x", 2) == [Hit("a", -0.1), Hit("b", -0.4)]
+        retriever.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "message"),
+    [
+        ("localhost:9200", {}, "must begin with http"),
+        ("ftp://host/x", {}, "must begin with http"),
+        ("http:///x", {}, "name a host"),
+        ("http://host:port/x", {}, "cannot be read"),
+        ("http://host/", {"body": {"q": "x"}}, "never see it"),
+        ("http://host/", {"ids": "$.hits[*"}, "path"),
+        ("http://host/", {"ids": ""}, "path"),
+        ("http://host/", {"scores": "$..x"}, "path"),
+        ("http://host/", {"headers": {"Authorization": "Bearer ${RANKGAUGE_NO_SUCH}"}}, "RANKGAUGE_NO_SUCH"),
+        ("http://host/", {"method": "GET", "body": ["{query}"]}, "must be a dictionary"),
+    ],
+)
+def test_checked_when_made(url: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(RetrieverError, match=message):
+        HttpRetriever(url, **options)
+
+
+def test_headers_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKGAUGE_TEST_TOKEN", "s3cret")
+    with serving(lambda asked: Reply(FOUND) if len(service.asked) == 1 else Reply("go away", 401)) as service:
+        retriever = HttpRetriever(service.url, headers={"Authorization": "Bearer ${RANKGAUGE_TEST_TOKEN}"})
+        retriever.search("x", 1)
+        with pytest.raises(RetrieverError, match="401 Unauthorized; check the headers") as caught:
+            retriever.search("x", 1)
+        retriever.close()
+    assert service.asked[0].headers["Authorization"] == "Bearer s3cret"
+    assert "s3cret" not in str(caught.value) + repr(retriever) + str(retriever.config)
+    assert not caught.value.retry
+
+
+@pytest.mark.parametrize(
+    ("status", "retry"),
+    [
+        (500, True),
+        (502, True),
+        (503, True),
+        (504, True),
+        (429, True),
+        (408, True),
+        (400, False),
+        (404, False),
+        (501, False),
+    ],
+)
+def test_statuses(status: int, retry: bool) -> None:
+    error = failure(Reply({"why": "because"}, status))
+    assert f"status {status}" in str(error)
+    assert "because" in str(error)
+    assert error.retry is retry
+
+
+def test_retry_after() -> None:
+    assert failure(Reply("", 429, {"Retry-After": "7"})).retry_after == 7
+    soon = failure(Reply("", 503, {"Retry-After": formatdate(time.time() + 30, usegmt=True)})).retry_after
+    assert soon is not None
+    assert 25 < soon <= 31
+    assert failure(Reply("", 429, {"Retry-After": formatdate(0, usegmt=True)})).retry_after == 0
+    assert failure(Reply("", 429, {"Retry-After": "later"})).retry_after is None
+    assert failure(Reply("", 429)).retry_after is None
+
+
+def test_redirect() -> None:
+    error = failure(Reply("", 302, {"Location": "/other"}))
+    assert "'/other'" in str(error)
+    assert "set url" in str(error)
+    assert not error.retry
+
+
+def test_no_json() -> None:
+    for sent in (b"<html>Welcome</html>", b"", b'{"hits": [', b"\xff\xfe"):
+        error = failure(Reply(sent))
+        assert "no JSON" in str(error)
+        assert not error.retry
+
+
+def test_broken_connections() -> None:
+    assert failure(Reply(drop=True)).retry
+    assert failure(Reply(FOUND, missing=10)).retry
+    error = failure(Reply(FOUND, delay=5), timeout=0.1)
+    assert "no answer within 0.1 s" in str(error)
+    assert error.retry
+
+
+def test_refused_and_unknown() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound but not listening: nobody else gets this port
+        with pytest.raises(RetrieverError, match="is the server running") as caught:
+            HttpRetriever(f"http://127.0.0.1:{taken.getsockname()[1]}/").search("x", 1)
+    assert caught.value.retry
+    with pytest.raises(RetrieverError, match="the host is unknown"):
+        HttpRetriever("http://no-such-host.invalid/").search("x", 1)
+
+
+def test_no_secure_connection() -> None:
+    with serving(always(Reply(FOUND))) as service:
+        with pytest.raises(RetrieverError, match="no secure connection") as caught:
+            HttpRetriever(service.url.replace("http:", "https:")).search("x", 1)
+        assert not caught.value.retry
+
+
+def test_letters_that_no_url_may_hold() -> None:
+    with serving(always(Reply(FOUND))) as service:
+        retriever = HttpRetriever(service.url + "/\u641c\u7d22 all/%20?name=\u00e9&q={query}", method="GET")
+        assert retriever.search("x y", 2) == ["d1", "d2"]
+        retriever.close()
+    assert service.asked[0].path == "/%E6%90%9C%E7%B4%A2%20all/%20?name=%C3%A9&q=x%20y"
+
+
+def test_connections_are_kept_by_thread() -> None:
+    with serving(always(Reply(FOUND))) as service:
+        retriever = HttpRetriever(service.url)
+        result = run_queries(retriever, {str(number): "x" for number in range(60)}, 2, concurrency=3)
+        assert not result.failed
+        assert 1 <= len({asked.connection for asked in service.asked}) <= 3
+    assert len(service.asked) == 60
+
+
+def test_a_connection_closed_meanwhile_is_opened_anew() -> None:
+    with serving(always(Reply(FOUND, close=True))) as service:
+        retriever = HttpRetriever(service.url)
+        for _ in range(5):
+            assert retriever.search("x", 2) == ["d1", "d2"]
+            time.sleep(0.02)
+        retriever.close()
+    assert len(service.asked) == 5
+    assert len({asked.connection for asked in service.asked}) == 5
+
+
+def test_works_again_after_a_failure() -> None:
+    replies = [
+        Reply(FOUND),
+        Reply("", 500),
+        Reply(FOUND),
+        Reply(b"x"),
+        Reply(FOUND),
+        Reply(FOUND, delay=0.5),
+        Reply(FOUND),
+    ]
+    with serving(lambda asked: replies[len(service.asked) - 1]) as service:
+        retriever = HttpRetriever(service.url, timeout=0.2)
+        for reply in replies:
+            if reply.body == FOUND and reply.status == 200 and not reply.delay:
+                assert retriever.search("x", 2) == ["d1", "d2"]
+            else:
+                with pytest.raises(RetrieverError):
+                    retriever.search("x", 2)
+        retriever.close()
+
+
+def test_the_runner_honours_retry_after() -> None:
+    def limited(asked: Asked) -> Reply:
+        return Reply("slow down", 429, {"Retry-After": "1"}) if len(service.asked) == 1 else Reply(FOUND)
+
+    with serving(limited) as service:
+        result = run_queries(HttpRetriever(service.url), {"q": "x"}, 2, backoff=60)
+    (answer,) = result.answers
+    assert answer.attempts == 2
+    assert answer.error is None
+    assert 1.0 <= result.wall_seconds < 10
+    assert answer.seconds < 0.9  # the pause is no latency
+
+
+def test_many_threads_share_one_retriever() -> None:
+    def echo(asked: Asked) -> Reply:
+        return Reply({"hits": [{"id": asked.body["query"]}]}, delay=0.001)
+
+    with serving(echo) as service:
+        retriever = HttpRetriever(service.url)
+        wrong: list[Any] = []
+
+        def ask(name: str) -> None:
+            for number in range(20):
+                if retriever.search(f"{name}-{number}", 1) != [f"{name}-{number}"]:
+                    wrong.append(name)
+
+        threads = [threading.Thread(target=ask, args=(str(number),)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not wrong
