@@ -38,9 +38,9 @@ def computing(query: str, k: int) -> list[tuple[str, float]]:
 def overhead(retriever: Callable[[str, int], object], count: int = 400, *, journal: bool = False) -> dict[str, float]:
     """Milliseconds for each query, bare and through the runner, and what the runner costs, in two ways.
 
-    against_bare = wall time of a pass / that of a bare loop - 1, the best of each; own_cost = wall time of a pass / time
-    inside the retriever - 1, the median of all rounds. How long a sleep of 1 ms takes differs between two loops by as
-    much as the runner costs, so the first is noisy on a machine with other work; the second is taken within one pass.
+    against_bare = wall time of a pass / that of a bare loop - 1, the best of each. own_cost = wall time of a pass /
+    time inside the retriever - 1, the median of all rounds. How long a sleep of 1 ms takes differs between two loops by
+    as much as the runner costs, so the first is noisy on a busy machine; the second is taken within one pass.
     """
     queries = {str(number): f"query {number}" for number in range(count)}
     bare, passed, added = [], [], []
