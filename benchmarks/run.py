@@ -132,7 +132,7 @@ def main() -> None:
     )
     results["randomization"] = timed
 
-    print("\nThe runner: its own cost on a 1 ms retriever (goal: below 5 %), 32 calls at a time to a 20 ms endpoint (25x)")
+    print("\nThe runner: own cost on a 1 ms retriever (goal: below 5 %), 32 calls at a time to a 20 ms endpoint (25x)")
     command = [sys.executable, "-m", "benchmarks.runner"]
     timed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     print("    " + json.dumps(timed, indent=2).replace("\n", "\n    "))

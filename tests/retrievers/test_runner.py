@@ -23,7 +23,7 @@ from rankgauge.retrievers.http import HttpRetriever
 from rankgauge.retrievers.latency import Latency
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
-from rankgauge.retrievers.work import Call, Work, worth_retrying
+from rankgauge.retrievers.work import Slot, Work, worth_retrying
 from tests.retrievers.servers import Asked, Reply, serving
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(40)}
@@ -151,10 +151,11 @@ def test_retries(kind: type[Flaky]) -> None:
 def pauses(query: str, seed: int) -> list[float | None]:
     """The pauses after each of four failures."""
     work = Work(as_searcher(right), {query: "x"}, 1, timeout=1, retries=3, backoff=0.5, journal=None, seed=seed)
-    call, found = Call(query, "x"), []
+    slot, found = Slot(), []
+    assert work.next(slot)
     for _ in range(4):
-        call.tries += 1
-        found.append(work.failed(call, TimeoutError(), 0.1))
+        slot.tries += 1
+        found.append(work.failed(slot, TimeoutError(), 0.1))
     return found
 
 

@@ -14,7 +14,7 @@ from rankgauge.retrievers.answers import Answer, Pass
 from rankgauge.retrievers.checks import check_number, check_whole
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.searcher import as_searcher
-from rankgauge.retrievers.work import Call, Work
+from rankgauge.retrievers.work import Slot, Work
 
 __all__ = ["Answer", "Pass", "run_queries"]
 
@@ -80,7 +80,7 @@ class _Workers:
 
     def __init__(self, work: Work, concurrency: int) -> None:
         self.work = work
-        self.slots: list[list[Call | None]] = [[None] for _ in range(min(concurrency, len(work.pending)))]
+        self.slots = [Slot() for _ in range(min(concurrency, len(work.pending)))]
 
     def start(self) -> None:
         raise NotImplementedError
@@ -103,9 +103,9 @@ class _Workers:
                 over = work.finished.wait(look)
                 now = time.perf_counter()
                 for number, slot in enumerate(self.slots):
-                    call = slot[0]
-                    if call is not None and call.began is not None and now - call.began > work.timeout + self.grace:
-                        self._hangs(number, call)
+                    began = slot.began
+                    if began is not None and now - began > work.timeout + self.grace:
+                        self._hangs(number, slot)
                 if progress is not None and told != (done := len(work.answers)):
                     told = done
                     progress(done, work.total)
@@ -118,8 +118,8 @@ class _Workers:
             work.stop.set()
             self.end()
 
-    def _hangs(self, number: int, call: Call) -> None:
-        if self.work.give_up(call, f"no answer within {self.work.timeout:g} s"):
+    def _hangs(self, number: int, slot: Slot) -> None:
+        if self.work.give_up(slot, f"no answer within {self.work.timeout:g} s"):
             self.replace(number)
 
 
@@ -131,37 +131,37 @@ class _Threads(_Workers):
             self._launch(number)
 
     def replace(self, number: int) -> None:
-        self.slots[number] = [None]
+        self.slots[number] = Slot()
         self._launch(number)
 
     def _launch(self, number: int) -> None:
         # Daemons, so that one that hangs does not keep the program from ending.
         threading.Thread(target=self._run, args=(self.slots[number],), daemon=True, name="rankgauge").start()
 
-    def _run(self, slot: list[Call | None]) -> None:
+    def _run(self, slot: Slot) -> None:
         try:
             self._ask(slot)
         except BaseException as error:  # a mistake of ours must not leave the pass waiting
             self.work.break_off(error)
 
-    def _ask(self, slot: list[Call | None]) -> None:
+    def _ask(self, slot: Slot) -> None:
         work = self.work
         ask, k = work.searcher.ask, work.k
-        for call in work.calls(slot):
+        while work.next(slot):
             pause: float | None = 0.0
             while pause is not None:
                 if pause and work.stop.wait(pause):
                     return
-                call.tries += 1
-                call.began = began = time.perf_counter()
+                slot.tries += 1
+                slot.began = began = time.perf_counter()
                 try:
-                    response = ask(call.text, k)
+                    response = ask(slot.text, k)
                 except BaseException as error:
-                    call.began = None
-                    pause = work.failed(call, error, time.perf_counter() - began)
+                    slot.began = None
+                    pause = work.failed(slot, error, time.perf_counter() - began)
                 else:
-                    call.began = pause = None
-                    work.succeeded(call, response)
+                    slot.began = pause = None
+                    work.succeeded(slot, response)
 
 
 class _Loops(_Workers):
@@ -175,11 +175,9 @@ class _Loops(_Workers):
 
     def replace(self, number: int) -> None:
         for slot in self.slots:
-            if slot[0] is not None and not self.work.give_up(
-                slot[0], "a call blocked the event loop: it did not await"
-            ):
-                self.work.take_back(slot[0])
-        self.slots = [[None] for _ in self.slots]
+            if not self.work.give_up(slot, "a call blocked the event loop: it did not await"):
+                self.work.take_back(slot)
+        self.slots = [Slot() for _ in self.slots]
         self.start()
 
     def end(self) -> None:
@@ -203,31 +201,31 @@ class _Loops(_Workers):
         self._ending = end
         await asyncio.gather(*(self._run(slot) for slot in self.slots))
 
-    async def _run(self, slot: list[Call | None]) -> None:
+    async def _run(self, slot: Slot) -> None:
         work, task = self.work, asyncio.current_task()
         assert task is not None
-        for call in work.calls(slot):
+        while work.next(slot):
             pause: float | None = 0.0
             while pause is not None:
                 if pause:
                     await asyncio.sleep(pause)
-                    if call.given_up:  # another loop has it now
+                    if slot.given_up:  # another loop has it now
                         return
-                call.tries += 1
-                call.began = began = time.perf_counter()
+                slot.tries += 1
+                slot.began = began = time.perf_counter()
                 limit = asyncio.timeout(work.timeout)
                 try:
                     async with limit:
-                        response = await work.searcher.aask(call.text, work.k)
+                        response = await work.searcher.aask(slot.text, work.k)
                 except BaseException as error:
-                    call.began = None
+                    slot.began = None
                     if task.cancelling():
                         raise
                     late = RetrieverError(f"no answer within {work.timeout:g} s") if limit.expired() else None
-                    pause = work.failed(call, late or error, time.perf_counter() - began)
+                    pause = work.failed(slot, late or error, time.perf_counter() - began)
                 else:
-                    call.began = pause = None
-                    work.succeeded(call, response)
+                    slot.began = pause = None
+                    work.succeeded(slot, response)
 
 
 def _check_queries(queries: Any) -> None:

@@ -6,15 +6,16 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.answers import Answer
+from rankgauge.retrievers.hits import Hit, ListFault
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.searcher import Response, Searcher
 
-__all__ = ["Call", "Work", "worth_retrying"]
+__all__ = ["Slot", "Work", "worth_retrying"]
 
 _LONGEST_PAUSE: Final = 300.0  # a retriever that asks for more is taken as one that failed
 _STATUSES: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
@@ -42,16 +43,17 @@ def worth_retrying(error: BaseException) -> bool:
     return any(word in name for name in names for word in _PASSING)
 
 
-class Call:
-    """One query at one worker."""
+class Slot:
+    """What one worker is busy with."""
 
     __slots__ = ("began", "given_up", "query", "text", "tries")
 
-    def __init__(self, query: str, text: str) -> None:
-        self.query, self.text = query, text
+    def __init__(self) -> None:
+        self.query: str | None = None
+        self.text = ""
         self.tries = 0
-        self.began: float | None = None  # None between two attempts
-        self.given_up = False
+        self.began: float | None = None  # None while no call is under way
+        self.given_up = False  # then the worker takes no more queries, and what it brings is too late
 
 
 class Work:
@@ -86,73 +88,76 @@ class Work:
         if not self.pending:
             self.finished.set()
 
-    def calls(self, slot: list[Call | None]) -> Iterator[Call]:
-        """The next queries, for one worker; `slot` shows what it is busy with."""
-        while not self.stop.is_set():
-            try:
-                call = Call(*self.pending.popleft())
-            except IndexError:
-                return
-            slot[0] = call
-            yield call
-            if call.given_up:
-                return
-            slot[0] = None
+    def next(self, slot: Slot) -> bool:
+        """Put the next query into a worker's slot, if there is one for it."""
+        if slot.given_up or self.stop.is_set():
+            return False
+        try:
+            slot.query, slot.text = self.pending.popleft()
+        except IndexError:
+            return False
+        slot.tries = 0
+        return True
 
-    def succeeded(self, call: Call, response: Response) -> None:
+    def succeeded(self, slot: Slot, response: Response) -> None:
         hits, faults, seconds = response
-        self._record(call, Answer(call.query, hits, seconds, None, call.tries, False, faults))
+        self._record(slot, hits, seconds, None, faults)
 
-    def failed(self, call: Call, error: BaseException, seconds: float) -> float | None:
+    def failed(self, slot: Slot, error: BaseException, seconds: float) -> float | None:
         """Seconds to wait before the next attempt, or None when there is none and the failure is recorded."""
-        if call.given_up or self.stop.is_set():
+        if slot.given_up or self.stop.is_set():
             return None
-        if call.tries <= self.retries and worth_retrying(error):
+        if slot.tries <= self.retries and worth_retrying(error):
             asked = getattr(error, "retry_after", None)
             if asked is None:
                 # From the query and not from a shared generator, whose order would depend on the threads.
-                chance = random.Random(f"{self.seed} {call.tries} {call.query}").random()
-                return float(self.backoff * 2 ** (call.tries - 1) * (0.5 + chance))
+                chance = random.Random(f"{self.seed} {slot.tries} {slot.query}").random()
+                return float(self.backoff * 2 ** (slot.tries - 1) * (0.5 + chance))
             if asked <= _LONGEST_PAUSE:
                 return float(asked)
         said = str(error) if isinstance(error, RetrieverError) else f"{type(error).__name__}: {error}"
-        self._record(call, Answer(call.query, [], seconds, said, call.tries))
+        self._record(slot, [], seconds, said)
         return None
 
-    def give_up(self, call: Call, reason: str) -> bool:
+    def give_up(self, slot: Slot, reason: str) -> bool:
         """Count a call that hangs as failed, unless it has just ended."""
         with self.lock:
-            began = call.began
-            if began is None or call.given_up:
+            if slot.began is None or slot.given_up:
                 return False
-            call.given_up = True
-            self._store(call, Answer(call.query, [], time.perf_counter() - began, reason, call.tries))
+            slot.given_up = True
+            self._store(slot, [], time.perf_counter() - slot.began, reason)
             return True
 
-    def take_back(self, call: Call) -> None:
-        """Let another worker have the query of one that is gone."""
+    def take_back(self, slot: Slot) -> None:
+        """Let another worker have the query of one that is gone between two calls."""
         with self.lock:
-            if not call.given_up and call.query not in self.answers:
-                call.given_up = True
-                self.pending.appendleft((call.query, call.text))
+            if not slot.given_up and slot.query is not None and slot.query not in self.answers:
+                self.pending.appendleft((slot.query, slot.text))
+            slot.given_up = True
 
     def break_off(self, error: BaseException) -> None:
         """End the pass with an error that is not the retriever's."""
         self.broken = self.broken or error
         self.finished.set()
 
-    def _record(self, call: Call, answer: Answer) -> None:
+    def _record(
+        self, slot: Slot, hits: list[Hit], seconds: float, error: str | None, faults: Sequence[ListFault] = ()
+    ) -> None:
         with self.lock:
-            if not call.given_up and not self.stop.is_set():
-                self._store(call, answer)
+            if not slot.given_up and not self.stop.is_set():
+                self._store(slot, hits, seconds, error, faults)
 
-    def _store(self, call: Call, answer: Answer) -> None:
-        try:
-            if self.journal is not None:
-                self.journal.add(call.text, self.k, answer.to_record())
-        except BaseException as error:  # such as a full disk
-            self.break_off(error)
-            return
-        self.answers[call.query] = answer
+    def _store(
+        self, slot: Slot, hits: list[Hit], seconds: float, error: str | None, faults: Sequence[ListFault] = ()
+    ) -> None:
+        assert slot.query is not None
+        answer = Answer(slot.query, hits, seconds, error, slot.tries, False, faults)
+        if self.journal is not None:
+            try:
+                self.journal.add(slot.text, self.k, answer.to_record())
+            except BaseException as broken:  # such as a full disk
+                self.break_off(broken)
+                return
+        self.answers[slot.query] = answer
         if len(self.answers) == self.total:
             self.finished.set()
