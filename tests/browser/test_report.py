@@ -12,7 +12,7 @@ import pytest
 
 from rankgauge.measures.explanations import Language
 from rankgauge.reports.html import render_html
-from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record
+from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record, live_record
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -184,6 +184,31 @@ def test_chinese_on_a_telephone(opened: Any) -> None:
     assert one.page.evaluate("document.documentElement.scrollWidth") == 400
     assert "上升" in one.page.inner_html("figure[data-chart=scatter]")
     assert one.page.inner_text("#count") == "30 个查询中的 30 个"
+
+
+def test_live_figures(opened: Any) -> None:
+    one = opened(live_record())
+    assert {"serving", "sweep"} <= set(one.figures())
+    assert all(one.figures().values())
+    assert one.page.evaluate("window.shift ?? 0") < 0.02
+    shown = one.page.locator("figure[data-chart=serving]:not([hidden])")
+    assert shown.count() == 1
+    one.page.evaluate("delete document.documentElement.dataset.charts")
+    one.page.select_option("#serving select", label="RR")
+    one.drawn()
+    assert shown.count() == 1
+    assert ">RR</text>" in shown.inner_html()
+    best = one.page.locator("figure[data-chart=sweep]").first.locator(".mark-symbol path[aria-label*=V5]")
+    best.first.hover()
+    one.page.wait_for_selector("#vg-tooltip-element.visible")
+    assert "ef_search=64, index=hnsw" in one.page.inner_text("#vg-tooltip-element")
+
+
+def test_live_figures_in_chinese_in_the_dark_on_a_telephone(opened: Any) -> None:
+    one = opened(live_record(), "zh", width=400, color_scheme="dark")
+    assert all(one.figures().values())
+    assert one.page.evaluate("document.documentElement.scrollWidth") == 400
+    assert "最佳版本" in one.page.locator("figure[data-chart=sweep]").first.inner_html()
 
 
 def test_texts_are_only_texts(opened: Any) -> None:

@@ -1,4 +1,4 @@
-"""Records to draw and print: the bundled example, a hostile one and a large one."""
+"""Records to draw and print: the bundled example, as files and live, a hostile one and a large one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from rankgauge import evaluate, load_run, load_testset
 from rankgauge.experiments.record import record_of
 
-__all__ = ["comparison_record", "evaluation_record", "hostile_record", "large_record"]
+__all__ = ["comparison_record", "evaluation_record", "hostile_record", "large_record", "live_record"]
 
 EXAMPLE = Path(str(files("rankgauge") / "example"))
 MEASURES = ("nDCG@10", "R@10", "RR")
@@ -60,9 +60,47 @@ def comparison_record() -> dict[str, Any]:
     return copy.deepcopy(_compared())
 
 
-def hostile_record(text: str) -> dict[str, Any]:
-    """The comparison with `text` in every place that comes from outside."""
+def live_record() -> dict[str, Any]:
+    """The comparison as if both systems had been asked, another had failed, and one had been swept."""
     record = comparison_record()
+    for system, p50, failed in zip(record["systems"], (0.0021, 0.0342), ([], ["q03"]), strict=True):
+        remark = ("1 of 30 queries failed", "30 个查询中有 1 个失败") if failed else None
+        system["serving"] = {
+            "k": 10,
+            "concurrency": 4,
+            "latency": {"count": 30 - len(failed), "concurrency": 4, "mean": 1.2 * p50, "p50": p50}
+            | {"p95": 2 * p50, "p99": 3 * p50},
+            "throughput": 3 / p50,
+            "cached": 0,
+            "failed": failed,
+            "errors": {"TimeoutError: 30 s": 1} if failed else {},
+            "notes": {"en": [remark[0]], "zh": [remark[1]]} if remark else {"en": [], "zh": []},
+        }
+    record["invalid"] = {"dense": "dense: RuntimeError: no such index"}
+    record["sweeps"] = [_sweep()]
+    return record
+
+
+def _sweep() -> dict[str, Any]:
+    """Six settings: the third is slower and no better than the second, the fifth is the best."""
+    means = (0.35, 0.46, 0.46, 0.52, 0.55, 0.54)
+    seconds = (0.0008, 0.0016, 0.0031, 0.0062, 0.0118, 0.0240)
+    versions = [
+        {"number": i + 1, "label": f"V{i + 1}", "parameters": {"ef_search": 2 ** (i + 2), "index": "hnsw"}}
+        | {"mean": mean, "interval": {"low": mean - 0.1, "high": mean + 0.1, "level": 0.95, "method": "t"}}
+        | {"p50": p50, "p95": 1.7 * p50, "throughput": 1 / p50, "ann_recall": 1 - 0.6 ** (i + 1)}
+        | {"on_front": i not in (2, 5)}
+        for i, (mean, p50) in enumerate(zip(means, seconds, strict=True))
+    ]
+    bounds = {"low": 0.43, "high": 0.63, "level": 0.95, "method": "t"}
+    held = {"mean": 0.53, "interval": bounds, "folds": 5, "chosen": [5, 5, 6, 5, 4]}
+    found = {"versions": versions, "best": "V5", "held_out": held, "optimism": 0.02}
+    return {"system": "hybrid", "measure": "nDCG@10", **found}
+
+
+def hostile_record(text: str) -> dict[str, Any]:
+    """The live comparison with `text` in every place that comes from outside."""
+    record = live_record()
     old_systems = [system["name"] for system in record["systems"]]
     queries = {query: f"{query}{text}" for query in record["queries"]}
     systems = {name: f"{name}{text}" for name in old_systems}
@@ -87,6 +125,11 @@ def hostile_record(text: str) -> dict[str, Any]:
     for entry in record["comparison"]["slices"]:
         entry["tag"] += text
     record["comparison"]["summary"] = {"en": [text], "zh": [text]}
+    record["invalid"] = {f"dense{text}": text}
+    for system in record["systems"]:
+        system["serving"] |= {"notes": {"en": [text], "zh": [text]}, "errors": {text: 1}}
+    for version in record["sweeps"][0]["versions"]:
+        version["parameters"] = {f"ef{text}": version["number"], f"index{text}": text}
     record["provenance"]["inputs"] = {f"run:{text}": {"path": text, "sha256": text}}
     return record
 

@@ -15,7 +15,7 @@ from rankgauge.measures.explanations import LANGUAGES, Language
 from rankgauge.reports import charts
 from rankgauge.reports.chart_theme import VERDICTS, WORDS, theme
 from rankgauge.reports.charts import charts_of, comparison_charts, domain_of, mean_charts, save_charts
-from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record
+from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record, live_record
 
 NAMES = ["means", "comparison", "scatter", "differences", "distribution", "slices"]
 
@@ -152,6 +152,85 @@ def test_names_are_only_names(text: str) -> None:
         svg = drawn(chart)
         assert "undefined" not in svg
         assert "<script" not in svg
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_live_charts(language: Language, tmp_path: Path) -> None:
+    found = by_name(live_record(), language)
+    assert list(found) == [*NAMES[:2], "serving", "sweep", "setting", *NAMES[2:]]
+    for name in ("serving", "sweep", "setting"):
+        svg = drawn(found[name])
+        assert found[name].title in svg
+        assert "undefined" not in svg
+        assert "NaN" not in svg
+    written = save_charts(live_record(), tmp_path, language)
+    assert {f"{name}.{end}" for name in ("serving", "sweep", "setting") for end in ("png", "svg")} <= {
+        path.name for path in written
+    }
+
+
+def test_quality_against_latency() -> None:
+    record = live_record()
+    chart = by_name(record, measure="RR")["serving"]
+    assert [(row["system"], row["p50"]) for row in chart.rows] == [("bm25", 2.1), ("hybrid", 34.2)]
+    assert [row["value"] for row in chart.rows] == pytest.approx(
+        [system["means"]["RR"]["value"] for system in record["systems"]], abs=1e-6
+    )
+    svg = drawn(chart)
+    assert marks(svg, "point") == 2
+    assert marks(svg, "rule mark") == 2
+    assert chart.spec["encoding"]["x"]["scale"]["type"] == "log"
+    record["systems"][1]["serving"]["latency"]["p50"] = 0.02
+    assert "type" not in by_name(record)["serving"].spec["encoding"]["x"]["scale"]
+    record["systems"][0]["serving"]["latency"] = None
+    assert "serving" not in by_name(record)
+
+
+def test_versions_with_front_and_best() -> None:
+    chart = by_name(live_record())["sweep"]
+    assert [row["kind"] for row in chart.rows] == [
+        WORDS["en"][kind] for kind in ("front", "front", "other", "front", "best", "other")
+    ]
+    svg = drawn(chart)
+    assert marks(svg, "point") == 6
+    assert marks(svg, "line mark") == 1
+    assert re.findall(r">(V\d)</text>", svg) == ["V1", "V2", "V4", "V5"]
+    assert "parameters: ef_search=64, index=hnsw" in svg
+    (line,) = re.findall(r'aria-roledescription="line mark"[^>]* d="([^"]+)"', svg) or re.findall(
+        r'd="([^"]+)"[^>]*aria-roledescription="line mark"', svg
+    )
+    assert line.count("L") == 3  # through the four versions of the front
+
+
+def test_scores_by_the_parameter() -> None:
+    record = live_record()
+    chart = by_name(record)["setting"]
+    svg = drawn(chart)
+    assert marks(svg, "point") == 12
+    assert marks(svg, "line mark") == 2
+    assert [row["setting"] for row in chart.rows[::2]] == [4, 8, 16, 32, 64, 128]
+    versions = record["sweeps"][0]["versions"]
+    for version in versions:
+        version["ann_recall"] = None
+    assert marks(drawn(by_name(record)["setting"]), "line mark") == 1
+    for version in versions:
+        version["parameters"]["ef_search"] = version["number"] / 4
+    labels = re.findall(r">([\d.]+)</text>", drawn(by_name(record)["setting"]))
+    assert {"0.25", "0.5", "0.75", "1", "1.25", "1.5"} <= set(labels)  # the values themselves, not rounded
+    versions[0]["parameters"]["index"] = "flat"  # a second parameter that varies
+    assert "setting" not in by_name(record)
+    for version in versions:
+        version["parameters"] = {"index": f"kind {version['number']}"}
+    assert "setting" not in by_name(record)
+    for version in versions:
+        version["p50"] = None
+    assert "sweep" not in by_name(record)
+
+
+def test_two_sweeps_have_charts_of_their_own() -> None:
+    record = live_record()
+    record["sweeps"] *= 2
+    assert {"sweep", "setting", "sweep-2", "setting-2"} <= set(by_name(record))
 
 
 def test_domains() -> None:

@@ -19,7 +19,7 @@ from rankgauge.reports.html import render_html
 from rankgauge.reports.html_data import data_of, script_json
 from rankgauge.reports.html_words import PAGE, SCRIPT
 from tests.cli.command import run_command
-from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record
+from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record, live_record
 
 VOID = {"meta", "link", "input", "br", "path", "circle"}
 SCRIPTS = 4  # the theme, the data, the runtime, the page's own
@@ -68,7 +68,7 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("make", [comparison_record, evaluation_record, lambda: evaluation_record("bm25")])
+@pytest.mark.parametrize("make", [comparison_record, evaluation_record, lambda: evaluation_record("bm25"), live_record])
 def test_structure(make: Any, language: Language) -> None:
     page = Page(render_html(make(), language))
     assert len(page.ids) == len(set(page.ids))
@@ -213,6 +213,43 @@ def test_notes_rerank_and_lower_is_better() -> None:
         assert word in page.text
     assert "ties are broken" not in page.text
     assert [measure["sign"] for measure in page.data["measures"]] == [-1, 1, 1]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_live_figures(language: Language) -> None:
+    record = live_record()
+    page = Page(render_html(record, language))
+    assert {"serving", "sweep"} <= set(page.ids)
+    for word in ("2.10", "68.4", "dense: RuntimeError: no such index", "ef_search", "[0.450, 0.650]", "3 × V5"):
+        assert word in page.text, word
+    assert page.text.count(record["systems"][1]["serving"]["notes"][language][0]) == 1
+    figures = [(a["data-chart"], a.get("data-index")) for tag, a in page.elements if tag == "figure"]
+    assert [figure for figure in figures if figure[0] in ("serving", "sweep")] == [
+        *(("serving", str(i)) for i in range(3)),
+        ("sweep", "0"),
+        ("sweep", "1"),
+    ]
+    assert [chart["measure"] for chart in page.data["charts"]["serving"]] == ["nDCG@10", "R@10", "RR"]
+    assert len(page.data["charts"]["sweep"]) == 2
+
+
+def test_two_sweeps_and_an_evaluation() -> None:
+    record = live_record()
+    record["sweeps"] = [*record["sweeps"], {**record["sweeps"][0], "system": "dense"}]
+    del record["comparison"]
+    page = Page(render_html(record | {"kind": "evaluation", "systems": record["systems"][:1], "invalid": {}}))
+    sweeps = [a["data-index"] for tag, a in page.elements if tag == "figure" and a["data-chart"] == "sweep"]
+    assert sweeps == ["0", "1", "2", "3"]
+    assert "dense: 6 versions by nDCG@10" in page.text
+    assert "serving" not in page.data["charts"]  # one system has nothing to be compared with
+    assert "Not every system" not in page.text
+
+
+def test_records_of_files_have_no_live_part() -> None:
+    for record in (comparison_record(), evaluation_record()):
+        page = Page(render_html(record))
+        assert not {"serving", "sweep"} & set(page.ids)
+        assert not {"serving", "sweep"} & set(page.data["charts"])
 
 
 def test_without_scores_of_queries() -> None:

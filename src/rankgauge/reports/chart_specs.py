@@ -1,18 +1,65 @@
-"""Vega-Lite specifications of means and differences: plain dictionaries without their data, which is named `rows`."""
+"""A chart, and Vega-Lite specifications of means and differences: plain dictionaries without their data, `rows`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.measures.explanations import Language
 from rankgauge.reports.chart_theme import CATEGORIES, GREY, VERDICTS, WORDS
 
-__all__ = ["LINE", "Spec", "colors", "forest_spec", "means_spec"]
+__all__ = [
+    "LINE",
+    "Chart",
+    "Row",
+    "Spec",
+    "colors",
+    "forest_spec",
+    "interval_text",
+    "means_spec",
+    "names_of",
+    "plain",
+    "rounded",
+]
 
 Spec = dict[str, Any]
+Row = dict[str, Any]
 LINE = 26
 """Height of one line of a forest plot."""
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A specification without its data, and the data."""
+
+    name: str
+    title: str
+    spec: Spec
+    rows: list[Row]
+    height: int
+    measure: str | None = None
+
+    def complete(self) -> Spec:
+        """The specification to draw."""
+        return {"title": self.title, **self.spec, "data": {"name": "rows", "values": self.rows}}
+
+
+def rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)
+
+
+def plain(name: str) -> str:
+    """A name as it may stand in a specification: Vega-Lite puts titles into expressions and does not escape a backslash
+    or the end of a line there."""
+    return re.sub(r"[\x00-\x1f\x7f\u2028\u2029]", " ", name).replace("\\", "∖")
+
+
+def names_of(prefix: str, count: int) -> list[str]:
+    """Names of charts of one kind."""
+    return [prefix if i == 0 else f"{prefix}-{i + 1}" for i in range(count)]
 
 
 def colors(systems: Sequence[str]) -> list[str]:
@@ -31,7 +78,7 @@ def means_spec(measures: list[str], systems: list[str], title: str, height: int,
     ]
     return {
         "height": height,
-        "transform": [_interval_text(".4f")],
+        "transform": [interval_text(".4f")],
         "encoding": {
             "y": {"field": "measure", "type": "nominal", "sort": measures, "title": None, "axis": {"grid": False}},
             "yOffset": {"field": "system", "type": "nominal", "sort": systems},
@@ -57,7 +104,7 @@ def means_spec(measures: list[str], systems: list[str], title: str, height: int,
     }
 
 
-def _interval_text(form: str) -> Spec:
+def interval_text(form: str) -> Spec:
     """The interval in words for a tooltip; an end that is missing has no bound."""
     ends = f"isValid(datum.low)?format(datum.low,'{form}'):'−∞'", f"isValid(datum.high)?format(datum.high,'{form}'):'∞'"
     both = f"'[' + ({ends[0]}) + ', ' + ({ends[1]}) + ']'"
@@ -137,7 +184,7 @@ def forest_spec(language: Language, title: str, margin: float | None) -> Spec:
         "height": {"step": LINE},
         "transform": [
             {"calculate": _lookup("datum.verdict", {code: words[code] for code in codes}), "as": "word"},
-            _interval_text("+.4f"),
+            interval_text("+.4f"),
         ],
         "layer": [*behind, {"encoding": encoding, "layer": layers}],
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,20 @@ from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
 from rankgauge.formats.sources import write_whole
 from rankgauge.measures.explanations import Language
 from rankgauge.reports.chart_query_specs import differences_spec, distribution_spec, scatter_spec
-from rankgauge.reports.chart_specs import LINE, Spec, colors, forest_spec, means_spec
+from rankgauge.reports.chart_specs import (
+    LINE,
+    Chart,
+    Row,
+    Spec,
+    colors,
+    forest_spec,
+    means_spec,
+    names_of,
+    plain,
+    rounded,
+)
 from rankgauge.reports.chart_theme import WORDS, theme
+from rankgauge.reports.serving_charts import serving_charts, sweep_charts
 
 __all__ = [
     "Chart",
@@ -33,26 +44,8 @@ __all__ = [
 ]
 
 Record = Mapping[str, Any]
-Row = dict[str, Any]
 
 _TOGETHER = 24
-_DIGITS = 6
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A specification without its data, and the data."""
-
-    name: str
-    title: str
-    spec: Spec
-    rows: list[Row]
-    height: int
-    measure: str | None = None
-
-    def complete(self) -> Spec:
-        """The specification to draw."""
-        return {"title": self.title, **self.spec, "data": {"name": "rows", "values": self.rows}}
 
 
 def _fill(value: Any, known: Mapping[str, Any]) -> Any:
@@ -68,16 +61,6 @@ def _fill(value: Any, known: Mapping[str, Any]) -> Any:
     return re.sub(r"\{(\w+)\}", lambda found: str(known.get(found[1], found[0])), value)
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, _DIGITS)
-
-
-def _plain(name: str) -> str:
-    """A name as it may stand in a specification: Vega-Lite puts titles into expressions and does not escape a backslash
-    or the end of a line there."""
-    return re.sub(r"[\x00-\x1f\x7f\u2028\u2029]", " ", name).replace("\\", "∖")
-
-
 def _percent(level: float) -> str:
     return f"{100 * level:g} %"
 
@@ -86,7 +69,7 @@ def scores_of(system: Mapping[str, Any], measure: str) -> list[float | None]:
     """One system's score for each query; None where the query was not counted."""
     values = system["per_query"].get(measure, ())
     counted = system["counted"].get(measure)
-    return [_rounded(value) if counted is None or counted[i] else None for i, value in enumerate(values)]
+    return [rounded(value) if counted is None or counted[i] else None for i, value in enumerate(values)]
 
 
 def domain_of(values: Iterable[float | None]) -> tuple[float, float]:
@@ -107,13 +90,9 @@ def _by_scale(rows: Sequence[Row], ends: Sequence[str]) -> list[list[Row]]:
     return list(groups.values())
 
 
-def _names(prefix: str, count: int) -> list[str]:
-    return [prefix if i == 0 else f"{prefix}-{i + 1}" for i in range(count)]
-
-
 def mean_charts(record: Record, language: Language) -> list[Chart]:
     """The systems' means with their intervals."""
-    words, systems = WORDS[language], [_plain(system["name"]) for system in record["systems"]]
+    words, systems = WORDS[language], [plain(system["name"]) for system in record["systems"]]
     rows: list[Row] = []
     level = 0.95
     for measure in record["measures"]:
@@ -125,15 +104,15 @@ def mean_charts(record: Record, language: Language) -> list[Chart]:
             level = bounds.get("level", level)
             rows.append(
                 {
-                    "measure": _plain(measure["name"]),
-                    "system": _plain(system["name"]),
-                    "value": _rounded(entry["value"]),
+                    "measure": plain(measure["name"]),
+                    "system": plain(system["name"]),
+                    "value": rounded(entry["value"]),
                 }
-                | {end: _rounded(bounds[end]) for end in ("low", "high")}
+                | {end: rounded(bounds[end]) for end in ("low", "high")}
             )
     charts = []
     groups = _by_scale(rows, ("value", "low", "high"))
-    for name, group in zip(_names("means", len(groups)), groups, strict=True):
+    for name, group in zip(names_of("means", len(groups)), groups, strict=True):
         measures = list(dict.fromkeys(row["measure"] for row in group))
         height = len(measures) * (16 * len(systems) + 14)
         key = "mean" if len(measures) > 1 else "means_of"
@@ -153,9 +132,9 @@ def _forest_row(row: Mapping[str, Any], label: str, order: int) -> Row:
         "measure": row["measure"],
         "a": row["a"],
         "b": row["b"],
-        "value": _rounded(row["difference"]),
-        "low": _rounded(bounds["low"]),
-        "high": _rounded(bounds["high"]),
+        "value": rounded(row["difference"]),
+        "low": rounded(bounds["low"]),
+        "high": rounded(bounds["high"]),
         "known": row["interval"] is not None,
         "verdict": row["verdict"],
         "n": row["queries"],
@@ -184,11 +163,11 @@ def comparison_charts(record: Record, language: Language) -> list[Chart]:
         groups = [[line for line in lines if line["measure"] == measure] for measure in measures]
     words, title = WORDS[language], WORDS[language]["difference"]
     if len(pairs) == 1:
-        title = words["difference_of"].format(a=_plain(rows[0]["a"]), b=_plain(rows[0]["b"]))
+        title = words["difference_of"].format(a=plain(rows[0]["a"]), b=plain(rows[0]["b"]))
     charts = []
-    for name, group in zip(_names("comparison", len(groups)), groups, strict=True):
+    for name, group in zip(names_of("comparison", len(groups)), groups, strict=True):
         measure = group[0]["measure"] if many else None
-        shown = words["with"].format(measure=_plain(measure), text=title) if measure else title
+        shown = words["with"].format(measure=plain(measure), text=title) if measure else title
         spec = forest_spec(language, shown, (comparison.get("settings") or {}).get("margin"))
         charts.append(Chart(name, words["comparison"], spec, group, len(group) * LINE + 90, measure))
     return charts
@@ -208,10 +187,10 @@ def slice_chart(record: Record, measure: str, a: str, b: str, language: Language
     words, margin = WORDS[language], (record["comparison"].get("settings") or {}).get("margin")
     spec = forest_spec(
         language,
-        words["with"].format(measure=_plain(measure), text=words["difference_of"].format(a=_plain(a), b=_plain(b))),
+        words["with"].format(measure=plain(measure), text=words["difference_of"].format(a=plain(a), b=plain(b))),
         margin,
     )
-    title = words["slices"].format(a=_plain(a), b=_plain(b))
+    title = words["slices"].format(a=plain(a), b=plain(b))
     return Chart("slices", title, spec, rows, len(rows) * LINE + 90, measure)
 
 
@@ -236,9 +215,9 @@ def per_query_charts(record: Record, measure: str, pair: tuple[str, str] | None,
     if not any(value is not None for values in scores.values() for value in values):
         return []
     low, high = domain_of(value for values in scores.values() for value in values)
-    names = [_plain(name) for name in scores]
+    names = [plain(name) for name in scores]
     known: dict[str, Any] = {
-        "measure": _plain(measure),
+        "measure": plain(measure),
         "lo": low,
         "hi": high,
         "systems": names,
@@ -247,7 +226,7 @@ def per_query_charts(record: Record, measure: str, pair: tuple[str, str] | None,
     known["sign"] = sign_of(record, measure)
     charts = []
     if pair is not None:
-        known |= {"a": _plain(pair[0]), "b": _plain(pair[1])}
+        known |= {"a": plain(pair[0]), "b": plain(pair[1])}
         texts = record.get("texts") or {}
         rows: list[Row] = [
             {"query": query, "text": texts.get(query, ""), "a": a, "b": b}
@@ -257,7 +236,7 @@ def per_query_charts(record: Record, measure: str, pair: tuple[str, str] | None,
         for name, spec in (("scatter", scatter_spec(language)), ("differences", differences_spec(language))):
             charts.append(Chart(name, _fill(words[name], known), _fill(spec, known), rows, 400, measure))
     spread: list[Row] = [
-        {"system": _plain(name), "v": value} for name, values in scores.items() for value in values if value is not None
+        {"system": plain(name), "v": value} for name, values in scores.items() for value in values if value is not None
     ]
     spec = _fill(distribution_spec(language), known)
     charts.append(Chart("distribution", words["distribution"], spec, spread, len(scores) * 100 + 60, measure))
@@ -275,6 +254,8 @@ def charts_of(
             raise DataError(f"the record has no {wanted!r}; it has: {', '.join(known)}")
     measure, pair = measure or measures[0], pair or default_pair(record)
     charts = [*mean_charts(record, language), *comparison_charts(record, language)]
+    charts += [chart for chart in serving_charts(record, language) if chart.measure == measure]
+    charts += sweep_charts(record, language)
     charts += per_query_charts(record, measure, pair, language)
     if pair is not None and (slices := slice_chart(record, measure, *pair, language)) is not None:
         charts.append(slices)

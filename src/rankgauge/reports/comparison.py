@@ -7,7 +7,8 @@ from typing import Any
 
 from rankgauge.experiments.verdicts import VERDICTS, shown_bounds, shown_p
 from rankgauge.measures.explanations import Language
-from rankgauge.reports.evaluation import contract_remark, mean_table
+from rankgauge.reports.evaluation import contract_remark, mean_table, target_remarks
+from rankgauge.reports.serving import serving_parts
 from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
 
 __all__ = ["FORMATS", "render"]
@@ -105,10 +106,11 @@ def render(
 ) -> str:
     """The record in one of `FORMATS` except json and html. `details` adds changed queries, slices and ranges."""
     rows = _row_table(record, digits, language)
+    live = serving_parts(record, form, digits=digits, language=language, width=width, color=color)
     if form == "csv":
-        return render_csv(_long_table(record, digits))
+        return "\n".join([render_csv(_long_table(record, digits)), *live])
     if form == "latex":
-        return render_latex(rows)
+        return "\n".join([render_latex(rows), *live])
     words, part = _WORDS[language], record["comparison"]
     tables: list[tuple[str, Table]] = [("", mean_table(record, digits, language)), ("", rows)]
     if details:
@@ -121,7 +123,7 @@ def render(
         pieces.append((head if title else "") + draw(table))
     if "rerank" in part:
         pieces.append(words["rerank"] + "\n" + "".join(f"  {line}\n" for line in part["rerank"]["sentences"][language]))
-    pieces.append("\n".join(remarks) + "\n")
+    pieces += [*live, "\n".join(remarks) + "\n"]
     return "\n".join(pieces)
 
 
@@ -265,6 +267,7 @@ def _remarks(record: Record, language: Language) -> list[str]:
     words, part = _WORDS[language], record["comparison"]
     colon = words["colon"]
     lines = [row["sentence"][language] for row in part["rows"]] if len(part["rows"]) <= 6 else []
+    lines += target_remarks(record, language)
     taus = part["agreement"]["measures"][:10]
     if taus and len(record["systems"]) > 2:
         shown = [f"{t['a']} / {t['b']} {'-' if t['tau'] is None else format(t['tau'], '.2f')}" for t in taus]

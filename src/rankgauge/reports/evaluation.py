@@ -7,9 +7,10 @@ from typing import Any
 
 from rankgauge.measures import parse_measure
 from rankgauge.measures.explanations import TARGETS, Language, texts
+from rankgauge.reports.serving import serving_parts
 from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
 
-__all__ = ["FORMATS", "cautions", "contract_remark", "mean_table", "render"]
+__all__ = ["FORMATS", "cautions", "contract_remark", "mean_table", "render", "target_remarks"]
 
 FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
 Record = Mapping[str, Any]
@@ -65,26 +66,28 @@ def render(
     """The record in one of `FORMATS` except json."""
     if form == "trec_eval":
         return "\n".join(_trec_lines(record, per_query)) + "\n"
+    live = serving_parts(record, form, digits=digits, language=language, width=width, color=color)
     if form == "csv":
-        return render_csv(
-            _per_query_table(record, digits, language) if per_query else _long_table(record, digits, language)
-        )
+        if per_query:  # one table for a program to read
+            return render_csv(_per_query_table(record, digits, language))
+        return "\n".join([render_csv(_long_table(record, digits, language)), *live])
     table = mean_table(record, digits, language)
     if form == "latex":
         comments = "".join(f"% {warning}\n" for warning in cautions(record, language))
-        return comments + render_latex(_per_query_table(record, digits, language) if per_query else table)
+        shown = render_latex(_per_query_table(record, digits, language) if per_query else table)
+        return "\n".join([comments + shown, *live])
     remarks = _remarks(record, language)
     if form == "markdown":
         parts = [render_markdown(table)]
         if per_query:
             parts.append(render_markdown(_per_query_table(record, digits, language)))
-        parts.append("\n".join(f"- {remark}" for remark in remarks) + "\n")
+        parts += [*live, "\n".join(f"- {remark}" for remark in remarks) + "\n"]
         return "\n".join(parts)
     words = _WORDS[language]
     parts = [render_terminal(table, width=width, color=color)]
     if per_query:
         parts.append(render_terminal(_per_query_table(record, digits, language), width=width, color=color))
-    parts.append("".join(f"{remark}\n" for remark in [words["interval"], *remarks]))
+    parts += [*live, "".join(f"{remark}\n" for remark in [words["interval"], *remarks])]
     return "\n".join(parts)
 
 
@@ -178,7 +181,7 @@ def _remarks(record: Record, language: Language) -> list[str]:
     if len(systems) == 1:
         for name in _names(record):
             remarks.append(f"{name}{colon}{systems[0]['means'][name]['sentence'][language]}")
-    remarks += _targets(record, language)
+    remarks += target_remarks(record, language)
     said: dict[tuple[str, str], list[str]] = {}
     for system in systems:
         for note in system["notes"][language]:
@@ -208,7 +211,7 @@ def cautions(record: Record, language: Language) -> list[str]:
     return [f"{words['warning']}{words['colon']}{text}" for text in dict.fromkeys(found)]
 
 
-def _targets(record: Record, language: Language) -> list[str]:
+def target_remarks(record: Record, language: Language) -> list[str]:
     """Which scenarios' reference values the means reach."""
     words, names = _WORDS[language], texts(language).get("scenarios", {})
     goals = {m["name"]: m["targets"] for m in record["measures"] if m["targets"]}

@@ -22,6 +22,7 @@ from rankgauge.reports.charts import (
     slice_rows,
 )
 from rankgauge.reports.html_words import SCRIPT
+from rankgauge.reports.serving_charts import serving_charts, sweep_charts
 
 __all__ = ["data_of", "script_json"]
 
@@ -90,7 +91,9 @@ def _charts(record: Record, language: Language) -> dict[str, Any]:
     words = WORDS[language]
     margin = ((record.get("comparison") or {}).get("settings") or {}).get("margin")
     title = words["with"].replace("{text}", words["difference_of"])
+    live = {"serving": serving_charts(record, language), "sweep": sweep_charts(record, language)}
     return {
+        **{kind: [drawn(chart) for chart in charts] for kind, charts in live.items() if charts},
         "means": [drawn(chart) for chart in mean_charts(record, language)],
         "comparison": [drawn(chart) for chart in comparison_charts(record, language)],
         "scatter": {"spec": scatter_spec(language)},

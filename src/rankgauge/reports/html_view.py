@@ -7,7 +7,9 @@ from typing import Any
 
 from rankgauge.measures.explanations import TARGETS, Language, texts
 from rankgauge.reports.charts import comparison_charts, mean_charts
+from rankgauge.reports.html_serving import serving_view, sweep_view
 from rankgauge.reports.html_words import PAGE
+from rankgauge.reports.serving_facts import left_out, live_notes
 
 __all__ = ["view_of"]
 
@@ -48,6 +50,8 @@ def view_of(record: Record, language: Language) -> dict[str, Any]:
         "tied": _tied(comparison),
         "agreement": _agreement(comparison, words),
         "rerank": _rerank(comparison.get("rerank") or {}, language),
+        "serving": serving_view(record, language),
+        "sweeps": sweep_view(record, language),
         "notes": notes,
         "has_queries": has_queries,
         "has_pairs": has_queries and len(names) > 1,
@@ -304,6 +308,8 @@ def _notes(record: Record, language: Language) -> list[dict[str, Any]]:
     ]
     if own := ((record.get("comparison") or {}).get("notes") or {}).get(language):  # these name the systems themselves
         listed = [{"level": note["level"], "text": note["text"], "who": []} for note in own]
+    listed += [{"level": "warning", "text": text, "who": []} for text in left_out(record, language)]
+    listed += [{"level": "warning", "text": text, "who": [name]} for name, text in live_notes(record, language)]
     return sorted(listed, key=lambda note: note["level"] != "warning")
 
 
