@@ -389,12 +389,15 @@ def comparison_output() -> str:
     environment = {**os.environ, "COLUMNS": str(WIDTH), "TERM": "xterm-256color"}
     for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
         environment.pop(name, None)
-    with mock.patch.dict(os.environ, environment, clear=True), mock.patch.object(sys, "stdout", out):
-        with as_file(files("rankgauge") / "example") as folder:
-            runs = [f"{name}={folder / f'{name}.run'}" for name in ("bm25", "hybrid")]
-            asked = [part for name in ("nDCG@10", "R@10", "RR") for part in ("-m", name)]
-            command = ["compare", str(folder / "testset.json"), *runs, *asked, "--digits", "3", "--lang", "en"]
-            app.main(command, prog_name="rankgauge", standalone_mode=False)
+    asked = [part for name in ("nDCG@10", "R@10", "RR") for part in ("-m", name)]
+    with (
+        mock.patch.dict(os.environ, environment, clear=True),
+        mock.patch.object(sys, "stdout", out),
+        as_file(files("rankgauge") / "example") as folder,
+    ):
+        runs = [f"{name}={folder / f'{name}.run'}" for name in ("bm25", "hybrid")]
+        command = ["compare", str(folder / "testset.json"), *runs, *asked, "--digits", "3", "--lang", "en"]
+        app.main(command, prog_name="rankgauge", standalone_mode=False)
     out.flush()
     text = out.buffer.getvalue().decode()  # type: ignore[attr-defined]
     return f"$ rankgauge compare testset.json bm25=bm25.run hybrid=hybrid.run {' '.join(asked)} --digits 3\n\n{text}"

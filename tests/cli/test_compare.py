@@ -68,7 +68,7 @@ def test_verify_a_record(tmp_path: Path) -> None:
     assert "run:b: does NOT hold" in done.stdout
     assert "has changed" in done.stdout
     (tmp_path / "hybrid.run").unlink()
-    assert "is gone" in run_command("verify", record, status=1).stdout
+    assert "is not there" in run_command("verify", record, status=1).stdout
 
 
 def test_records_made_differently_are_not_compared(tmp_path: Path) -> None:
@@ -155,3 +155,66 @@ def test_standard_input(place: int) -> None:
     named[place] = "-" if place == 0 else "a=-"
     done = run_command("compare", *named, FILES[2], "-m", "RR", "--json", stdin=data)
     assert json.loads(done.stdout)["comparison"]["rows"][0]["verdict"] == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda part: part["rows"][0].update(wins=99),
+        lambda part: part["rows"][0]["interval"].update(low=0.15),
+        lambda part: part["summary"].update(en=["Take b."]),
+        lambda part: part["changes"][0]["gained"][0].update(a=0.99),
+    ],
+)
+def test_a_forged_record_does_not_hold(tmp_path: Path, change: object) -> None:
+    run_command("compare", *FILES, "-m", "RR", "-o", tmp_path / "r.json")
+    record = json.loads((tmp_path / "r.json").read_text())
+    change(record["comparison"])
+    (tmp_path / "r.json").write_text(json.dumps(record))
+    assert "comparison: does NOT hold" in run_command("verify", tmp_path / "r.json", status=1).stdout
+
+
+@pytest.mark.parametrize(
+    "change", [{"systems": None}, {"systems": [{}]}, {"kind": "zzz"}, {"comparison": None}, {"queries": 3}]
+)
+def test_damaged_records(tmp_path: Path, change: dict) -> None:
+    run_command("compare", *FILES, "-m", "RR", "-o", tmp_path / "r.json")
+    record = json.loads((tmp_path / "r.json").read_text())
+    (tmp_path / "r.json").write_text(json.dumps({**record, **change}))
+    for command in ("verify", "report"):
+        assert str(tmp_path / "r.json") in run_command(command, tmp_path / "r.json", status=2).stderr
+
+
+def test_a_run_from_standard_input_cannot_be_verified(tmp_path: Path) -> None:
+    data = (EXAMPLE / "bm25.run").read_bytes()
+    run_command("compare", FILES[0], "a=-", FILES[2], "-m", "RR", "-o", tmp_path / "r.json", stdin=data)
+    assert "was no file" in run_command("verify", tmp_path / "r.json", status=2).stderr
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "query,a,b\n1,0.5,0.4\n1,0.5,0.4\n",
+        "query,a,a\n1,0.5,0.4\n",
+        "query,a,b\n",
+        "query,system,value\n1,a,0.5\n1,a,0.4\n1,b,0.3\n",
+    ],
+)
+def test_tables_that_say_a_thing_twice_or_nothing(tmp_path: Path, table: str) -> None:
+    (tmp_path / "scores.csv").write_text(table)
+    assert "scores.csv" in run_command("compare-scores", tmp_path / "scores.csv", status=2).stderr
+
+
+def test_what_was_forced_is_said(tmp_path: Path) -> None:
+    a, b = tmp_path / "a.json", tmp_path / "b.json"
+    run_command("evaluate", EXAMPLE / "testset.json", EXAMPLE / "bm25.run", "-o", a)
+    run_command("evaluate", EXAMPLE / "testset.json", EXAMPLE / "hybrid.run", "--ties", "stable", "-o", b)
+    assert "not made alike" in run_command("compare-scores", a, b, "--force", "-m", "RR").stdout
+
+
+@pytest.mark.parametrize(
+    ("value", "baseline", "words"),
+    [(0.9, 0.5, "however the two systems correlate"), (0.82, 0.78, "no correlation"), (0.82, 0.7, "correlate above")],
+)
+def test_audit_names_only_possible_correlations(value: float, baseline: float, words: str) -> None:
+    assert words in run_command("audit", "--n", 50, "--value", value, "--baseline", baseline).stdout

@@ -12,6 +12,7 @@ from rankgauge import compare, compare_scores
 from rankgauge.errors import DataError, MeasureError, RankgaugeError
 from rankgauge.experiments.comparison_record import comparison_record
 from rankgauge.experiments.rerank import rerank_of
+from rankgauge.experiments.verdicts import notes_of_comparison
 
 SEED_BEFORE = [0.6, 0.7, 0.65, 0.68, 0.72, 0.63, 0.69, 0.71, 0.66, 0.70]
 SEED_AFTER = [0.75, 0.82, 0.78, 0.80, 0.85, 0.76, 0.81, 0.83, 0.79, 0.84]
@@ -243,3 +244,42 @@ def test_disjoint_queries_under_skip() -> None:
     assert (row.queries, row.verdict, row.p_value) == (0, "cannot tell", None)
     assert "too few" in row.sentence()
     assert "NaN" not in json.dumps(comparison_record(found), allow_nan=False)
+
+
+def test_wilcoxon_is_exact_with_ties() -> None:
+    for n in (4, 5, 6, 7):
+        row = compare_scores({"a": [0.0] * n, "b": [1.0] * n}, test="wilcoxon").rows[0]
+        assert row.p_value == pytest.approx(2 / 2**n)
+
+
+def test_too_few_queries_find_nothing() -> None:
+    found = compare_scores({"a": [0.1, 0.2, 0.3], "b": [0.3, 0.4, 0.6]})
+    assert found.rows[0].detectable is None
+    assert "could not tell any two systems apart" in found.summary()[0]
+    assert any("all 8 assignments" in note.text for note in notes_of_comparison(found))
+
+
+def test_a_constant_shift_is_constant_whatever_rounding_did() -> None:
+    a = [0, 0.25, 0.5, 0.125, 0.375, 0.5, 0.625]
+    for shift in (0.25, 0.1):
+        row = compare_scores({"a": a, "b": [x + shift for x in a]}, test="bootstrap").rows[0]
+        assert row.verdict == "better"
+
+
+def test_no_advice_against_the_means() -> None:
+    found = compare_scores({"a": [0.5] * 40, "b": [0.53] * 34 + [0.0] * 6}, test="wilcoxon")
+    assert found.rows[0].verdict == "better"
+    assert found.rows[0].difference < 0
+    assert "means point the other way" in found.summary()[0]
+    assert "mean difference is -" in found.rows[0].sentence()
+
+
+@pytest.mark.parametrize("size", [1e155, 1e200, 1e308])
+def test_scores_whose_squares_are_no_numbers(size: float) -> None:
+    with pytest.raises(DataError, match="larger than"):
+        compare_scores({"a": [size, 1.0], "b": [-size, 2.0]})
+
+
+def test_smaller_is_better_is_said() -> None:
+    found = compare_scores(many(30, 0.05), lower_is_better=True, measure="latency")
+    assert any(note.text == "smaller is better: latency" for note in notes_of_comparison(found))

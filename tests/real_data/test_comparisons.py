@@ -51,7 +51,7 @@ def test_equal_to_a_plain_script(data: Path, folder: str, qrels: str, first: str
                 difference = np.round(b - a, 12)
                 theirs = scipy_stats.wilcoxon(difference, zero_method="wilcox", method="asymptotic")
                 kept = np.abs(difference[difference != 0])
-                if len(kept) > 50 or len(set(kept)) < len(kept):
+                if len(kept) > 50:
                     assert row.p_value == pytest.approx(theirs.pvalue, rel=1e-6)
             else:
                 theirs = scipy_stats.permutation_test(

@@ -41,9 +41,23 @@ def test_wilcoxon_is_scipys(differences: np.ndarray) -> None:
     few = differences[:30]
     exact = scipy_stats.wilcoxon(few, method="exact").pvalue
     assert signed_rank_test(column(few)).p_value == pytest.approx(exact, rel=1e-10)
-    tied = np.round(differences, 1)
+    tied = np.round(np.concatenate([differences, differences[::-1] + 0.05, differences + 0.1]), 1)
+    assert (tied != 0).sum() > 50
     theirs = scipy_stats.wilcoxon(tied, zero_method="wilcox", method="asymptotic").pvalue
     assert signed_rank_test(column(tied)).p_value == pytest.approx(theirs, rel=1e-9)
+
+
+def test_wilcoxon_with_ties_is_exact() -> None:
+    """All assignments of signs to the mid-ranks."""
+    rng = np.random.default_rng(8)
+    for n in (4, 7, 10):
+        values = np.round(rng.normal(0.1, 0.3, n), 1)
+        values[values == 0] = 0.1
+        ranks = scipy_stats.rankdata(np.abs(np.round(values, 12)))
+        sums = [sum(r for r, s in zip(ranks, signs, strict=True) if s) for signs in itertools.product((0, 1), repeat=n)]
+        least = min(ranks[values > 0].sum(), ranks[values < 0].sum())
+        exact = min(1.0, 2 * float(np.mean(np.array(sums) <= least + 1e-9)))
+        assert signed_rank_test(column(values)).p_value == pytest.approx(exact)
 
 
 def test_the_wilcoxon_interval_lies_between_pairwise_means(differences: np.ndarray) -> None:

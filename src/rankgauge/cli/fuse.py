@@ -80,14 +80,14 @@ def fuse(
 
 
 def _write(run: Run, target: str, to: str | None, tag: str) -> None:
-    from rankgauge.formats.convert import _refuse_blanks, _render
+    from rankgauge.formats.convert import refuse_blanks, render
     from rankgauge.formats.detect import check_format, format_of_name
     from rankgauge.formats.sources import write_whole
 
     form = check_format(to) if to else format_of_name(target) or "trec"
     if form == "trec":
-        _refuse_blanks(run, target)
-    write_whole(target, _render(run, form, tag))
+        refuse_blanks(run, target)
+    write_whole(target, render(run, form, tag))
 
 
 def _weights(text: str, names: list[str]) -> list[float]:

@@ -199,11 +199,15 @@ def _record(plan: JudgingPlan, texts: Mapping[str, str], contract: dict[str, Any
 def _trec(plan: JudgingPlan) -> bytes:
     import polars as pl
 
+    from rankgauge.formats.convert import refuse_blanks
     from rankgauge.formats.trec import render_run
+    from rankgauge.model.run import Run
 
     rows = [(candidate.query, candidate.doc, candidate.influence) for candidate in plan.candidates]
     schema = {"query": pl.String, "doc": pl.String, "score": pl.Float64}
-    return render_run(pl.DataFrame(rows, schema=schema, orient="row"), "judge-next")
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    refuse_blanks(Run.of_frame(frame, "judge-next"), "judge-next")
+    return render_run(frame, "judge-next")
 
 
 def _table(

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "compare", "compare_scores"]
 
+_LARGEST = 1e100  # squares of larger scores are not numbers any more
+
 
 class Comparison:
     """Systems compared on the same queries: `.rows`, `.groups`, `.summary()`, and where they differ."""
@@ -61,6 +63,8 @@ class Comparison:
             if baseline is not None
             else [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
         )
+        self.remarks: list[tuple[str, str]] = []
+        """Warnings about how the scores came together, each in English and Chinese."""
         self.rows = rows_of(measures, systems, self.pairs, self.settings)
 
     def open_run(self, name: str) -> Run | RunParts:
@@ -253,17 +257,19 @@ def compare_scores(
         counts = ", ".join(f"{name} {n}" for name, n in sizes.items())
         raise DataError(f"the systems have different numbers of scores ({counts}); entry i must be of one query in all")
     n = next(iter(sizes.values()), 0)
-    if any(np.isinf(vector).any() for vector in vectors.values()):
-        raise DataError("a score is infinite")
+    for name, vector in vectors.items():
+        if (np.abs(np.nan_to_num(vector, posinf=np.inf, neginf=-np.inf)) > _LARGEST).any():
+            raise DataError(f"a score of {name!r} is infinite, or larger than {_LARGEST:g}")
+    if not n:
+        raise DataError("there are no scores to compare")
     named = list(queries) if queries is not None else [str(i + 1) for i in range(n)]
     if len(named) != n:
         raise DataError(f"there are {len(named)} queries, but {n} scores for each system")
     matrices = {name: np.nan_to_num(vector)[:, None] for name, vector in vectors.items()}
     known = {name: np.isfinite(vector)[:, None] for name, vector in vectors.items()}
-    inside = all(bool(((v >= 0) & (v <= 1)).all()) for v in matrices.values())
     return Comparison(
         named,
-        [Scored(measure, lower_is_better, (-1.0, 1.0) if inside else None)],
+        [Scored(measure, lower_is_better)],
         {name: System(name, matrices[name], known[name]) for name in vectors},
         settings,
         baseline=baseline,

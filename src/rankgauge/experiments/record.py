@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "VERSION", "check_record", "load_record", "record_of", "scores_record"]
 
 FORMAT = "rankgauge.record"
+_KINDS = ("evaluation", "comparison")
+_PARTS: dict[str, type | tuple[type, ...]] = {
+    "contract": (dict, type(None)),
+    "measures": list,
+    "queries": list,
+    "systems": list,
+    "provenance": dict,
+}
 VERSION = 1
 
 
@@ -210,4 +218,21 @@ def check_record(value: Any, name: str) -> dict[str, Any]:
         raise FormatError(
             name, [f"record version {version!r} is not known to this release (up to {VERSION}); update rankgauge"]
         )
+    faults = [
+        f"{key!r} is missing or not what it should be: the record is damaged"
+        for key, kind in _PARTS.items()
+        if not isinstance(value.get(key), kind)
+    ]
+    if value.get("kind") not in _KINDS:
+        faults.append(f"its kind {value.get('kind')!r} is not one of {', '.join(_KINDS)}")
+    if not faults:
+        wanted = {"name": str, "means": dict, "per_query": dict, "counted": dict, "notes": dict}
+        for number, system in enumerate(value["systems"], start=1):
+            whole = isinstance(system, dict) and all(isinstance(system.get(k), kind) for k, kind in wanted.items())
+            if not whole:
+                faults.append(f"system {number} is incomplete: the record is damaged")
+        if value["kind"] == "comparison" and not isinstance(value.get("comparison"), dict):
+            faults.append("'comparison' is missing: the record is damaged")
+    if faults:
+        raise FormatError(name, faults)
     return value

@@ -117,8 +117,9 @@ class Audit:
     largest_spread: float | None
     """The largest standard deviation of the per-query differences at which the gap would be significant."""
     needed_correlation: float | None
-    """The least correlation of the two systems' scores that gives so small a spread, if each is spread as widely as
-    its mean allows; above 1 where nothing would do."""
+    """The least correlation of the two systems' scores that gives so small a spread, if every score is 0 or 1."""
+    possible: tuple[float, float] | None = None
+    """The least and greatest correlation that scores of 0 and 1 with these means can have."""
 
     def sentences(self, language: Language = "en") -> list[str]:
         at, level = (0 if language == "en" else 1), f"{100 * (1 - self.alpha):g}"
@@ -140,19 +141,31 @@ class Audit:
                 f"与 {self.baseline:g} 相差 {gap:+g}：只有逐查询差值的标准差小于 {self.largest_spread:.4f} 时才显著",
             )[at]
         )
-        if self.needed_correlation is not None:
-            said.append(
-                (
-                    f"were both spread as widely as their means allow, their scores would have to correlate above "
-                    f"{self.needed_correlation:.2f}",
-                    f"若两者的波动都达到均值所允许的最大程度，则其得分的相关系数须高于 {self.needed_correlation:.2f}",
-                )[at]
-                if self.needed_correlation < 1
-                else (
-                    "were both spread as widely as their means allow, no correlation would make the gap significant",
-                    "若两者的波动都达到均值所允许的最大程度，则无论相关性多高，差距都不显著",
-                )[at]
-            )
+        if self.needed_correlation is not None and self.possible is not None:
+            least, greatest = self.possible
+            if self.needed_correlation > greatest:
+                said.append(
+                    (
+                        "were every score 0 or 1, no correlation of the two systems would make the gap significant",
+                        "若每个得分只有 0 或 1，则无论两个系统多么相关，差距都不显著",
+                    )[at]
+                )
+            elif self.needed_correlation <= least:
+                said.append(
+                    (
+                        "were every score 0 or 1, the gap would be significant however the two systems correlate",
+                        "若每个得分只有 0 或 1，则无论两个系统是否相关，差距都显著",
+                    )[at]
+                )
+            else:
+                said.append(
+                    (
+                        f"were every score 0 or 1, the two systems would have to correlate above "
+                        f"{self.needed_correlation:.2f}; {greatest:.2f} is the most such scores can",
+                        f"若每个得分只有 0 或 1，则两个系统的相关系数须高于 {self.needed_correlation:.2f}；"
+                        f"这样的得分最多相关 {greatest:.2f}",
+                    )[at]
+                )
         said.append(
             (
                 "ask for the per-query scores: with them the question is settled by 'rankgauge compare-scores'",
@@ -175,7 +188,7 @@ def audit(n: int, value: float, baseline: float | None = None, *, alpha: float =
     if not 0 < alpha < 1:
         raise DataError(f"alpha {alpha!r} must lie between 0 and 1, such as 0.05")
     low, high = share_interval(value, n, 1 - alpha)
-    spread = correlation = None
+    spread = correlation = possible = None
     if baseline is not None:
         if baseline == value:
             raise DataError("value and baseline are the same: there is no gap to judge")
@@ -184,4 +197,8 @@ def audit(n: int, value: float, baseline: float | None = None, *, alpha: float =
         if first and second:
             # var(a - b) = var a + var b - 2 r sd a sd b
             correlation = (first**2 + second**2 - spread**2) / (2 * first * second)
-    return Audit(n, value, baseline, alpha, low, high, spread, correlation)
+            more, less = max(value, baseline), min(value, baseline)
+            both = more * less / ((1 - more) * (1 - less))
+            greatest = math.sqrt(less * (1 - more) / (more * (1 - less)))
+            possible = (-math.sqrt(min(both, 1 / both)), greatest)
+    return Audit(n, value, baseline, alpha, low, high, spread, correlation, possible)

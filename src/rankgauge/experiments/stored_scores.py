@@ -52,6 +52,11 @@ def compare_stored(
 
     kind = _kind(sources[0].bare_name, sources[0].head())
     table = read_table(sources[0], kind)
+    if not len(table):
+        raise FormatError(sources[0].name, ["it holds no scores"])
+    twice = [column.split("_duplicated_")[0] for column in table.columns if "_duplicated_" in column]
+    if twice:
+        raise FormatError(sources[0].name, [f"two columns are named {twice[0]!r}"])
     queries, scores, name = _of_table(table, sources[0].name, measure)
     return compare_scores(
         scores, measure=name, queries=queries, baseline=baseline, lower_is_better=lower_is_better, **settings
@@ -80,6 +85,9 @@ def _of_table(
         if len(names) < 2:
             raise FormatError(where, ["a table of scores has a column for each of at least two systems"])
         queries = None if query is None else table[query].to_list()
+        if queries is not None and len(set(queries)) < len(queries):
+            again = next(name for name in queries if queries.count(name) > 1)
+            raise FormatError(where, [f"query {again!r} stands twice"])
         return queries, {name: _numbers(table[name], name, where) for name in names}, measure or "score"
     if query is None:
         raise FormatError(where, ["no column for the query; name it query"])
@@ -95,10 +103,15 @@ def _of_table(
     queries = table[query].unique(maintain_order=True).to_list()
     places = {name: i for i, name in enumerate(queries)}
     scores: dict[str, list[float | None]] = {}
+    seen: set[tuple[Any, Any]] = set()
     for own, name, number in zip(
         table[query].to_list(), table[system].to_list(), _numbers(table[value], value, where), strict=True
     ):
-        scores.setdefault(str(name), [None] * len(queries))[places[own]] = number
+        listed = scores.setdefault(str(name), [None] * len(queries))
+        if (own, name) in seen:
+            raise FormatError(where, [f"query {own!r} has two scores of system {name!r}"])
+        seen.add((own, name))
+        listed[places[own]] = number
     return list(map(str, queries)), scores, measure or "score"
 
 
@@ -123,11 +136,17 @@ def _of_records(
     baseline: str | None,
     settings: Settings,
 ) -> Comparison:
+    forced: list[str] = []
     for record, name in zip(records, names, strict=True):
         if not record["queries"]:
             raise FormatError(name, ["this record holds no scores of single queries"])
-        if not force:
-            _require_alike(records[0], names[0], record, name)
+        faults = _differences(records[0], record)
+        if faults and not force:
+            raise DataError(
+                f"{names[0]} and {name} were not made alike ({'; '.join(faults)}), so their scores are not the same "
+                "quantity; score both alike, or compare them all the same with --force (force=True)"
+            )
+        forced += faults
     shared = [m["name"] for m in records[0]["measures"] if all(_has(record, m["name"]) for record in records)]
     if measure is not None:
         shared = [name for name in shared if name == measure or name == str(parse_measure(measure))]
@@ -151,7 +170,21 @@ def _of_records(
             systems[name] = System(name, values, counted)
     lower = {m["name"]: m.get("lower_is_better", False) for m in records[0]["measures"]}
     scored = [Scored(name, lower[name], _bounds(name)) for name in shared]
-    return Comparison(queries, scored, systems, settings, baseline=baseline)
+    comparison = Comparison(queries, scored, systems, settings, baseline=baseline)
+    if forced:
+        told = "; ".join(dict.fromkeys(forced))
+        comparison.remarks.append(
+            (
+                f"the records were not made alike ({told}), and are compared only because that was forced",
+                f"这些记录的产生方式不同（{told}），仅因强制要求才作比较",
+            )
+        )
+    left = [m["name"] for m in records[0]["measures"] if m["name"] not in shared] if measure is None else []
+    if left:
+        comparison.remarks.append(
+            (f"not in all records, so left out: {', '.join(left)}", f"并非所有记录都有，未比较：{', '.join(left)}")
+        )
+    return comparison
 
 
 def _has(record: Mapping[str, Any], measure: str) -> bool:
@@ -165,8 +198,8 @@ def _bounds(name: str) -> tuple[float, float] | None:
         return None
 
 
-def _require_alike(first: Mapping[str, Any], first_name: str, other: Mapping[str, Any], name: str) -> None:
-    """Scores under different contracts or test sets are not the same quantity."""
+def _differences(first: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """What was done differently: scores under different contracts or test sets are not the same quantity."""
     faults = []
     if first["contract"] != other["contract"]:
         a, b = first["contract"] or {}, other["contract"] or {}
@@ -177,8 +210,4 @@ def _require_alike(first: Mapping[str, Any], first_name: str, other: Mapping[str
         faults.append("judgments: the files differ")
     if list(first["queries"]) != list(other["queries"]):
         faults.append(f"queries: {len(first['queries'])} and {len(other['queries'])}, not the same")
-    if faults:
-        raise DataError(
-            f"{first_name} and {name} were not made alike ({'; '.join(faults)}), so their scores are not the same "
-            "quantity; score both alike, or compare them all the same with --force (force=True)"
-        )
+    return faults

@@ -22,14 +22,23 @@ VERDICTS: dict[Language, dict[str, str]] = {
     "zh": {"better": "更好", "worse": "更差", "equivalent": "等效", "cannot tell": "无法判断"},
 }
 
+# What the tests that are not about means are about.
+_LOCATIONS = {"wilcoxon": ("pseudo-median", "伪中位数"), "sign": ("median", "中位数")}
+
 _TEXTS: dict[str, tuple[str, str]] = {
     "better": (
-        "{measure}: {b} is better than {a} by {difference} {interval}, corrected p = {p}",
-        "{measure}：{b} 优于 {a}，差值 {difference} {interval}，校正 p = {p}",
+        "{measure}: {b} is better than {a} by {difference} {interval}, corrected p {p}",
+        "{measure}：{b} 优于 {a}，差值 {difference} {interval}，校正 p {p}",
     ),
     "worse": (
-        "{measure}: {b} is worse than {a}: {difference} {interval}, corrected p = {p}",
-        "{measure}：{b} 不如 {a}，差值 {difference} {interval}，校正 p = {p}",
+        "{measure}: {b} is worse than {a}: {difference} {interval}, corrected p {p}",
+        "{measure}：{b} 不如 {a}，差值 {difference} {interval}，校正 p {p}",
+    ),
+    "not by means": (
+        "{measure}: {b} is {verdict} than {a} by the {test} test, corrected p {p}: the {what} of the queries that "
+        "differ lies in {interval}; the mean difference is {difference}",
+        "{measure}：按 {test} 检验，{b} 比 {a} {verdict}，校正 p {p}：得分不同的查询的{what}在 {interval} 之内；"
+        "平均差值为 {difference}",
     ),
     "equivalent": (
         "{measure}: {a} and {b} are equivalent: the difference of {difference} {interval} lies within the margin",
@@ -40,15 +49,15 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "{measure}：{a} 与 {b} 在全部 {n} 个查询上得分相同",
     ),
     "cannot tell": (
-        "{measure}: cannot tell {a} and {b} apart with this test set: {difference} {interval}, corrected p = {p}; "
+        "{measure}: cannot tell {a} and {b} apart with this test set: {difference} {interval}, corrected p {p}; "
         "it could have found a difference of {detectable} or more",
-        "{measure}：用这个测试集无法区分 {a} 与 {b}，差值 {difference} {interval}，校正 p = {p}；"
+        "{measure}：用这个测试集无法区分 {a} 与 {b}，差值 {difference} {interval}，校正 p {p}；"
         "可检出的最小差值约为 {detectable}",
     ),
     "no difference": (
-        "{measure}: cannot tell {a} and {b} apart with this test set: {difference} {interval}, corrected p = {p}; "
+        "{measure}: cannot tell {a} and {b} apart with this test set: {difference} {interval}, corrected p {p}; "
         "with {n} queries no difference could be called real",
-        "{measure}：用这个测试集无法区分 {a} 与 {b}，差值 {difference} {interval}，校正 p = {p}；"
+        "{measure}：用这个测试集无法区分 {a} 与 {b}，差值 {difference} {interval}，校正 p {p}；"
         "只有 {n} 个查询，任何差值都无法确认",
     ),
     "no test": (
@@ -66,6 +75,12 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "mixed": (
         "{b} is better than {a} on {wins} and worse on {losses}. Which matters more is for you to decide.",
         "{b} 在 {wins} 上优于 {a}，在 {losses} 上不如 {a}。取舍取决于哪个指标更重要。",
+    ),
+    "against the mean": (
+        "{b} and {a} differ on {names} by the {test} test, but their means point the other way: many small changes on "
+        "one side, a few large ones on the other. Look at the queries that changed most before you decide.",
+        "按 {test} 检验，{b} 与 {a} 在 {names} 上有差别，但均值的方向相反：一边是许多小的变化，另一边是少数大的变化。"
+        "请先查看变化最大的查询再作决定。",
     ),
     "same": (
         "{a} and {b} are equivalent on {names}: no difference beyond {margin}. Choose by cost or speed.",
@@ -96,6 +111,8 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "are worse": ("worse: {names}", "更差：{names}"),
     "are open": ("not told apart or equivalent: {names}", "无法区分或等效：{names}"),
     "none": ("none", "无"),
+    "lower": ("smaller is better: {names}", "以下指标越小越好：{names}"),
+    "all signs": (", all {n} assignments of signs", "，全部 {n} 种符号组合"),
     "few": (
         "few queries ({n}): only large differences can be found, and the mean leans on each of them",
         "查询较少（{n} 个）：只能检出较大的差值，且每个查询对均值影响很大",
@@ -105,9 +122,9 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "{measure}：{n} 个查询缺少 {a} 或 {b} 的得分，未计入比较",
     ),
     "family": (
-        "p-values and intervals are corrected for the {n} comparisons shown ({correction}); level {share} %, "
-        "test: {test}{draws}",
-        "p 值与区间已按所示的 {n} 个比较校正（{correction}）；水平 {share} %，检验：{test}{draws}",
+        "p-values are corrected for the {n} comparisons shown ({correction}), and each interval with its own p-value; "
+        "level {share} %, test: {test}{draws}",
+        "p 值已按所示的 {n} 个比较校正（{correction}），各区间随其 p 值校正；水平 {share} %，检验：{test}{draws}",
     ),
     "one": (
         "one comparison, so there is nothing to correct for; level {share} %, test: {test}{draws}",
@@ -121,6 +138,11 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "{measure}, {a} and {b}: labels of the unjudged documents could put the difference anywhere in {bounds}, so "
         "they could name another winner",
         "{measure}，{a} 与 {b}：未标注文档的等级可使差值落在 {bounds} 之内的任何位置，胜者可能改变",
+    ),
+    "unjudged may flip": (
+        "{measure}, {a} and {b}: the difference lies in {bounds} whatever the labels of the unjudged documents; that "
+        "is an outer bound, so whether they could name another winner is not known",
+        "{measure}，{a} 与 {b}：无论未标注文档等级如何，差值都在 {bounds} 之内；这只是外界，胜者是否可能改变尚不可知",
     ),
     "ties flip": (
         "{measure}, {a} and {b}: other orders of tied documents put the difference in {bounds}, so ties could name "
@@ -141,6 +163,11 @@ def _say(key: str, language: Language, **values: object) -> str:
 
 def _listed(names: list[str], language: Language) -> str:
     return ("、" if language == "zh" else ", ").join(names)
+
+
+def _related_p(p: float | None) -> str:
+    """= 0.0312, or < 0.0001."""
+    return shown_p(p) if p is not None and p < 0.0001 else f"= {shown_p(p)}"
 
 
 def shown_p(p: float | None) -> str:
@@ -165,6 +192,9 @@ def row_sentence(row: Row, language: Language) -> str:
         key = "identical"
     elif row.verdict == "cannot tell" and row.detectable is None:
         key = "no difference"
+    test = next((name for name in _LOCATIONS if row.interval is not None and row.interval.method.startswith(name)), "")
+    if test and row.verdict in ("better", "worse"):
+        key = "not by means"
     return _say(
         key,
         language,
@@ -173,9 +203,12 @@ def row_sentence(row: Row, language: Language) -> str:
         b=row.b,
         difference=f"{row.difference:+.4f}",
         interval=interval,
-        p=shown_p(row.p_corrected),
+        p=_related_p(row.p_corrected),
         detectable="-" if row.detectable is None else f"{row.detectable:.4f}",
         n=row.queries,
+        verdict=VERDICTS[language][row.verdict],
+        test=test,
+        what=_LOCATIONS[test][0 if language == "en" else 1] if test else "",
     )
 
 
@@ -229,6 +262,17 @@ def _advice(comparison: Comparison, language: Language) -> str:
     same, still_open = names["equivalent"], names["cannot tell"]
     other = _say("rest same", language, names=_listed(same, language)) if same else ""
     unknown = _say("rest open", language, names=_listed(still_open, language)) if still_open else ""
+    lower = {measure.name: measure.lower_is_better for measure in comparison.measures}
+    against = [
+        row.measure
+        for row in rows
+        if row.verdict in ("better", "worse")
+        and row.difference
+        and (row.verdict == "better") != ((row.difference < 0) == lower[row.measure])
+    ]
+    if against:
+        test = comparison.settings.test
+        return _say("against the mean", language, a=a, b=b, names=_listed(against, language), test=test)
     if names["better"] and names["worse"]:
         return _say(
             "mixed",
@@ -258,7 +302,8 @@ def uncertainty_notes(comparison: Comparison, language: Language = "en") -> list
         for row in rows:
             if row.changes_winner:
                 bounds = shown_bounds(row.low, row.high)
-                text = _say(key, language, measure=row.measure, a=row.a, b=row.b, bounds=bounds)
+                said = key if getattr(row, "exact", True) else "unjudged may flip"
+                text = _say(said, language, measure=row.measure, a=row.a, b=row.b, bounds=bounds)
                 notes.append(Note("warning", key.replace(" ", "_"), text))
     return notes
 
@@ -271,7 +316,10 @@ def notes_of_comparison(comparison: Comparison, language: Language = "en") -> li
         notes.append(Note(level, key, _say(key, language, **values)))
 
     settings, family = comparison.settings, sum(row.p_value is not None for row in comparison.rows)
+    most = max((row.queries for row in comparison.rows), default=0)
     draws = _say("draws", language, n=settings.samples, seed=settings.seed) if settings.samples else ""
+    if settings.test == "randomization" and settings.samples and most < 60 and 2**most <= settings.samples:
+        draws = _say("all signs", language, n=2**most)
     if settings.correction == "none" and family > 1:
         say("warning", "uncorrected", n=family, one=round(1 / settings.alpha))
     share = f"{100 * (1 - settings.alpha):g}"
@@ -285,10 +333,13 @@ def notes_of_comparison(comparison: Comparison, language: Language = "en") -> li
         draws=draws,
     )
     if settings.test in ("wilcoxon", "sign"):
-        english = {"wilcoxon": "pseudo-median", "sign": "median"}
-        chinese = {"wilcoxon": "伪中位数", "sign": "中位数"}
-        what = (english if language == "en" else chinese)[settings.test]
+        what = _LOCATIONS[settings.test][0 if language == "en" else 1]
         say("warning", "not a mean", test=settings.test, what=what)
+    for english, chinese in comparison.remarks:
+        notes.append(Note("warning", "remark", english if language == "en" else chinese))
+    smaller = [measure.name for measure in comparison.measures if measure.lower_is_better]
+    if smaller:
+        say("info", "lower", names=_listed(smaller, language))
     counts = [row.queries for row in comparison.rows]
     if counts and 2 <= min(counts) < _FEW_QUERIES:
         say("info", "few", n=min(counts))

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.experiments.comparison import compare
+from rankgauge.experiments.comparison_record import comparison_record
 from rankgauge.experiments.evaluation import evaluate
-from rankgauge.formats import Source, load_chunk_mapping, load_corpus
+from rankgauge.experiments.record import record_of
+from rankgauge.experiments.rerank import rerank_of
+from rankgauge.formats import Source, load_chunk_mapping, load_corpus, load_qrels
+from rankgauge.measures.presets import PRESETS
 from rankgauge.model.contract import Contract
 
 __all__ = ["Finding", "verify"]
 
 _SAME = 1e-9
+_SHOWN = 5
+_CIRCUMSTANCES = ("created", "rankgauge", "version", "provenance")  # not results
 
 
 @dataclass(frozen=True)
@@ -36,17 +42,22 @@ def verify(record: Mapping[str, Any], *, folder: Path | None = None) -> list[Fin
     if "judgments" not in inputs or not any(key.startswith("run:") for key in inputs):
         raise DataError("this record does not name the files it was made from, so it cannot be computed again")
     findings, paths = [], {}
+    for system in record["systems"]:
+        if f"run:{system['name']}" not in inputs:
+            raise DataError(
+                f"the run of {system['name']!r} was no file (standard input, say), so it cannot be scored again"
+            )
     for key, entry in inputs.items():
         path = Path(entry["path"])
         path = folder / path if folder is not None and not path.is_absolute() else path
         paths[key] = str(path)
         if not path.exists():
-            findings.append(Finding(key, False, f"{path} is gone"))
+            findings.append(Finding(key, False, f"{path} is not there; --folder says where the inputs lie"))
         elif Source(path).sha256() != entry["sha256"]:
             findings.append(Finding(key, False, f"{path} has changed"))
         else:
             findings.append(Finding(key, True, f"{path} is unchanged"))
-    missing = [finding for finding in findings if not finding.holds and finding.detail.endswith("gone")]
+    missing = [finding for finding in findings if not finding.holds and "is not there" in finding.detail]
     if missing:
         return findings
     try:
@@ -56,8 +67,9 @@ def verify(record: Mapping[str, Any], *, folder: Path | None = None) -> list[Fin
 
 
 def _recomputed(record: Mapping[str, Any], paths: Mapping[str, str]) -> list[Finding]:
+    """The record made anew, and compared part by part with the one that was kept."""
     settings = dict(record["contract"])
-    settings.pop("preset")
+    preset = settings.pop("preset", None)
     rule = settings.pop("collapse", None)
     choices: dict[str, Any] = {"contract": Contract(**settings)}
     if rule is not None:
@@ -70,46 +82,63 @@ def _recomputed(record: Mapping[str, Any], paths: Mapping[str, str]) -> list[Fin
     if "corpus" in paths:
         choices["corpus"] = load_corpus(paths["corpus"])
     measures = [measure["name"] for measure in record["measures"]]
-    findings = []
-    for system in record["systems"]:
-        found = evaluate(paths["judgments"], paths[f"run:{system['name']}"], measures, name=system["name"], **choices)
-        off = [
-            f"{name} was {system['means'][name]['value']:.6f} and is {found.mean[name]:.6f}"
-            for name in measures
-            if not _same(system["means"][name]["value"], found.mean[name])
-        ]
-        for j, name in enumerate(measures):
-            kept = system["per_query"].get(name, [])
-            now = found.table.values[:, j].tolist()
-            if len(kept) != len(now) or not all(map(_same, kept, now)):
-                off.append(f"{name}: scores of single queries differ")
-        findings.append(Finding(f"scores of {system['name']}", not off, "; ".join(off) or "all the same"))
+    runs = {system["name"]: paths[f"run:{system['name']}"] for system in record["systems"]}
     if record["kind"] == "comparison":
-        findings.append(_comparison(record, paths, measures, choices))
+        again = _comparison(record, paths["judgments"], runs, measures, choices)
+    else:
+        judgments = load_qrels(paths["judgments"])
+        found = [evaluate(judgments, run, measures, name=name, **choices) for name, run in runs.items()]
+        again = record_of(found, per_query=bool(record["queries"]))
+    again["contract"]["preset"] = preset if preset in PRESETS else "custom"
+    findings = []
+    for system, other in zip(record["systems"], again["systems"], strict=True):
+        off = list(_unlike(system, other))
+        findings.append(_finding(f"scores of {system['name']}", off))
+    rest = {key: value for key, value in record.items() if key not in (*_CIRCUMSTANCES, "systems", "comparison")}
+    off = [path for key, value in rest.items() for path in _unlike(value, again.get(key), key)]
+    findings.append(_finding("measures, contract and queries", off))
+    if record["kind"] == "comparison":
+        findings.append(_finding("comparison", list(_unlike(record["comparison"], again["comparison"]))))
     return findings
 
 
+def _finding(what: str, off: list[str]) -> Finding:
+    shown = ", ".join(off[:_SHOWN]) + (f" and {len(off) - _SHOWN} more" if len(off) > _SHOWN else "")
+    return Finding(what, not off, f"different: {shown}" if off else "all the same")
+
+
 def _comparison(
-    record: Mapping[str, Any], paths: Mapping[str, str], measures: list[str], choices: Mapping[str, Any]
-) -> Finding:
+    record: Mapping[str, Any], judgments: str, runs: Mapping[str, str], measures: list[str], choices: Mapping[str, Any]
+) -> dict[str, Any]:
     part = record["comparison"]
     chosen = {key: part["settings"][key] for key in ("test", "correction", "alpha", "margin", "seed", "baseline")}
     samples = part["settings"]["samples"] or None
-    runs = {system["name"]: paths[f"run:{system['name']}"] for system in record["systems"]}
-    found = compare(paths["judgments"], runs, measures, samples=samples, **chosen, **choices)
-    off = [
-        f"{old['measure']}, {old['a']} and {old['b']}"
-        for old, new in zip(part["rows"], found.rows, strict=False)
-        if old["verdict"] != new.verdict
-        or not _same(old["difference"], new.difference)
-        or not _same(old["p_corrected"], new.p_corrected, 1e-6)
-    ]
-    if len(part["rows"]) != len(found.rows):
-        off.append("the number of rows")
-    return Finding("comparison", not off, "; ".join(off) or "all the same")
+    found = compare(judgments, runs, measures, samples=samples, **chosen, **choices)
+    return comparison_record(
+        found,
+        slices=bool(part.get("slices")),
+        uncertainty="unjudged" in part,
+        lists=bool(record.get("lists")),
+        rerank=rerank_of(found) if "rerank" in part else None,
+    )
 
 
-def _same(a: float | None, b: float | None, tolerance: float = _SAME) -> bool:
-    if a is None or b is None:
-        return a is b
-    return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
+def _unlike(kept: Any, now: Any, path: str = "") -> Iterator[str]:
+    """Where two parts of records differ, numbers up to rounding."""
+    if isinstance(kept, dict) and isinstance(now, dict):
+        for key in {**kept, **now}:
+            place = f"{path}.{key}" if path else str(key)
+            if key not in kept or key not in now:
+                yield place
+            else:
+                yield from _unlike(kept[key], now[key], place)
+    elif isinstance(kept, list | tuple) and isinstance(now, list | tuple):
+        if len(kept) != len(now):
+            yield path
+        for i, (one, other) in enumerate(zip(kept, now, strict=False)):
+            yield from _unlike(one, other, f"{path}[{i}]")
+    elif isinstance(kept, int | float) and isinstance(now, int | float) and not isinstance(kept, bool):
+        if not math.isclose(kept, now, rel_tol=_SAME, abs_tol=_SAME):
+            yield path
+    elif kept != now:
+        yield path

@@ -23,7 +23,7 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.testset import Query, TestSet
 
-__all__ = ["KINDS", "Kind", "Loaded", "convert", "load_any"]
+__all__ = ["KINDS", "Kind", "Loaded", "convert", "load_any", "refuse_blanks", "render"]
 
 Kind = Literal["run", "judgments", "testset"]
 KINDS: tuple[Kind, ...] = ("run", "judgments", "testset")
@@ -140,11 +140,11 @@ def convert(
             target, [f"{target_form} cannot hold {loss}" for loss in losses], hint="drop them with --lossy (lossy=True)"
         )
     if target_form == "trec":
-        _refuse_blanks(content, target)
+        refuse_blanks(content, target)
     if target_form == "beir":
         write_beir(_as_testset(content, target), target)
         return replace(loaded, written="test set")
-    write_whole(target, _render(content, target_form, loaded.tag or loaded.name))
+    write_whole(target, render(content, target_form, loaded.tag or loaded.name))
     kind = "test set" if target_form in ("json", "jsonl") else "judgments"
     return replace(loaded, written="run" if isinstance(content, Run) else kind)
 
@@ -175,7 +175,7 @@ def _losses(content: Run | Qrels | TestSet, form: Format) -> list[str]:
     return losses
 
 
-def _refuse_blanks(content: Run | Qrels | TestSet, target: str) -> None:
+def refuse_blanks(content: Run | Qrels | TestSet, target: str) -> None:
     """TREC columns are separated by white space, so an id must not hold any."""
     frame = content.qrels.frame if isinstance(content, TestSet) else content.frame
     bad = [
@@ -202,7 +202,7 @@ def _as_testset(content: Run | Qrels | TestSet, target: str) -> TestSet:
     return TestSet((Query(query, grades, query) for query, grades in content.to_dict().items()), name=content.name)
 
 
-def _render(content: Run | Qrels | TestSet, form: Format, tag: str) -> bytes:
+def render(content: Run | Qrels | TestSet, form: Format, tag: str) -> bytes:
     if isinstance(content, Run):
         if form == "trec":
             return render_run(content.frame, tag)

@@ -45,6 +45,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "exact no": "outer bound",
         "flips": "winner",
         "flips yes": "could be the other",
+        "flips perhaps": "not known",
         "flips no": "stays",
         "tied": "Least, expected and greatest mean over all orders of tied documents",
         "expected": "expected",
@@ -82,6 +83,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "exact no": "外界",
         "flips": "胜者",
         "flips yes": "可能改变",
+        "flips perhaps": "尚不可知",
         "flips no": "不变",
         "tied": "同分文档取遍所有次序时均值的最小、期望与最大值",
         "expected": "期望",
@@ -238,7 +240,7 @@ def _details(record: Record, digits: int, language: Language) -> list[tuple[str,
                 str(row["documents"]),
                 shown_bounds(row["low"], row["high"], digits),
                 words["exact yes" if row["exact"] else "exact no"],
-                words["flips yes" if row["changes_winner"] else "flips no"],
+                words[_flips(row)],
             ]
             for row in ranges
         ]
@@ -253,6 +255,13 @@ def _details(record: Record, digits: int, language: Language) -> list[tuple[str,
         head = [words[key] for key in ("measure", "system", "least", "expected", "greatest")]
         tables.append((words["tied"], Table(head, shown, 2)))
     return tables
+
+
+def _flips(row: Mapping[str, Any]) -> str:
+    """Whether labels could name another winner; an outer bound cannot tell."""
+    if not row["changes_winner"]:
+        return "flips no"
+    return "flips yes" if row["exact"] else "flips perhaps"
 
 
 def _change(change: Mapping[str, Any], digits: int) -> list[str]:

@@ -26,7 +26,7 @@ class Table:
 
 def render_markdown(table: Table) -> str:
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
 
     rule = "|---" * table.text_columns + "|---:" * (len(table.header) - table.text_columns) + "|"
     return "\n".join([line(table.header), rule, *(line(row) for row in table.rows)]) + "\n"
@@ -43,6 +43,10 @@ _LATEX = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "→": r"$\rightarrow$",
+    "∞": r"$\infty$",
 }
 
 

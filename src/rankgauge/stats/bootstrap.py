@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankgauge.model.ranked import Floats
-from rankgauge.stats.differences import Column, Outcome, all_in_one, beyond, kth_largest
+from rankgauge.stats.differences import Column, Outcome, beyond, kth_largest
 
 __all__ = ["Bootstrapped", "bootstrap_tests"]
 
@@ -42,7 +42,8 @@ class Bootstrapped(Outcome):
 def bootstrap_tests(columns: Sequence[Column], *, seed: int = 0, samples: int = 10_000) -> list[Outcome]:
     """Each column tested on the same resamples of the queries."""
     n = len(columns[0].values)
-    values = all_in_one(columns)
+    # A constant difference is constant, whatever rounding did to it.
+    values = np.stack([c.values if c.deviation else np.where(c.counted, c.mean, 0.0) for c in columns], axis=1)
     masks = np.stack([column.counted for column in columns], axis=1).astype(np.float64)
     means = np.array([column.mean for column in columns])
     random = np.random.default_rng(seed)
@@ -73,5 +74,5 @@ def _t_values(sums: Floats, squares: Floats, sizes: Floats, means: Floats) -> Fl
     with np.errstate(divide="ignore", invalid="ignore"):
         t: Floats = away * np.sqrt((sizes - 1) / np.maximum(spread, 0))
     flat = spread <= 1e-14 * squares / sizes
-    t[flat] = np.where(away[flat] > 0, math.inf, 0.0)
+    t[flat] = np.where((away > 1e-12 * np.abs(means))[flat], math.inf, 0.0)
     return t

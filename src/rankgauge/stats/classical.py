@@ -77,7 +77,7 @@ def sign_test(column: Column) -> Outcome:
 def signed_rank_test(column: Column) -> Outcome:
     """Wilcoxon's W: ranks of |d| summed over the positive d; differences of 0 are left out.
 
-    Exact for up to 50 differences of different size, else by the normal approximation with the correction for ties.
+    Exact for up to 50 differences, ties included, else by the normal approximation with the correction for ties.
     The interval is of the pseudo-median, between order statistics of the pairwise means (Hodges and Lehmann 1963).
     """
     if column.n < 2:
@@ -89,7 +89,7 @@ def signed_rank_test(column: Column) -> Outcome:
     ranks, sizes = _midranks(np.abs(decided))
     positive = float(ranks[decided > 0].sum())
     all_ranks = n * (n + 1) / 2
-    tail = _lower_tail(n, sizes)
+    tail = _lower_tail(ranks, sizes)
     p = min(1.0, 2 * tail(min(positive, all_ranks - positive)))
 
     def bounds(alpha: float) -> tuple[float, float]:
@@ -113,15 +113,17 @@ def _midranks(values: Floats) -> tuple[Floats, Floats]:
     return (last - (sizes - 1) / 2)[group], sizes.astype(np.float64)
 
 
-def _lower_tail(n: int, sizes: Floats) -> Callable[[float], float]:
+def _lower_tail(ranks: Floats, sizes: Floats) -> Callable[[float], float]:
     """P(W <= w) without a difference."""
-    if n <= _EXACT_UP_TO and (sizes == 1).all():
-        ways = np.zeros(n * (n + 1) // 2 + 1)
+    n = len(ranks)
+    if n <= _EXACT_UP_TO:
+        doubled = np.round(2 * ranks).astype(np.int64)  # ties stand at halves
+        ways = np.zeros(int(doubled.sum()) + 1)
         ways[0] = 1.0
-        for rank in range(1, n + 1):
+        for rank in doubled.tolist():
             ways[rank:] += ways[:-rank].copy()
         below = np.cumsum(ways) / 2.0**n
-        return lambda w: float(below[math.floor(w)]) if w >= 0 else 0.0
+        return lambda w: float(below[math.floor(2 * w + 1e-9)]) if w >= 0 else 0.0
     mean = n * (n + 1) / 4
     deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24 - float((sizes**3 - sizes).sum()) / 48)
     return lambda w: 0.5 * math.erfc((mean - w) / deviation / math.sqrt(2)) if deviation else 0.5

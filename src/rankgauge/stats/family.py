@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
 from rankgauge.errors import DataError
 from rankgauge.stats.bootstrap import bootstrap_tests
 from rankgauge.stats.classical import sign_test, signed_rank_test, t_test
@@ -62,6 +64,9 @@ class Settings:
         samples: int | None = None,
     ) -> Settings:
         """Settings that have been checked."""
+        for name, value in (("alpha", alpha), ("margin", margin), ("seed", seed)):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise DataError(f"{name} must be a number, not {value!r}")
         if test not in TESTS:
             raise DataError(f"test {test!r} is not one of {', '.join(TESTS)}")
         if correction not in CORRECTIONS:
@@ -143,11 +148,25 @@ def compare_columns(
                 p,
                 Interval(low, high, 1 - settings.alpha, method),
                 equivalences[j],
-                detectable_difference(column.deviation, column.n, min(levels[j], 0.5)),
+                _detectable(column, levels[j], settings, None if bounds is None else bounds[j]),
                 _verdict(p, low, equivalences[j], settings.alpha),
             )
         )
     return results
+
+
+def _detectable(column: Column, level: float, settings: Settings, limit: tuple[float, float] | None) -> float | None:
+    """The least difference found with a chance of 80 %; None where the test can find none with so few queries."""
+    least = 0.0
+    if settings.test in ("randomization", "wilcoxon", "sign"):
+        decided = column.n if settings.test == "randomization" else int(np.count_nonzero(column.own))
+        least = 2.0 ** (1 - decided)
+    if settings.samples and 2.0**column.n > settings.samples:
+        least = max(least, 1 / (settings.samples + 1))
+    if least >= level:
+        return None
+    found = detectable_difference(column.deviation, column.n, min(level, 0.5))
+    return None if found is None or (limit is not None and found > limit[1]) else found
 
 
 def _plain(correction: str) -> str:
