@@ -70,10 +70,7 @@ _WORDS = {
     "table.",
 )
 @options.json_flag
-@click.option(
-    "--qrels-format", metavar="FORMAT", help="trec, json, jsonl, csv, tsv, parquet or beir, if detection is wrong."
-)
-@click.option("--run-format", metavar="FORMAT", help="The same for the runs.")
+@options.input_formats
 @options.digits
 @options.lang
 @options.output

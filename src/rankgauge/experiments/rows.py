@@ -15,7 +15,7 @@ from rankgauge.stats.differences import Column
 from rankgauge.stats.family import Settings, Verdict, compare_columns
 from rankgauge.stats.intervals import Interval
 
-__all__ = ["Row", "Scored", "System", "rows_of"]
+__all__ = ["Row", "Scored", "System", "another_winner", "rows_of"]
 
 _SAME = 1e-12  # scores closer than this are a tie: rounding, not a win
 
@@ -51,6 +51,14 @@ class Row:
         from rankgauge.experiments.verdicts import row_sentence
 
         return row_sentence(self, language)
+
+
+def another_winner(observed: float, low: float, high: float) -> bool:
+    """Whether a range of a difference holds one of another sign than the observed one, beyond rounding."""
+    falls, rises = low < -_SAME, high > _SAME
+    if abs(observed) <= _SAME:
+        return falls or rises
+    return falls if observed > 0 else rises
 
 
 @dataclass(frozen=True)

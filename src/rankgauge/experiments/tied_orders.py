@@ -16,14 +16,13 @@ import numpy as np
 from rankgauge.engine.matching import match
 from rankgauge.engine.scoring import aggregate, counted_queries, score_queries
 from rankgauge.experiments.evaluation import read_run
+from rankgauge.experiments.rows import another_winner
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Bools, Floats, RankedGrades
 
 __all__ = ["TiedRange", "TiedRanges", "TiedScore", "extreme_order", "has_extremes", "tied_ranges"]
-
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,7 @@ class TiedRange:
     @property
     def changes_winner(self) -> bool:
         """Whether some order gives the difference another sign."""
-        falls, rises = self.low < -_ROUNDING, self.high > _ROUNDING
-        if abs(self.observed) <= _ROUNDING:
-            return falls or rises
-        return falls if self.observed > 0 else rises
+        return another_winner(self.observed, self.low, self.high)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from rankgauge.errors import DataError
 from rankgauge.experiments.label_search import differences
 from rankgauge.experiments.open_documents import Case, Pool, TiesError
+from rankgauge.experiments.rows import another_winner
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
@@ -30,7 +31,6 @@ __all__ = [
 ]
 
 Reason = dict[Literal["en", "zh"], str]
-_ROUNDING = 1e-12
 
 _REASONS: dict[str, tuple[str, str]] = {
     "only_relevant": (
@@ -73,10 +73,7 @@ class UnjudgedRange:
     @property
     def changes_winner(self) -> bool:
         """Whether some labelling (of an outer bound: perhaps) gives the difference another sign."""
-        falls, rises = self.low < -_ROUNDING, self.high > _ROUNDING
-        if abs(self.observed) <= _ROUNDING:
-            return falls or rises
-        return falls if self.observed > 0 else rises
+        return another_winner(self.observed, self.low, self.high)
 
 
 def why_no_range(qrels: Qrels) -> Reason | None:
