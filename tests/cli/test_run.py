@@ -104,3 +104,25 @@ def test_a_system_that_fails_too_often_is_no_low_score(folder: Path) -> None:
     assert "60 of 60 queries failed" in done.stderr
     assert "down" in done.stderr
     assert not (folder / "record.json").exists()
+
+
+def test_changed_code_is_asked_again(folder: Path) -> None:
+    def run() -> float:
+        command = [sys.executable, "-m", "rankgauge", "run", str(folder / "plan.toml")]
+        subprocess.run(command, capture_output=True, check=True, timeout=60)
+        return json.loads((folder / "record.json").read_text())["systems"][0]["means"]["R@5"]["value"]
+
+    (folder / "plan.toml").write_text(PLAN.replace("slow_search_module", "edited_module"))
+    (folder / "edited_module.py").write_text("def search(query, k):\n    return ['nothing']\n")
+    assert run() == 0.0
+    (folder / "edited_module.py").write_text("def search(query, k):\n    return [query + '-1']\n")
+    assert run() == 1.0
+
+
+def test_ids_with_blanks_are_written_as_json(folder: Path) -> None:
+    (folder / "plan.toml").write_text(PLAN + 'runs = "runs"\n')
+    run_command("run", folder / "plan.toml")
+    assert [path.name for path in (folder / "runs").iterdir()] == ["slow.json"]
+    assert (
+        "1.0000" in run_command("evaluate", folder / "testset.json", folder / "runs" / "slow.json", "-m", "R@5").stdout
+    )

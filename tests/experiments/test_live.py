@@ -285,3 +285,51 @@ def test_broken_plans(tmp_path: Path, content: str) -> None:
 def test_the_template_is_a_plan(folder: Path) -> None:
     (folder / "plan.toml").write_text(template())
     assert [system.name for system in load_plan(folder / "plan.toml").systems] == ["bm25", "hybrid"]
+
+
+def test_a_set_has_no_order(test_set: TestSet) -> None:
+    with pytest.raises(RetrieverError, match="no order"):
+        evaluate_retriever(lambda query, k: {"d1", "d2"}, test_set, measures="RR")
+
+
+def test_a_measure_deeper_than_the_lists_is_told(corpus: dict[str, str], test_set: TestSet) -> None:
+    live = evaluate_retriever(Counting(corpus), test_set, k=3, measures=["R@100", "RR"])
+    assert any("only 3 documents were asked for, so R@100" in warning for warning in live.warnings)
+
+
+def test_ids_are_no_texts_to_search_with(tmp_path: Path, corpus: dict[str, str]) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq2 0 d2 1\n")
+    with pytest.raises(DataError, match="no texts to search with"):
+        evaluate_retriever(Counting(corpus), tmp_path / "qrels.txt")
+    with pytest.raises(DataError, match="not a dict"):
+        evaluate_retriever(Counting(corpus), {"q1": {"d1": 1}})
+
+
+def test_a_version_that_fails_is_left_out_of_a_sweep(corpus: dict[str, str], test_set: TestSet) -> None:
+    def make(noise: Any) -> Counting:
+        return Counting(corpus, float(noise))
+
+    found = sweep(make, {"noise": [0.0, "x", 1.0]}, test_set, measure="R@10")
+    assert [version.label for version in found.versions] == ["V1", "V3"]
+    assert "could not convert" in found.failed["V2"]
+    assert set(found.held_out.chosen) <= {1, 3}
+    with pytest.raises(RetrieverError, match="no version"):
+        sweep(make, {"noise": ["x"]}, test_set)
+    with pytest.raises(DataError, match="tries"):
+        sweep(make, {"noise": [0.0, 1.0]}, test_set, tries=0)
+
+
+def test_outputs_are_no_inputs_and_names_no_paths(folder: Path) -> None:
+    text = PLAN.replace("out/record.json", "testset.json").replace('name = "own"', 'name = "../own"')
+    (folder / "plan.toml").write_text(text)
+    with pytest.raises(FormatError) as caught:
+        load_plan(folder / "plan.toml")
+    assert "is an input too" in str(caught.value)
+    assert "no name for a system" in str(caught.value)
+
+
+def test_a_module_that_ends_the_program(folder: Path) -> None:
+    (folder / "ending_module.py").write_text("import sys\nsys.exit(7)\n")
+    (folder / "plan.toml").write_text(PLAN.replace("own_search_module:retriever", "ending_module:x"))
+    with pytest.raises(FormatError, match="SystemExit: 7"):
+        load_plan(folder / "plan.toml")

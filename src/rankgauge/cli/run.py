@@ -139,10 +139,18 @@ def _written(plan: RunPlan, outcome: Outcome, language: str) -> list[Path]:
         form = options.chosen_form(None, False, outputs.table, ("csv", "markdown", "latex"))
         write(outputs.table, _rendered(record, form, language).encode())
     if outputs.runs:
+        from rankgauge.errors import FormatError
+        from rankgauge.formats.convert import refuse_blanks
+        from rankgauge.formats.json_lists import render_run_json
         from rankgauge.formats.trec import render_run
 
         for live in outcome.evaluations:
-            write(f"{outputs.runs}/{live.name}.run", render_run(live.passed.run.frame, live.name))
+            try:
+                refuse_blanks(live.passed.run, live.name)
+            except FormatError:  # TREC columns cannot hold white space in ids; JSON can
+                write(f"{outputs.runs}/{live.name}.json", render_run_json(live.passed.run))
+            else:
+                write(f"{outputs.runs}/{live.name}.run", render_run(live.passed.run.frame, live.name))
     return written
 
 

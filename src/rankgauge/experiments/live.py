@@ -82,9 +82,18 @@ def evaluate_retriever(
     is an error. With `cache`, a folder, answers are kept as they come: a second start with the same `configuration`
     asks only what is missing. `corpus` tells which documents exist. `choices` are those of `evaluate`.
     """
+    if not isinstance(test_set, TestSet | str | os.PathLike):
+        raise DataError(
+            f"a test set with the texts of the queries is needed, or its path, not a {type(test_set).__name__}"
+        )
     tested = test_set if isinstance(test_set, TestSet) else load_testset(test_set)
     if not len(tested):
         raise DataError(f"{tested.name}: there is no query to ask")
+    if len(tested) > 1 and all(query.text == query.id for query in tested) and not _asks(tested):
+        raise DataError(
+            f"{tested.name}: it has ids of queries, but no texts to search with; give a test set whose entries have "
+            'both, {"id": "q1", "query": "reset password", "relevant_docs": [...]}'
+        )
     searcher = as_searcher(retriever, name=name, id_field=id_field, score_field=score_field)
     called = name or searcher.name
     journal = None
@@ -109,7 +118,27 @@ def evaluate_retriever(
     if not passed.valid:
         raise RetrieverError(f"{called}: {passed.reason}")
     scored = evaluate(tested.qrels, passed.run, measures, name=called, **choices)
-    return LiveEvaluation(scored.table, scored.plan, called, passed, _notes(passed, tested, corpus))
+    notes = [*_notes(passed, tested, corpus), *_shallow(scored, k)]
+    return LiveEvaluation(scored.table, scored.plan, called, passed, notes)
+
+
+def _asks(test_set: TestSet) -> bool:
+    """Whether texts that are also the ids look like something to search for: several words, or no plain ids."""
+    return any(" " in query.text.strip() or not query.text.isascii() for query in test_set)
+
+
+def _shallow(scored: Evaluation, k: int) -> list[tuple[str, str]]:
+    """A measure that looks deeper than the lists go."""
+    deeper = [str(m) for m in scored.measures if isinstance(m.at, int) and m.at > k]
+    if not deeper:
+        return []
+    names = ", ".join(deeper)
+    return [
+        (
+            f"only {k} documents were asked for, so {names} cannot see more than the first {k}",
+            f"只请求了 {k} 个文档，因此 {names} 只能看到前 {k} 个",
+        )
+    ]
 
 
 def _journal_path(folder: Path, name: str, key: Mapping[str, Any]) -> Path:

@@ -159,6 +159,10 @@ def load_plan(path: str | Path) -> RunPlan:
     settings, baseline, by_tag = _comparison(read, content, [system.name for system in systems])
     sweep = _sweep(read, content, systems, folder)
     outputs = _outputs(read, content)
+    inputs = {path.resolve() for path in (file, test_set, corpus) if path is not None}
+    for key, value in vars(outputs).items():
+        if value is not None and (folder / value).resolve() in inputs:
+            read.fault(f"outputs.{key}", f"{value!r} is an input too; name another file")
     if read.faults:
         raise FormatError(str(path), read.faults, hint="rankgauge run --check looks again without running anything")
     assert test_set is not None
@@ -221,6 +225,11 @@ def _systems(read: _Reader, content: Mapping[str, Any], folder: Path, *, has_cor
             )
             continue
         name = found.get("name") or found.get("use") or found["factory"]
+        if not name.strip() or any(c in name for c in "/\\\0\n") or name in (".", ".."):
+            read.fault(
+                place, f"{name!r} is no name for a system: it names files too, so it has no slashes or line ends"
+            )
+            continue
         if name in [system.name for system in systems]:
             read.fault(place, f"two systems are named {name!r}")
             continue

@@ -16,7 +16,7 @@ from rankgauge.experiments.plan import RunPlan
 from rankgauge.experiments.record import record_of
 from rankgauge.experiments.rows import Scored, System
 from rankgauge.experiments.sweep import Sweep, sweep
-from rankgauge.experiments.systems import SystemPlan, make_system
+from rankgauge.experiments.systems import SystemPlan, code_of, make_system
 from rankgauge.formats import Source, load_corpus, load_testset
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.stats.family import Settings
@@ -47,12 +47,18 @@ def run_plan(plan: RunPlan, *, progress: Progress | None = None) -> Outcome:
         try:
             found.append(_evaluate(plan, system, test_set, corpus, progress))
         except RankgaugeError as error:
-            invalid[system.name] = str(error)
+            said = str(error)
+            invalid[system.name] = said if said.startswith(f"{system.name}:") else f"{system.name}: {said}"
         except Exception as error:  # whatever the user's factory does
             invalid[system.name] = f"{system.name}: {type(error).__name__}: {error}"
     if not found:
         raise RetrieverError("no system could be evaluated: " + "; ".join(invalid.values()))
-    tried = _sweep(plan, test_set, corpus, progress) if plan.sweep is not None else None
+    tried = None
+    if plan.sweep is not None:
+        try:
+            tried = _sweep(plan, test_set, corpus, progress)
+        except RankgaugeError as error:
+            invalid["sweep"] = f"sweep of {plan.sweep.system}: {error}"
     record = _record(plan, test_set, found)
     record["invalid"] = invalid
     if tried is not None:
@@ -74,14 +80,15 @@ def _evaluate(
         if progress is not None:
             progress(system.name, done, total)
 
+    retriever = make_system(system, plan.folder, corpus)
     return evaluate_retriever(
-        make_system(system, plan.folder, corpus),
+        retriever,
         test_set,
         measures=plan.measures,
         name=system.name,
         corpus=corpus,
         contract=plan.contract,
-        configuration=system.configuration,
+        configuration={**system.configuration, "code": code_of(system, plan.folder)},
         id_field=system.id_field,
         score_field=system.score_field,
         progress=tell,

@@ -10,12 +10,12 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from rankgauge.errors import DataError
+from rankgauge.errors import DataError, RetrieverError
 from rankgauge.experiments.live import LiveEvaluation, evaluate_retriever
 from rankgauge.measures import Law, parse_measure
 from rankgauge.model.ranked import Floats, Ints
@@ -67,6 +67,8 @@ class Sweep:
     best: Version
     held_out: HeldOut | None
     evaluations: list[LiveEvaluation]
+    failed: dict[str, str] = field(default_factory=dict)
+    """Versions without a score, with the reason."""
 
     @property
     def optimism(self) -> float | None:
@@ -80,6 +82,7 @@ class Sweep:
             "best": self.best.label,
             "held_out": None if self.held_out is None else asdict(self.held_out),
             "optimism": self.optimism,
+            "failed": self.failed,
         }
 
 
@@ -90,6 +93,8 @@ def settings_of(grid: Mapping[str, Sequence[Any]], tries: int | None = None, see
     if not all(len(values) for values in grid.values()):
         raise DataError("a parameter of the sweep has no values")
     every = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    if tries is not None and tries < 1:
+        raise DataError(f"tries={tries!r} must be at least 1")
     if tries is None or tries >= len(every):
         return every
     chosen = np.random.default_rng(seed).choice(len(every), size=tries, replace=False)
@@ -120,20 +125,32 @@ def sweep(
     if exact:
         reference = evaluate_retriever(factory(**{**settings[0], **exact}), test_set, measures=name, **serving)
     found: list[LiveEvaluation] = []
+    numbers: list[int] = []
+    failed: dict[str, str] = {}
     for number, setting in enumerate(settings, start=1):
         if progress is not None:
-            progress(number, len(settings), json.dumps(setting, ensure_ascii=False))
-        found.append(evaluate_retriever(factory(**setting), test_set, measures=name, name=f"V{number}", **serving))
+            progress(number, len(settings), json.dumps(setting, ensure_ascii=False, default=str))
+        try:
+            live = evaluate_retriever(factory(**setting), test_set, measures=name, name=f"V{number}", **serving)
+        except RetrieverError as error:
+            failed[f"V{number}"] = f"{setting}: {error}"
+        except (TypeError, ValueError) as error:  # a factory that does not take this setting
+            failed[f"V{number}"] = f"{setting}: {type(error).__name__}: {error}"
+        else:
+            found.append(live)
+            numbers.append(number)
+    if not found:
+        raise RetrieverError("no version could be evaluated: " + "; ".join(f"{k} {v}" for k, v in failed.items()))
     bounded = Law.BOUNDED in parse_measure(name).definition.laws
     versions = [
         _version(number, setting, live, name, reference)
-        for number, (setting, live) in enumerate(zip(settings, found, strict=True), start=1)
+        for number, setting, live in zip(numbers, [settings[n - 1] for n in numbers], found, strict=True)
     ]
     lower = parse_measure(name).definition.lower_is_better
     versions = _with_front(versions, lower)
     scores = np.stack([live.table.values[:, 0] for live in found])
     best = versions[_best(scores, lower)]
-    return Sweep(name, versions, best, _held_out(scores, folds, seed, bounded, lower), found)
+    return Sweep(name, versions, best, _held_out(scores, numbers, folds, seed, bounded, lower), found, failed)
 
 
 def _version(
@@ -188,7 +205,7 @@ def _folds(n: int, folds: int, seed: int) -> Iterator[Ints]:
     yield from np.array_split(order, folds)
 
 
-def _held_out(scores: Floats, folds: int, seed: int, bounded: bool, lower: bool) -> HeldOut | None:
+def _held_out(scores: Floats, numbers: list[int], folds: int, seed: int, bounded: bool, lower: bool) -> HeldOut | None:
     """Cross-validation; None with too few queries to hold any out."""
     n = scores.shape[1]
     if n < 2 * folds or len(scores) < 2:
@@ -197,6 +214,6 @@ def _held_out(scores: Floats, folds: int, seed: int, bounded: bool, lower: bool)
     for part in _folds(n, folds, seed):
         others = np.setdiff1d(np.arange(n), part)
         best = _best(scores[:, others], lower)
-        chosen.append(best + 1)
+        chosen.append(numbers[best])
         held[part] = scores[best, part]
     return HeldOut(float(held.mean()), mean_interval(held, bounds=(0.0, 1.0) if bounded else None), folds, chosen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import inspect
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 from rankgauge.errors import RankgaugeError
 from rankgauge.model.testset import Corpus
 
-__all__ = ["SystemPlan", "check_system", "make_system"]
+__all__ = ["SystemPlan", "check_system", "code_of", "make_system"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,19 @@ class SystemPlan:
             "id_field": self.id_field,
             "score_field": self.score_field,
         }
+
+
+def code_of(system: SystemPlan, folder: Path) -> str | None:
+    """A hash of the file that a system of the user's own is written in, so that answers of older code are not taken
+    for this one's. What that file imports is not looked at."""
+    text = system.use if system.use is not None and ":" in system.use else system.factory
+    if text is None:
+        return None
+    module = sys.modules.get(text.partition(":")[0])
+    path = getattr(module, "__file__", None)
+    if path is None or not Path(path).is_file():
+        return None
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def check_system(system: SystemPlan, folder: Path, *, has_corpus: bool) -> list[str]:
@@ -141,7 +155,9 @@ def _load(text: str, folder: Path) -> Any:
     try:
         with _beside(folder):
             found: Any = importlib.import_module(module_name)
-    except Exception as error:  # whatever the user's module does when it is imported
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever the user's module does when it is imported, sys.exit included
         raise RankgaugeError(f"{module_name!r} cannot be imported: {type(error).__name__}: {error}") from None
     for part in attribute.split("."):
         if not hasattr(found, part):

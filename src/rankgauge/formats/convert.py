@@ -189,7 +189,7 @@ def refuse_blanks(content: Run | Qrels | TestSet, target: str) -> None:
             target,
             [
                 f"TREC columns cannot hold the id {bad[0]!r}, which has white space in it or begins with # "
-                f'({len(bad)} such ids); give the queries an "id" first'
+                f"({len(bad)} such ids); use JSON, or give queries and documents plain ids"
             ],
         )
 

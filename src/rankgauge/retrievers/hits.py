@@ -125,6 +125,8 @@ def _entries(results: Any, k: int) -> list[Any]:
         return list(islice(results, k + _SPARE))
     if inspect.isawaitable(results):
         raise RetrieverError("the retriever returned something to be awaited; define it with async def")
+    if isinstance(results, set | frozenset):
+        raise RetrieverError("the retriever returned a set, which has no order; return a list, best first")
     if isinstance(results, Mapping):
         if all(isinstance(value, Real) and not isinstance(value, bool) for value in results.values()):
             return list(results.items())
