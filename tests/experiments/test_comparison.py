@@ -283,3 +283,10 @@ def test_scores_whose_squares_are_no_numbers(size: float) -> None:
 def test_smaller_is_better_is_said() -> None:
     found = compare_scores(many(30, 0.05), lower_is_better=True, measure="latency")
     assert any(note.text == "smaller is better: latency" for note in notes_of_comparison(found))
+
+
+@pytest.mark.parametrize("test", ["randomization", "t", "wilcoxon", "sign", "bootstrap"])
+def test_thousands_of_queries(test: str) -> None:
+    row = compare_scores(many(3000, 0.01), test=test, samples=300).rows[0]
+    assert row.verdict == "better"
+    assert 0 < row.detectable < 0.01

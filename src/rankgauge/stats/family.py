@@ -161,7 +161,7 @@ def _detectable(column: Column, level: float, settings: Settings, limit: tuple[f
     if settings.test in ("randomization", "wilcoxon", "sign"):
         decided = column.n if settings.test == "randomization" else int(np.count_nonzero(column.own))
         least = 2.0 ** (1 - decided)
-    if settings.samples and 2.0**column.n > settings.samples:
+    if settings.samples and 2 ** min(column.n, 64) > settings.samples:
         least = max(least, 1 / (settings.samples + 1))
     if least >= level:
         return None
