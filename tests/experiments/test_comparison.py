@@ -13,6 +13,9 @@ from rankgauge.errors import DataError, MeasureError, RankgaugeError
 from rankgauge.experiments.comparison_record import comparison_record
 from rankgauge.experiments.rerank import rerank_of
 from rankgauge.experiments.verdicts import notes_of_comparison
+from rankgauge.measures import Definition, Measure
+from rankgauge.measures.registry import register, unregister
+from rankgauge.model.ranked import RankedGrades
 
 SEED_BEFORE = [0.6, 0.7, 0.65, 0.68, 0.72, 0.63, 0.69, 0.71, 0.66, 0.70]
 SEED_AFTER = [0.75, 0.82, 0.78, 0.80, 0.85, 0.76, 0.81, 0.83, 0.79, 0.84]
@@ -290,3 +293,23 @@ def test_thousands_of_queries(test: str) -> None:
     row = compare_scores(many(3000, 0.01), test=test, samples=300).rows[0]
     assert row.verdict == "better"
     assert 0 < row.detectable < 0.01
+
+
+def test_an_undefined_measure_is_named() -> None:
+    """A measure from elsewhere that is NaN for a query: an error, not a NaN in a table or a record."""
+
+    def undefined(ranked: RankedGrades, measure: Measure) -> np.ndarray:
+        values = np.ones(len(ranked))
+        values[3] = np.nan
+        return values
+
+    register(Definition("Undefined", undefined, "0 / 0"))
+    try:
+        for work in (
+            lambda: compare(QRELS, {"a": run(["d1"]), "b": run(["d2"])}, ["RR", "Undefined"]),
+            lambda: rankgauge.evaluate(QRELS, run(["d1"]), "Undefined"),
+        ):
+            with pytest.raises(MeasureError, match="Undefined is no finite number for query 'q3'"):
+                work()
+    finally:
+        unregister("Undefined")

@@ -40,13 +40,13 @@ def power(
     test, which the randomization test shares for all but the smallest test sets.
     """
     from rankgauge.errors import DataError
-    from rankgauge.experiments.size import size_for
+    from rankgauge.experiments.size import Question, size_for, sizes_of
 
-    asked = {"queries": queries, "difference": difference, "alpha": alpha, "power": chance}
+    asked = Question(queries, difference, alpha, chance)
     if sd is not None:
         if files:
             raise DataError("give either two runs or --sd, not both")
-        sizes = [size_for(sd, **asked)]  # type: ignore[arg-type]
+        sizes = [size_for(sd, asked)]
     else:
         if len(files) != 3:
             raise DataError("give judgments and two runs, or the spread of the differences with --sd 0.25")
@@ -56,12 +56,7 @@ def power(
 
         choices |= options.read_choices(choices)
         found = compare(files[0], named_runs(files[1:]), measures or DEFAULT_MEASURES, test="t", **choices)
-        sizes = []
-        for j, measure in enumerate(found.measures):
-            first, second = found.systems.values()
-            both = first.counted[:, j] & second.counted[:, j]
-            spread = float((second.values - first.values)[both, j].std(ddof=1)) if both.sum() > 1 else 0.0
-            sizes.append(size_for(spread, measure=measure.name, observed=int(both.sum()), **asked))  # type: ignore[arg-type]
+        sizes = sizes_of(found, asked)
     if as_json:
         from rankgauge.formats.json_values import dumps
 

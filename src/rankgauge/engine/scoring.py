@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankgauge.engine.matching import BudgetTexts, Matched, match
-from rankgauge.errors import ContractError, DataError
+from rankgauge.errors import ContractError, DataError, MeasureError
 from rankgauge.measures import Measure
 from rankgauge.measures.gain import gain_of
 from rankgauge.measures.ties import sampled_orders
@@ -55,6 +55,7 @@ def score(
             f"{', '.join(map(repr, first))}; count them with missing='zero' or leave them out with missing='skip'"
         )
     values, sampled = score_queries(ranked, measures)
+    _require_numbers(values, measures, ranked)
     counted = counted_queries(ranked, measures, contract)
     totals = [aggregate(m, values[counted[:, j], j]) for j, m in enumerate(measures)]
     return ScoreTable(
@@ -69,6 +70,17 @@ def score(
         contract=contract,
         coverage=_coverage(qrels, ranked, measures, matched),
         sampled=sampled,
+    )
+
+
+def _require_numbers(values: Floats, measures: Sequence[Measure], ranked: RankedGrades) -> None:
+    """A measure from elsewhere may be undefined for a query; a mean over the others would be of another quantity."""
+    if np.isfinite(values).all():
+        return
+    row, j = (int(place) for place in np.argwhere(~np.isfinite(values))[0])
+    raise MeasureError(
+        f"{measures[j]} is no finite number for query {ranked.queries[row]!r}; a measure has to give one for every "
+        "query, such as 0 where it is undefined"
     )
 
 

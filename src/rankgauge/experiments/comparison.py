@@ -67,6 +67,14 @@ class Comparison:
         """Warnings about how the scores came together, each in English and Chinese."""
         self.rows = rows_of(measures, systems, self.pairs, self.settings)
 
+    @classmethod
+    def of(cls, evaluations: Sequence[Evaluation], settings: Settings, **known: Any) -> Comparison:
+        """Evaluations on the same judgments and measures, compared; `known` is what `Comparison` takes beside them."""
+        first = evaluations[0]
+        scored = [Scored.of(measure) for measure in first.measures]
+        systems = {e.name: System(e.name, e.table.values, e.table.counted) for e in evaluations}
+        return cls(first.table.queries, scored, systems, settings, evaluations=evaluations, **known)
+
     def open_run(self, name: str) -> Run | RunParts:
         """A system's run, to look at its documents once more."""
         from rankgauge.experiments.evaluation import read_run
@@ -211,14 +219,10 @@ def compare(
     test_set = source if isinstance(source, TestSet) else None
     judgments = read_qrels(source)
     found = [evaluate(judgments, run, measures, name=str(name), **choices) for name, run in runs.items()]
-    first = found[0].table
-    return Comparison(
-        first.queries,
-        [Scored.of(measure) for measure in found[0].measures],
-        {e.name: System(e.name, e.table.values, e.table.counted & np.isfinite(e.table.values)) for e in found},
+    return Comparison.of(
+        found,
         settings,
         baseline=baseline,
-        evaluations=found,
         qrels=judgments,
         runs={str(name): run for name, run in runs.items()},
         test_set=test_set,

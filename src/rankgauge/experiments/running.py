@@ -6,15 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.experiments.comparison import Comparison
 from rankgauge.experiments.comparison_record import comparison_record
 from rankgauge.experiments.live import LiveEvaluation, evaluate_retriever
 from rankgauge.experiments.plan import RunPlan
 from rankgauge.experiments.record import record_of
-from rankgauge.experiments.rows import Scored, System
 from rankgauge.experiments.sweep import Sweep, sweep
 from rankgauge.experiments.systems import SystemPlan, code_of, make_system
 from rankgauge.formats import Source, load_corpus, load_testset
@@ -165,13 +162,10 @@ def live_comparison(
     found: Sequence[LiveEvaluation], test_set: TestSet, settings: Settings, *, baseline: str | None = None
 ) -> Comparison:
     """Live evaluations on one test set, compared."""
-    return Comparison(
-        found[0].table.queries,
-        [Scored.of(measure) for measure in found[0].measures],
-        {e.name: System(e.name, e.table.values, e.table.counted & np.isfinite(e.table.values)) for e in found},
+    return Comparison.of(
+        found,
         settings,
         baseline=baseline,
-        evaluations=found,
         qrels=test_set.qrels,
         runs={live.name: live.passed.run for live in found},
         test_set=test_set,

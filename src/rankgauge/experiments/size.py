@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
 from rankgauge.measures.explanations import LANGUAGES, Language
+from rankgauge.stats.differences import Column
 from rankgauge.stats.intervals import share_interval
 from rankgauge.stats.power import detectable_difference, power_of, queries_needed, significant_spread
 
-__all__ = ["Audit", "Size", "audit", "size_for"]
+if TYPE_CHECKING:
+    from rankgauge.experiments.comparison import Comparison
+
+__all__ = ["Audit", "Question", "Size", "audit", "size_for", "sizes_of"]
 
 
 @dataclass(frozen=True)
@@ -69,17 +73,29 @@ class Size:
         return {**asdict(self), "sentence": {language: self.sentence(language) for language in LANGUAGES}}
 
 
-def size_for(
-    deviation: float,
-    *,
-    measure: str = "score",
-    queries: int | None = None,
-    difference: float | None = None,
-    alpha: float = 0.05,
-    power: float = 0.8,
-    observed: int | None = None,
-) -> Size:
+@dataclass(frozen=True)
+class Question:
+    """What is given: queries, a difference, or both; what is not given follows, with the power or for it."""
+
+    queries: int | None = None
+    difference: float | None = None
+    alpha: float = 0.05
+    power: float = 0.8
+
+
+def sizes_of(comparison: Comparison, asked: Question) -> list[Size]:
+    """The answer for each measure of a comparison of two systems, from the spread of their differences."""
+    first, second = comparison.systems.values()
+    sizes = []
+    for j, measure in enumerate(comparison.measures):
+        column = Column(second.values[:, j] - first.values[:, j], first.counted[:, j] & second.counted[:, j])
+        sizes.append(size_for(column.deviation, asked, measure=measure.name, observed=column.n))
+    return sizes
+
+
+def size_for(deviation: float, asked: Question, *, measure: str = "score", observed: int | None = None) -> Size:
     """What follows from two of queries, difference and power: queries needed, difference found, or the power."""
+    queries, difference, alpha, power = asked.queries, asked.difference, asked.alpha, asked.power
     if not math.isfinite(deviation) or deviation <= 0:
         raise DataError(
             f"{measure}: the differences have a spread of {deviation:g}; it must be above 0, for systems that score "

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankgauge.model.ranked import Bools, Floats
 
-__all__ = ["Column", "Outcome", "agreeing", "columns_of"]
+__all__ = ["Column", "Outcome", "agreeing", "all_in_one", "beyond", "columns_of", "kth_largest"]
 
 _NOISE = 1e-12  # a spread this much smaller than the mean is rounding, not spread
 
