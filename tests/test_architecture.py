@@ -23,6 +23,7 @@ ORDER = [
     "stats",
     "retrievers",
     "experiments",
+    "history",
     "reports",
     "cli",
 ]
