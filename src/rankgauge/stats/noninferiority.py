@@ -1,0 +1,119 @@
+"""Is a new system no worse than an old one by more than a margin? A paired, one-sided test with three answers.
+
+With the scores new_i and base_i of the same queries, s the sign of the baseline's mean and a relative margin m
+
+    d_i = new_i - (1 - m s) base_i      where higher is better
+    d_i = (1 + m s) base_i - new_i      where lower is better
+
+has the mean 0 where the loss is exactly the margin. Student's t bounds its mean: below at level 1 - alpha, above at
+level 1 - alpha / family. Above 0 as a whole: `pass`. Below 0 as a whole: `regression`. Otherwise it is `unsure`.
+
+A gate passes only if every measure passes, so that the chance of a false pass needs no correction (an intersection-union
+test; Berger 1982). A regression is claimed if any measure shows one, so that this side is divided by their number.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rankgauge.errors import DataError
+from rankgauge.model.ranked import Floats
+from rankgauge.stats.differences import Column
+from rankgauge.stats.intervals import student_quantile
+
+__all__ = ["NonInferiority", "Status", "least_queries", "non_inferiority"]
+
+Status = Literal["pass", "regression", "unsure"]
+
+
+@dataclass(frozen=True)
+class NonInferiority:
+    """The answer for one measure, with the figures behind it."""
+
+    status: Status
+    reason: Literal["identical", "nowhere worse", "bounds"]
+    """`identical` and `nowhere worse` need no bounds: no query lost anything."""
+    n: int
+    base: float
+    """Mean of the baseline over the queries compared; `new` likewise."""
+    new: float
+    mean: float
+    """Mean of d: how much of the margin is left; negative if the loss observed exceeds it."""
+    deviation: float
+    lower: float
+    upper: float
+    worse: int
+    """Queries that scored worse than before."""
+    better: int
+    needed: int | None
+    """Queries that would settle it with a chance of 80 %, if mean and spread stay as they are; None if it is settled,
+    or if the loss observed is the margin to the digit."""
+
+
+def non_inferiority(
+    new: Floats,
+    base: Floats,
+    margin: float = 0.05,
+    *,
+    alpha: float = 0.05,
+    family: int = 1,
+    lower_is_better: bool = False,
+) -> NonInferiority:
+    """Test whether `new` lost more than `margin`, relative to the mean of `base`, on the same queries.
+
+    A system that is worse on no query passes, whatever the bounds say; so does one that is identical. A baseline whose
+    mean is 0 leaves no relative margin: there the new mean must be no worse at all.
+    """
+    check_levels(margin, alpha)
+    if len(new) != len(base):
+        raise DataError(f"{len(new)} new scores and {len(base)} old ones are not of the same queries")
+    n = len(new)
+    if n < 2:
+        raise DataError(f"{n} common queries: a comparison needs at least two")
+    before, after = float(base.mean()), float(new.mean())
+    share = margin * float(np.sign(before))
+    d = (1 + share) * base - new if lower_is_better else new - (1 - share) * base
+    column = Column(d, np.ones(n, dtype=bool))
+    mean, error, deviation = column.mean, column.error, column.deviation
+    lower = mean - student_quantile(1 - alpha, n - 1) * error
+    upper = mean + student_quantile(1 - alpha / family, n - 1) * error
+    gain = base - new if lower_is_better else new - base
+    worse, better = int((gain < 0).sum()), int((gain > 0).sum())
+    reason: Literal["identical", "nowhere worse", "bounds"] = "bounds"
+    status: Status = "pass" if lower > 0 else "regression" if upper < 0 else "unsure"
+    if not worse:
+        reason, status = "nowhere worse" if better else "identical", "pass"
+    needed = _needed(mean, deviation, n, alpha, family) if status == "unsure" else None
+    return NonInferiority(status, reason, n, before, after, mean, deviation, lower, upper, worse, better, needed)
+
+
+def least_queries(margin: float, alpha: float = 0.05) -> int | None:
+    """The queries below which a loss as large as the margin can hide: ln(alpha) / ln(1 - margin).
+
+    Where the loss is that one query in 1 / margin fails altogether, n queries show none of it with the chance
+    (1 - margin)^n. No test can see what is not in the sample; None for a margin of 0.
+    """
+    return math.ceil(math.log(alpha) / math.log1p(-margin)) if 0 < margin < 1 else None
+
+
+def _needed(mean: float, deviation: float, n: int, alpha: float, family: int) -> int | None:
+    from rankgauge.stats.power import queries_needed
+
+    level = alpha if mean > 0 else alpha / family
+    if mean == 0 or not 2 * level < 0.8:
+        return None
+    try:  # a two-sided test at twice the level; its other side has no chance to speak of
+        return max(n + 1, queries_needed(mean, deviation, 2 * level))
+    except DataError:
+        return None
+
+
+def check_levels(margin: float, alpha: float) -> None:
+    if not 0 <= margin < 1:
+        raise DataError(f"a margin of {margin:g} is no share between 0 and 1; write 5% or 0.05")
+    if not 0 < alpha < 0.5:
+        raise DataError(f"alpha {alpha:g} must lie between 0 and 0.5")
