@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import run_command
+from tests.cli.command import run_command, run_process
 
 PLAN = """
 testset = "testset.json"
@@ -77,7 +77,7 @@ def test_killed_and_started_again(folder: Path) -> None:
 
 def test_check_only_looks(folder: Path) -> None:
     done = run_command("run", "--check", folder / "plan.toml")
-    assert "1 systems" in done.stdout
+    assert "plan.toml: 1 system, R@5: nothing wrong" in done.stdout
     assert asked(folder) == []
     assert not (folder / "record.json").exists()
 
@@ -126,3 +126,91 @@ def test_ids_with_blanks_are_written_as_json(folder: Path) -> None:
     assert (
         "1.0000" in run_command("evaluate", folder / "testset.json", folder / "runs" / "slow.json", "-m", "R@5").stdout
     )
+
+
+def started(folder: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "rankgauge", "run", str(folder / "plan.toml"), *options]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize(
+    ("cache", "language", "said"),
+    [
+        ("", "en", "the answers so far are kept in {folder}/.rankgauge; the same command goes on from there"),
+        ("", "zh", "已得到的应答保存在 {folder}/.rankgauge 中；再次运行同一命令即可继续"),
+        ("cache = false\n", "en", "no answers are kept (cache = false)"),
+    ],
+)
+def test_ctrl_c_says_that_the_answers_are_kept(folder: Path, cache: str, language: str, said: str) -> None:
+    second = '[[system]]\nname = "second"\nuse = "slow_search_module:second"\n'
+    (folder / "plan.toml").write_text(
+        PLAN.replace("k = 5\n", f"k = 5\n{cache}").replace("[outputs]", second + "[outputs]")
+    )
+    (folder / "slow_search_module.py").write_text(SEARCH + "second = lambda query, k: search('second ' + query, k)\n")
+    child, deadline = started(folder, "--lang", language), time.monotonic() + 30
+    while len(asked(folder)) < 10 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=30)
+    assert child.returncode == 130, err
+    assert said.format(folder=folder) in err
+    assert len(err.splitlines()) == 1
+    assert not any(line.startswith("second") for line in asked(folder))  # the other system is not begun
+    if not cache:
+        assert run_process("run", folder / "plan.toml").status == 0
+        assert len(asked(folder)) <= 120 + 2
+
+
+def test_errors_of_the_system_name_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(folder / "somewhere.json"))
+
+    monkeypatch.setattr("rankgauge.experiments.running.run_plan", refuse)
+    done = run_command("run", folder / "plan.toml", status=2)
+    assert done.stderr == f"rankgauge: {folder / 'somewhere.json'}: Permission denied\n"
+
+
+def test_a_folder_that_became_a_file_meanwhile(folder: Path) -> None:
+    """The check saw nothing wrong; the message names what is in the way."""
+    (folder / "plan.toml").write_text(PLAN.replace("record.json", "out/record.json").replace("slow_s", "blocking_s"))
+    (folder / "blocking_search_module.py").write_text(
+        "import pathlib\ndef search(query, k):\n"
+        "    pathlib.Path(__file__).with_name('out').write_text('')\n    return [query + '-1']\n"
+    )
+    done = run_command("run", folder / "plan.toml", status=2)
+    assert f"{folder / 'out' / 'record.json'}: cannot be written" in done.stderr
+    assert f"{folder / 'out'}: File exists" in done.stderr
+
+
+def test_a_damaged_journal_and_a_fresh_start(folder: Path) -> None:
+    (folder / "plan.toml").write_text(PLAN.replace("k = 5", 'k = 5\ncache = "."'))
+    (folder / "corpus.jsonl").write_text('{"_id": "text 1-1", "text": "x"}\n')
+    assert run_process("run", folder / "plan.toml").status == 0
+    (journal,) = folder.glob("slow-*.jsonl")
+    journal.write_bytes(b"\x00" + journal.read_bytes()[1:])
+    done = run_command("run", folder / "plan.toml", status=2)
+    assert str(journal) in done.stderr
+    assert "--fresh" in done.stderr
+    assert run_process("run", folder / "plan.toml", "--fresh").status == 0
+    assert len(asked(folder)) == 120
+    assert (folder / "corpus.jsonl").exists()  # only journals are forgotten, whatever else the folder holds
+
+
+def test_long_reasons_are_cut_and_whole_in_the_record(folder: Path) -> None:
+    (folder / "long_search_module.py").write_text(
+        "def search(query, k):\n    raise ValueError('trouble\\n' * 500)\n"
+        "def make():\n    raise ValueError('misery ' * 500)\n"
+    )
+    more = '[[system]]\nname = "long"\nuse = "long_search_module:search"\n'
+    more += '[[system]]\nname = "made"\nfactory = "long_search_module:make"\n'
+    (folder / "plan.toml").write_text(
+        PLAN.replace("[outputs]", f"{more}[outputs]").replace("k = 5", "k = 5\nretries = 0")
+    )
+    done = run_command("run", folder / "plan.toml", status=2)
+    assert "left out: long: 60 of 60 queries failed" in done.stderr
+    assert "characters in all" in done.stderr
+    assert max(map(len, done.stderr.splitlines())) < 420
+    assert "trouble " * 60 not in done.stdout.replace("\n", " ")
+    invalid = json.loads((folder / "record.json").read_text())["invalid"]
+    assert invalid["long"].count("trouble") == 500
+    assert invalid["made"].count("misery") == 500

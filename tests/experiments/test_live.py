@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -333,3 +334,64 @@ def test_a_module_that_ends_the_program(folder: Path) -> None:
     (folder / "plan.toml").write_text(PLAN.replace("own_search_module:retriever", "ending_module:x"))
     with pytest.raises(FormatError, match="SystemExit: 7"):
         load_plan(folder / "plan.toml")
+
+
+def test_what_is_printed_hints_at_remarks(corpus: dict[str, str], test_set: TestSet) -> None:
+    live = evaluate_retriever(Counting(corpus), test_set, k=3, measures=["R@100", "RR"], name="mine")
+    n = len(live.warnings)
+    assert repr(live) == f"LiveEvaluation('mine': R@100={live.mean['R@100']:.4f}, RR={live.mean['RR']:.4f}; " + (
+        f"{n} remarks: see .warnings)" if n > 1 else "1 remark: see .warnings)"
+    )
+
+
+def test_remarks_in_both_languages(corpus: dict[str, str], test_set: TestSet) -> None:
+    inner, bad = Counting(corpus), test_set[3].text
+
+    def search(query: str, k: int) -> list[Any]:
+        if query == bad:
+            raise ValueError("on fire " * 200)
+        found = inner.search(query, k)
+        return [found[0], *found, {"id": "stranger", "score": 9.0}] if query == test_set[0].text else found
+
+    live = evaluate_retriever(search, test_set, measures="R@10", max_failed=0.2, retries=0, corpus=corpus)
+    notes = dict(live.live_notes)
+    english = list(notes)
+    assert english[:1] == ["1 of 24 queries failed, 'q3'; it counts as an empty list"]
+    assert english[1].endswith("characters in all) (1 query)")
+    assert len(english[1]) < 400
+    assert any(line.startswith("1 list with duplicate, such as: 1 repeated document, such as") for line in english)
+    assert any(line.startswith("1 of ") and "retrieved ids are not in the corpus" in line for line in english)
+    for text, chinese in notes.items():
+        assert chinese != text
+        assert any("\u4e00" <= c <= "\u9fff" for c in chinese)
+    assert live.passed.remarks == english[1:]
+    assert "1 个列表有重复文档，以第一个为准，例如查询 'q0'" in notes.values()
+
+
+def test_ctrl_c_ends_an_evaluation(test_set: TestSet) -> None:
+    def impatient(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    def waiting(query: str, k: int) -> list[str]:
+        time.sleep(0.02)
+        return [query]
+
+    with pytest.raises(KeyboardInterrupt, match="mine: interrupted"):
+        evaluate_retriever(waiting, test_set, measures="RR", name="mine", progress=impatient)
+    tried = []
+
+    def slow(shift: int) -> Any:
+        tried.append(shift)
+
+        def search(query: str, k: int) -> list[str]:
+            raise ValueError
+
+        return search
+
+    def stop(number: int, total: int, text: str) -> None:
+        if number == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep(slow, {"shift": [1, 2, 3]}, test_set, progress=stop)
+    assert tried == [1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import random
@@ -16,8 +17,9 @@ from rankgauge import load_testset, sweep
 from rankgauge.measures.explanations import LANGUAGES, Language
 from rankgauge.reports.comparison import render as render_comparison
 from rankgauge.reports.evaluation import render as render_evaluation
-from rankgauge.reports.serving import serving_parts
-from rankgauge.reports.serving_facts import WORDS, figure, front_of, milliseconds, sweep_sentences
+from rankgauge.reports.html import render_html
+from rankgauge.reports.serving import serving_files, serving_parts
+from rankgauge.reports.serving_facts import WORDS, failed_versions, figure, front_of, milliseconds, sweep_sentences
 from tests.cli.command import run_command
 from tests.reports.samples import EXAMPLE, comparison_record, evaluation_record, live_record
 
@@ -28,11 +30,6 @@ def live_evaluation() -> dict[str, Any]:
     record = live_record()
     del record["comparison"]
     return record | {"kind": "evaluation"}
-
-
-def blocks(text: str) -> list[list[dict[str, str]]]:
-    """The tables of a CSV text, which an empty line parts."""
-    return [list(csv.DictReader(io.StringIO(block))) for block in text.split("\n\n")]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -72,20 +69,62 @@ def test_rows_of_the_table() -> None:
     assert [row.split(" | ")[3] for row in versions[4:10]] == ["front", "front", "", "front", "best, front", ""]
 
 
-def test_csv_has_plain_numbers() -> None:
+def test_a_csv_file_holds_one_table() -> None:
+    """What a spreadsheet opens is the table of scores alone; the others are files of their own, with plain numbers."""
     record = live_record()
-    first, systems, versions = blocks(render_comparison(record, "csv"))
-    assert len(first) == 18
-    assert "".join(render_comparison(comparison_record(), "csv")) in render_comparison(record, "csv")
+    record["sweeps"][0]["failed"] = {"V7": "{'ef_search': -1}: ValueError: no such, value"}
+    assert render_comparison(record, "csv") == render_comparison(comparison_record(), "csv")
+    assert render_evaluation(live_evaluation(), "csv") == render_evaluation(evaluation_record(), "csv")
+    files = serving_files(record, "out/summary.csv")
+    assert list(files) == ["out/summary-serving.csv", "out/summary-sweep.csv"]
+    assert list(serving_files(record, "a.CSV.gz")) == ["a-serving.CSV.gz", "a-sweep.CSV.gz"]
+    assert serving_files(comparison_record(), "a.csv") == {}
+    systems, versions = (list(csv.DictReader(io.StringIO(text))) for text in files.values())
     assert [row["system"] for row in systems] == ["bm25", "hybrid"]
     assert float(systems[1]["p95_seconds"]) == pytest.approx(0.0684)
     assert (systems[1]["failed"], systems[1]["timed"]) == ("1", "29")
-    assert [row["version"] for row in versions] == ["V1", "V2", "V3", "V4", "V5", "V6", "held out"]
-    assert [row["best"] for row in versions] == ["false"] * 4 + ["true", "false", ""]
+    assert [row["version"] for row in versions] == ["V1", "V2", "V3", "V4", "V5", "V6", "held out", "V7"]
+    assert [row["best"] for row in versions] == ["false"] * 4 + ["true", "false", "", ""]
     assert versions[3]["parameter.ef_search"] == "32"
     assert float(versions[6]["mean"]) == 0.53
-    assert len(blocks(render_evaluation(live_evaluation(), "csv"))) == 3
-    assert len(blocks(render_evaluation(live_evaluation(), "csv", per_query=True))) == 1
+    assert versions[7]["failed"] == "{'ef_search': -1}: ValueError: no such, value"
+    assert all(None not in row and None not in row.values() for row in (*systems, *versions))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_versions_that_failed_are_shown(language: Language) -> None:
+    record, words = live_record(), WORDS[language]
+    long = "x" * 5000
+    record["sweeps"][0]["failed"] = {"V7": "{'ef_search': -1}: ValueError: <no> such value", "V8": long}
+    shown = words["failed_version"].format(label="V7", reason="{'ef_search': -1}: ValueError: <no> such value")
+    for form in ("table", "markdown", "latex"):
+        part = serving_parts(record, form, language=language)[1]
+        assert f"{words['warning']}{words['colon']}{shown}" in part
+        assert "x" * 200 in part
+        assert long not in part
+    page = render_html(record, language)
+    body = page.partition('<section id="sweep"')[2].partition("</section>")[0]
+    assert words["failed_title"] in body
+    assert html.escape(shown, quote=False).replace("'", "&#39;") in body
+    assert words["failed_title"] not in render_html(live_record(), language).partition('<section id="sweep"')[2]
+    record["sweeps"][0]["failed"] = {f"V{n}": "not asked" for n in range(7, 37)}
+    lines = failed_versions(record["sweeps"][0], language)
+    assert len(lines) == 11
+    assert lines[-1] == words["failed_more"].format(n=20)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_times_of_an_earlier_start_are_told(language: Language) -> None:
+    (found,) = live_record()["sweeps"]
+    plain = sweep_sentences(found, language)
+    versions = [version | {"timed_before": 30 * (i < 2)} for i, version in enumerate(found["versions"])]
+    said = [line for line in sweep_sentences(found | {"versions": versions}, language) if line not in plain]
+    assert said == [WORDS[language]["timed_before"].format(names=WORDS[language]["comma"].join(["V1", "V2"]))]
+
+
+def test_long_reasons_are_cut_where_they_are_shown() -> None:
+    record = live_record() | {"invalid": {"a": "a: " + "no " * 2000}}
+    assert len(serving_parts(record, "latex")[0].splitlines()[1]) < 400
 
 
 def test_one_sweep_by_its_older_name() -> None:
@@ -180,7 +219,7 @@ def test_a_real_sweep() -> None:
     (part,) = serving_parts(json.loads(json.dumps(record)), "table")
     assert "Best of 3 versions of own by R@10: V3 (depth=2)" in part
     assert f"{found.versions[1].ann_recall:.4f}" in part
-    rows = blocks("\n".join(serving_parts(record, "csv")))[0]
+    rows = list(csv.DictReader(io.StringIO(serving_files(record, "a.csv")["a-sweep.csv"])))
     assert [row["on_front"] for row in rows[:3]] == [str(version.on_front).lower() for version in found.versions]
 
 
@@ -205,6 +244,12 @@ def test_command(tmp_path: Path) -> None:
         '[sweep]\nsystem = "own"\nmeasure = "R@5"\ngrid = { shift = [0, 1, 2] }\n'
         '[outputs]\nrecord = "record.json"\ntable = "table.md"\nreport = "report.html"\n'
     )
+    spreadsheet = (tmp_path / "plan.toml").read_text().replace("table.md", "table.csv")
+    (tmp_path / "spreadsheet.toml").write_text(spreadsheet)
+    run_command("run", tmp_path / "spreadsheet.toml", status=2)
+    assert (tmp_path / "table.csv").read_text().startswith("system,measure,value")
+    assert len((tmp_path / "table-serving.csv").read_text().splitlines()) == 2
+    assert len((tmp_path / "table-sweep.csv").read_text().splitlines()) == 5
     done = run_command("run", tmp_path / "plan.toml", status=2)
     record = json.loads((tmp_path / "record.json").read_text())
     best = record["sweeps"][0]["best"]

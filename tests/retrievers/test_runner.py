@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import subprocess
 import sys
 import textwrap
@@ -457,3 +458,50 @@ def test_an_unstable_server() -> None:
     assert not result.failed
     assert all([hit.id for hit in answer.hits] == right(QUERIES[answer.query], 2) for answer in result.answers)
     assert max(answer.attempts for answer in result.answers) > 1
+
+
+def test_many_different_errors_are_summed_up() -> None:
+    def broken(query: str, k: int) -> list[str]:
+        raise ValueError(f"{query}: " + "x" * 1000)
+
+    result = run_queries(broken, {f"q{i}": f"text {i}" for i in range(9)}, 3)
+    assert len(result.errors) == 9
+    assert all(len(error) > 1000 for error in result.errors)  # whole for programs, short for people
+    assert len(result.remarks) == 6
+    assert result.remarks[-1] == "and 4 other errors, all in .errors"
+    assert all(len(remark) < 400 for remark in result.remarks)
+    assert [english for english, _ in result.remark_pairs] == result.remarks
+    assert result.remark_pairs[-1][1] == "另有 4 种错误，见 .errors"
+
+
+class ConnectError(Exception):
+    """As httpx has it."""
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ConnectionRefusedError("no"), True),
+        (socket.gaierror(-2, "unknown"), True),
+        (ConnectError("no"), True),
+        (ValueError("no"), False),
+        (TimeoutError("slow"), False),
+        (RetrieverError("500", retry=True), False),
+    ],
+)
+def test_servers_that_nobody_reaches(error: Exception, expected: bool) -> None:
+    def wrapped(query: str, k: int) -> list[str]:
+        try:
+            raise error
+        except Exception:
+            raise RetrieverError("it did not work") from None
+
+    def plain(query: str, k: int) -> list[str]:
+        raise error
+
+    for search in (wrapped, plain):
+        assert run_queries(search, {"q": "text"}, 3, retries=0).unreachable is expected
+    mixed = run_queries(
+        lambda query, k: [query] if query == "a" else plain(query, k), {"a": "a", "b": "b"}, 3, retries=0
+    )
+    assert not mixed.unreachable

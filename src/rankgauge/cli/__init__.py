@@ -22,9 +22,13 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except OSError as error:  # standard output on a full disk, say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"rankgauge: the output cannot be written: {error.strerror or error}", file=sys.stderr)
+    except OSError as error:
+        if error.filename is None:  # standard output on a full disk, say
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            place = "the output cannot be written"
+        else:
+            place = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
+        print(f"rankgauge: {place}: {error.strerror or error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("rankgauge: interrupted", file=sys.stderr)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.keeping import Keeping, keeping
 
 if TYPE_CHECKING:
     from rankgauge.experiments.plan import RunPlan
@@ -19,11 +20,17 @@ __all__ = ["init", "run"]
 _WORDS = {
     "en": {
         "fine": "{path}: {systems} systems, {measures}: nothing wrong with it",
+        "fine_one": "{path}: 1 system, {measures}: nothing wrong with it",
+        "kept": "interrupted: the answers so far are kept in {cache}; the same command goes on from there",
+        "not_kept": "interrupted: no answers are kept (cache = false), so the same command begins anew",
         "invalid": "left out: {reason}",
         "wrote": "wrote {path}",
     },
     "zh": {
         "fine": "{path}：{systems} 个系统，{measures}：没有问题",
+        "fine_one": "{path}：1 个系统，{measures}：没有问题",
+        "kept": "已中断：已得到的应答保存在 {cache} 中；再次运行同一命令即可继续",
+        "not_kept": "已中断：未保存应答（cache = false），再次运行同一命令将从头开始",
         "invalid": "未计入：{reason}",
         "wrote": "已写入 {path}",
     },
@@ -34,10 +41,21 @@ _WORDS = {
 @click.argument("plan", metavar="PLAN.toml")
 @click.option("--check", is_flag=True, help="Only look whether the plan is right.")
 @click.option("--fresh", is_flag=True, help="Forget what earlier starts have answered.")
+@keeping
 @options.json_flag
 @options.digits
 @options.lang
-def run(plan: str, check: bool, fresh: bool, as_json: bool, digits: int, language: str) -> None:
+def run(
+    plan: str,
+    check: bool,
+    fresh: bool,
+    keep: bool,
+    history: str | None,
+    label: str | None,
+    as_json: bool,
+    digits: int,
+    language: str,
+) -> None:
     """Ask the systems of a plan every query, score and compare them, and write what the plan asks for.
 
     A start that was interrupted goes on where it was: only what has no answer yet is asked. `rankgauge init` writes a
@@ -50,13 +68,23 @@ def run(plan: str, check: bool, fresh: bool, as_json: bool, digits: int, languag
     loaded = load_plan(plan)
     if check:
         measures = ", ".join(loaded.measures)
-        click.echo(words["fine"].format(path=plan, systems=len(loaded.systems), measures=measures))
+        fine = words["fine_one" if len(loaded.systems) == 1 else "fine"]
+        click.echo(fine.format(path=plan, systems=len(loaded.systems), measures=measures))
         return
-    if fresh and loaded.serving.cache is not None:
-        for journal in (loaded.folder / loaded.serving.cache).glob("*.jsonl"):
+    kept = Keeping(keep, history, label)
+    cache = None if loaded.serving.cache is None else loaded.folder / loaded.serving.cache
+    if fresh and cache is not None:
+        from rankgauge.experiments.live import journals_in
+
+        for journal in journals_in(cache):
             journal.unlink()
-    with _progress() as progress:
-        outcome = run_plan(loaded, progress=progress)
+    try:
+        with _progress() as progress:
+            outcome = run_plan(loaded, progress=progress)
+    except KeyboardInterrupt:
+        said = words["not_kept"] if cache is None else words["kept"].format(cache=cache)
+        click.echo(f"rankgauge: {said}", err=True)
+        sys.exit(130)
     if as_json:
         from rankgauge.formats.json_values import dumps
 
@@ -67,9 +95,12 @@ def run(plan: str, check: bool, fresh: bool, as_json: bool, digits: int, languag
         click.echo(_rendered(outcome.record, "table", language, digits=digits, width=terminal_width()), nl=False)
     for path in _written(loaded, outcome, language):
         click.echo(words["wrote"].format(path=path), err=True)
+    kept.store(outcome.record, language, label=Path(plan).stem)
     if outcome.invalid:
+        from rankgauge.retrievers.answers import shortened
+
         for reason in outcome.invalid.values():
-            click.echo(words["invalid"].format(reason=reason), err=True)
+            click.echo(words["invalid"].format(reason=shortened(reason)), err=True)
         sys.exit(2)
 
 
@@ -116,6 +147,7 @@ def _rendered(record: dict[str, Any], form: str, language: str, **looks: Any) ->
 
 def _written(plan: RunPlan, outcome: Outcome, language: str) -> list[Path]:
     """Write the outputs of the plan, each whole."""
+    from rankgauge.errors import FormatError
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
     from rankgauge.measures.explanations import check_language
@@ -125,7 +157,10 @@ def _written(plan: RunPlan, outcome: Outcome, language: str) -> list[Path]:
 
     def write(name: str, data: bytes) -> None:
         path = plan.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FormatError(str(path), [f"cannot be written: {error.filename}: {error.strerror}"]) from None
         write_whole(path, data)
         written.append(path)
 
@@ -138,8 +173,12 @@ def _written(plan: RunPlan, outcome: Outcome, language: str) -> list[Path]:
     if outputs.table:
         form = options.chosen_form(None, False, outputs.table, ("csv", "markdown", "latex"))
         write(outputs.table, _rendered(record, form, language).encode())
+        if form == "csv":  # a spreadsheet reads one table from a file
+            from rankgauge.reports.serving import serving_files
+
+            for name, text in serving_files(record, outputs.table).items():
+                write(name, text.encode())
     if outputs.runs:
-        from rankgauge.errors import FormatError
         from rankgauge.formats.convert import refuse_blanks
         from rankgauge.formats.json_lists import render_run_json
         from rankgauge.formats.trec import render_run

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +18,34 @@ from rankgauge.formats import load_testset
 from rankgauge.measures import Measure
 from rankgauge.model.scores import ScoreTable
 from rankgauge.model.testset import Corpus, TestSet
-from rankgauge.retrievers.runner import Pass, run_queries
+from rankgauge.retrievers.answers import Pass, counted, shortened
+from rankgauge.retrievers.journal import Journal
+from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
 
 if TYPE_CHECKING:
     from rankgauge.retrievers.latency import Latency
 
-__all__ = ["LiveEvaluation", "evaluate_retriever", "unwinnable"]
+__all__ = [
+    "LiveEvaluation",
+    "PassError",
+    "askable",
+    "evaluate_retriever",
+    "journals_in",
+    "open_journal",
+    "unwinnable",
+    "version_of",
+]
+
+_JOURNAL = re.compile(r".*-[0-9a-f]{16}\.jsonl")
+
+
+class PassError(RetrieverError):
+    """A pass whose figures would say nothing about the retriever: `passed` has the answers and errors there were."""
+
+    def __init__(self, name: str, passed: Pass) -> None:
+        super().__init__(shortened(f"{name}: {passed.reason}", 500))
+        self.passed = passed
 
 
 class LiveEvaluation(Evaluation):
@@ -54,6 +78,11 @@ class LiveEvaluation(Evaluation):
     def warnings(self) -> list[str]:
         return [*(english for english, _ in self.live_notes), *super().warnings]
 
+    def __repr__(self) -> str:
+        remarks = len(self.warnings)
+        hint = f"; {counted(remarks, 'remark')}: see .warnings" if remarks else ""
+        return f"Live{super().__repr__()[:-1]}{hint})"
+
 
 def evaluate_retriever(
     retriever: Any,
@@ -68,7 +97,7 @@ def evaluate_retriever(
     retries: int = 2,
     backoff: float = 0.5,
     max_failed: float = 0.05,
-    cache: str | os.PathLike[str] | None = None,
+    cache: str | os.PathLike[str] | Journal | None = None,
     configuration: Mapping[str, Any] | None = None,
     id_field: str | None = None,
     score_field: str | None = None,
@@ -80,46 +109,54 @@ def evaluate_retriever(
     A retriever is an object with `search(query, k)`, a function of query and k (both may be async), or a LangChain
     retriever. A query that fails counts as an empty list and is named; if more than `max_failed` of them fail, the pass
     is an error. With `cache`, a folder, answers are kept as they come: a second start with the same `configuration`
-    asks only what is missing. `corpus` tells which documents exist. `choices` are those of `evaluate`.
+    asks only what is missing; a `Journal` of your own serves too. `corpus` tells which documents exist. `choices` are
+    those of `evaluate`.
     """
-    if not isinstance(test_set, TestSet | str | os.PathLike):
-        raise DataError(
-            f"a test set with the texts of the queries is needed, or its path, not a {type(test_set).__name__}"
-        )
-    tested = test_set if isinstance(test_set, TestSet) else load_testset(test_set)
-    if not len(tested):
-        raise DataError(f"{tested.name}: there is no query to ask")
-    if len(tested) > 1 and all(query.text == query.id for query in tested) and not _asks(tested):
-        raise DataError(
-            f"{tested.name}: it has ids of queries, but no texts to search with; give a test set whose entries have "
-            'both, {"id": "q1", "query": "reset password", "relevant_docs": [...]}'
-        )
+    tested = askable(test_set)
     searcher = as_searcher(retriever, name=name, id_field=id_field, score_field=score_field)
     called = name or searcher.name
-    journal = None
-    if cache is not None:
-        from rankgauge.retrievers.journal import Journal
-
-        key = {"system": called, "configuration": dict(configuration or {}), "corpus": _version_of(corpus)}
-        journal = Journal(_journal_path(Path(cache), called, key), key)
-    passed = run_queries(
-        searcher,
-        {query.id: query.text for query in tested},
-        k,
-        concurrency=concurrency,
-        timeout=timeout,
-        retries=retries,
-        backoff=backoff,
-        max_failed=max_failed,
-        journal=journal,
-        known_ids=None if corpus is None else frozenset(corpus),
-        progress=progress,
-    )
+    with ExitStack() as opened:
+        journal = cache if isinstance(cache, Journal) else None
+        if cache is not None and not isinstance(cache, Journal):
+            key = {"system": called, "configuration": dict(configuration or {}), "corpus": version_of(corpus)}
+            journal = opened.enter_context(open_journal(cache, called, key))
+        passed = run_queries(
+            searcher,
+            {query.id: query.text for query in tested},
+            k,
+            concurrency=concurrency,
+            timeout=timeout,
+            retries=retries,
+            backoff=backoff,
+            max_failed=max_failed,
+            journal=journal,
+            known_ids=None if corpus is None else frozenset(corpus),
+            progress=progress,
+        )
+    if passed.interrupted:
+        raise KeyboardInterrupt(f"{called}: {passed.reason}")
     if not passed.valid:
-        raise RetrieverError(f"{called}: {passed.reason}")
+        raise PassError(called, passed)
     scored = evaluate(tested.qrels, passed.run, measures, name=called, **choices)
     notes = [*_notes(passed, tested, corpus), *_shallow(scored, k)]
     return LiveEvaluation(scored.table, scored.plan, called, passed, notes)
+
+
+def askable(given: TestSet | str | os.PathLike[str]) -> TestSet:
+    """A test set, read if need be. One without queries, or without texts to search with, is an error."""
+    if not isinstance(given, TestSet | str | os.PathLike):
+        raise DataError(
+            f"a test set with the texts of the queries is needed, or its path, not a {type(given).__name__}"
+        )
+    test_set = given if isinstance(given, TestSet) else load_testset(given)
+    if not len(test_set):
+        raise DataError(f"{test_set.name}: there is no query to ask")
+    if len(test_set) > 1 and all(query.text == query.id for query in test_set) and not _asks(test_set):
+        raise DataError(
+            f"{test_set.name}: it has ids of queries, but no texts to search with; give a test set whose entries have "
+            'both, {"id": "q1", "query": "reset password", "relevant_docs": [...]}'
+        )
+    return test_set
 
 
 def _asks(test_set: TestSet) -> bool:
@@ -141,14 +178,28 @@ def _shallow(scored: Evaluation, k: int) -> list[tuple[str, str]]:
     ]
 
 
-def _journal_path(folder: Path, name: str, key: Mapping[str, Any]) -> Path:
+def open_journal(folder: str | os.PathLike[str], name: str, key: Mapping[str, Any]) -> Journal:
+    """The journal of what `key` describes, in the folder that answers are kept in."""
     digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:16]
     plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)[:60]
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{plain}-{digest}.jsonl"
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise RetrieverError(
+            f"answers cannot be kept in {os.fspath(folder)!r}: {error.strerror}; name another folder with cache, "
+            "or keep none: cache = false in a plan, cache=None in Python"
+        ) from None
+    return Journal(Path(folder) / f"{plain}-{digest}.jsonl", key)
 
 
-def _version_of(corpus: Mapping[str, str] | None) -> str | None:
+def journals_in(folder: Path) -> list[Path]:
+    """The journals that a folder holds, told by their names; other files of the folder are not among them."""
+    return [path for path in sorted(folder.glob("*.jsonl")) if _JOURNAL.fullmatch(path.name)]
+
+
+def version_of(corpus: Mapping[str, str] | None) -> str | None:
     """A hash of ids and texts, so that answers from another corpus are not taken for this one's."""
     if corpus is None:
         return None
@@ -173,17 +224,19 @@ def _notes(passed: Pass, test_set: TestSet, corpus: Mapping[str, str] | None) ->
         n, first = len(passed.failed), ", ".join(map(repr, passed.failed[:3]))
         notes.append(
             (
-                f"{n} of {passed.asked} queries failed, such as {first}; they count as empty lists",
+                f"{n} of {passed.asked} queries failed, such as {first}; they count as empty lists"
+                if n > 1
+                else f"1 of {passed.asked} queries failed, {first}; it counts as an empty list",
                 f"{passed.asked} 个查询中有 {n} 个失败，例如 {first}；按空列表计",
             )
         )
-    notes += [(remark, remark) for remark in passed.remarks]
+    notes += passed.remark_pairs
     if corpus is not None and (gone := unwinnable(test_set, corpus)):
         query, docs = next(iter(gone.items()))
+        lost = counted(len(gone), "query", "queries")
         notes.append(
             (
-                f"gold documents that are not in the index make {len(gone)} queries unwinnable, such as {docs[0]!r} of "
-                f"{query!r}",
+                f"gold documents that are not in the index make {lost} unwinnable, such as {docs[0]!r} of {query!r}",
                 f"有 {len(gone)} 个查询的标准文档不在索引中，无法得到满分，例如 {query!r} 的 {docs[0]!r}",
             )
         )

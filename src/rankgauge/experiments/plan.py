@@ -8,13 +8,17 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.experiments.evaluation import make_plan
-from rankgauge.experiments.systems import SystemPlan, check_system
+from rankgauge.experiments.gate_rules import check_gate_table
+from rankgauge.experiments.plan_files import check_cache, check_corpus_file, check_outputs, read_test_set
+from rankgauge.experiments.plan_reader import Reader
+from rankgauge.experiments.plan_systems import SweepPlan, read_sweep, read_systems
+from rankgauge.experiments.systems import SystemPlan
 from rankgauge.stats.family import Settings
 
 __all__ = ["OutputPlan", "RunPlan", "Serving", "SweepPlan", "load_plan", "template"]
@@ -33,21 +37,6 @@ class Serving:
     backoff: float = 0.5
     max_failed: float = 0.05
     cache: str | None = ".rankgauge"
-
-
-@dataclass(frozen=True)
-class SweepPlan:
-    """Parameters of one system's factory to be tried."""
-
-    system: str
-    measure: str
-    grid: Mapping[str, list[Any]]
-    tries: int | None = None
-    """Random settings instead of all."""
-    folds: int = 5
-    seed: int = 0
-    exact: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters that make the search exact, to measure the recall of an approximate one."""
 
 
 @dataclass(frozen=True)
@@ -81,55 +70,21 @@ class RunPlan:
         return self.path.parent
 
 
-class _Reader:
-    """Reads values out of the tables, and gathers the faults."""
-
-    def __init__(self) -> None:
-        self.faults: list[str] = []
-
-    def fault(self, place: str, text: str) -> None:
-        self.faults.append(f"{place}: {text}")
-
-    def table(
-        self, parent: Mapping[str, Any], key: str, known: Mapping[str, type | tuple[type, ...]]
-    ) -> dict[str, Any]:
-        value = parent.get(key, {})
-        if not isinstance(value, dict):
-            self.fault(key, f"must be a table, [{key}], not {value!r}")
-            return {}
-        return self.values(value, key, known)
-
-    def values(
-        self, table: Mapping[str, Any], place: str, known: Mapping[str, type | tuple[type, ...]]
-    ) -> dict[str, Any]:
-        """The known keys of the right type; the others are faults."""
-        found = {}
-        for key, value in table.items():
-            if key not in known:
-                close = difflib.get_close_matches(key, known, n=1)
-                nearby = f"; did you mean {close[0]}?" if close else f"; known are: {', '.join(known)}"
-                self.fault(f"{place}.{key}", f"unknown{nearby}")
-                continue
-            wanted = known[key]
-            kinds: tuple[type, ...] = wanted if isinstance(wanted, tuple) else (wanted,)
-            if (isinstance(value, bool) and bool not in kinds) or not isinstance(value, kinds):
-                names = " or ".join(_NAMES.get(kind, kind.__name__) for kind in kinds)
-                self.fault(f"{place}.{key}", f"must be {names}, not {value!r}")
-                continue
-            found[key] = value
-        return found
-
-
-_NAMES = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    list: "a list",
-    dict: "a table",
-    bool: "true or false",
-}
 _NUMBER = (int, float)
-_TOP = ("testset", "corpus", "measures", "contract", "system", "serving", "compare", "sweep", "outputs")
+_TOP = (
+    "testset",
+    "corpus",
+    "measures",
+    "contract",
+    "system",
+    "serving",
+    "compare",
+    "sweep",
+    "outputs",
+    "monitor",
+    "alert",
+    "gate",
+)
 
 
 def load_plan(path: str | Path) -> RunPlan:
@@ -145,7 +100,7 @@ def load_plan(path: str | Path) -> RunPlan:
         raise FormatError(str(path), [str(error)]) from None
     except tomllib.TOMLDecodeError as error:
         raise FormatError(str(path), [f"this is no TOML: {error}"]) from None
-    read = _Reader()
+    read = Reader()
     for key in content:
         if key not in _TOP:
             close = difflib.get_close_matches(key, _TOP, n=1)
@@ -154,15 +109,17 @@ def load_plan(path: str | Path) -> RunPlan:
     test_set = _existing(read, content, "testset", folder, needed=True)
     corpus = _existing(read, content, "corpus", folder)
     measures = _measures(read, content)
-    systems = _systems(read, content, folder, has_corpus=corpus is not None)
+    systems = read_systems(read, content, folder, has_corpus=corpus is not None)
+    tested = read_test_set(read, test_set)
+    check_corpus_file(read, corpus)
     serving = _serving(read, content)
+    check_cache(read, serving.cache, folder)
     settings, baseline, by_tag = _comparison(read, content, [system.name for system in systems])
-    sweep = _sweep(read, content, systems, folder)
+    queries = None if tested is None else len(tested)
+    sweep = read_sweep(read, content, systems, folder, queries=queries, has_corpus=corpus is not None)
     outputs = _outputs(read, content)
-    inputs = {path.resolve() for path in (file, test_set, corpus) if path is not None}
-    for key, value in vars(outputs).items():
-        if value is not None and (folder / value).resolve() in inputs:
-            read.fault(f"outputs.{key}", f"{value!r} is an input too; name another file")
+    read.faults += check_gate_table(content.get("gate", {}))
+    check_outputs(read, vars(outputs), folder, [path for path in (file, test_set, corpus) if path is not None])
     if read.faults:
         raise FormatError(str(path), read.faults, hint="rankgauge run --check looks again without running anything")
     assert test_set is not None
@@ -172,9 +129,7 @@ def load_plan(path: str | Path) -> RunPlan:
     )
 
 
-def _existing(
-    read: _Reader, content: Mapping[str, Any], key: str, folder: Path, *, needed: bool = False
-) -> Path | None:
+def _existing(read: Reader, content: Mapping[str, Any], key: str, folder: Path, *, needed: bool = False) -> Path | None:
     value = content.get(key)
     if value is None:
         if needed:
@@ -190,7 +145,7 @@ def _existing(
     return path
 
 
-def _measures(read: _Reader, content: Mapping[str, Any]) -> list[str]:
+def _measures(read: Reader, content: Mapping[str, Any]) -> list[str]:
     from rankgauge.experiments.evaluation import DEFAULT_MEASURES
 
     value = content.get("measures", list(DEFAULT_MEASURES))
@@ -206,48 +161,7 @@ def _measures(read: _Reader, content: Mapping[str, Any]) -> list[str]:
     return list(names)
 
 
-def _systems(read: _Reader, content: Mapping[str, Any], folder: Path, *, has_corpus: bool) -> list[SystemPlan]:
-    entries = content.get("system", [])
-    if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
-        read.fault("system", "name at least one system, each as [[system]]")
-        return []
-    systems: list[SystemPlan] = []
-    for number, entry in enumerate(entries, start=1):
-        place = f"system {entry.get('name', number)}"
-        found = read.values(
-            entry,
-            place,
-            {"name": str, "use": str, "factory": str, "parameters": dict, "id_field": str, "score_field": str},
-        )
-        if ("use" in found) == ("factory" in found):
-            read.fault(
-                place, 'say what it is: use = "bm25" (built in) or "module:attribute", or factory = "module:make"'
-            )
-            continue
-        name = found.get("name") or found.get("use") or found["factory"]
-        if not name.strip() or any(c in name for c in "/\\\0\n") or name in (".", ".."):
-            read.fault(
-                place, f"{name!r} is no name for a system: it names files too, so it has no slashes or line ends"
-            )
-            continue
-        if name in [system.name for system in systems]:
-            read.fault(place, f"two systems are named {name!r}")
-            continue
-        system = SystemPlan(
-            name,
-            found.get("use"),
-            found.get("factory"),
-            found.get("parameters", {}),
-            found.get("id_field"),
-            found.get("score_field"),
-        )
-        for fault in check_system(system, folder, has_corpus=has_corpus):
-            read.fault(place, fault)
-        systems.append(system)
-    return systems
-
-
-def _serving(read: _Reader, content: Mapping[str, Any]) -> Serving:
+def _serving(read: Reader, content: Mapping[str, Any]) -> Serving:
     found = read.table(
         content,
         "serving",
@@ -273,7 +187,7 @@ def _serving(read: _Reader, content: Mapping[str, Any]) -> Serving:
     return Serving(**found)
 
 
-def _comparison(read: _Reader, content: Mapping[str, Any], names: list[str]) -> tuple[Settings, str | None, bool]:
+def _comparison(read: Reader, content: Mapping[str, Any], names: list[str]) -> tuple[Settings, str | None, bool]:
     found = read.table(
         content,
         "compare",
@@ -300,47 +214,7 @@ def _comparison(read: _Reader, content: Mapping[str, Any], names: list[str]) -> 
         return Settings(), baseline, False
 
 
-def _sweep(read: _Reader, content: Mapping[str, Any], systems: list[SystemPlan], folder: Path) -> SweepPlan | None:
-    if "sweep" not in content:
-        return None
-    found = read.table(
-        content,
-        "sweep",
-        {"system": str, "measure": str, "grid": dict, "tries": int, "folds": int, "seed": int, "exact": dict},
-    )
-    name, grid = found.get("system"), found.get("grid", {})
-    system = next((system for system in systems if system.name == name), None)
-    if system is None:
-        read.fault("sweep.system", f"{name!r} is not among the systems: {', '.join(s.name for s in systems)}")
-    if not grid or not all(isinstance(values, list) and values for values in grid.values()):
-        read.fault("sweep.grid", "give each parameter a list of values, such as ef_search = [16, 64, 256]")
-        grid = {}
-    if system is not None:
-        for key in {**grid, **found.get("exact", {})}:
-            value = grid[key][0] if key in grid else found["exact"][key]
-            changed = SystemPlan(**{**vars(system), "parameters": {**system.parameters, key: value}})
-            for fault in check_system(changed, folder, has_corpus=True):
-                read.fault(f"sweep.{'grid' if key in grid else 'exact'}.{key}", fault)
-    for key, least in (("tries", 1), ("folds", 2), ("seed", 0)):
-        if key in found and found[key] < least:
-            read.fault(f"sweep.{key}", f"must be at least {least}, not {found[key]!r}")
-    measure = found.get("measure", "nDCG@10")
-    try:
-        make_plan(measure)
-    except RankgaugeError as error:
-        read.fault("sweep.measure", str(error))
-    return SweepPlan(
-        str(name),
-        measure,
-        grid,
-        found.get("tries"),
-        found.get("folds", 5),
-        found.get("seed", 0),
-        found.get("exact", {}),
-    )
-
-
-def _outputs(read: _Reader, content: Mapping[str, Any]) -> OutputPlan:
+def _outputs(read: Reader, content: Mapping[str, Any]) -> OutputPlan:
     found = read.table(content, "outputs", dict.fromkeys(_ENDINGS, str))
     for key, value in found.items():
         endings = _ENDINGS[key]

@@ -9,16 +9,17 @@ from typing import Any
 from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.experiments.comparison import Comparison
 from rankgauge.experiments.comparison_record import comparison_record
-from rankgauge.experiments.live import LiveEvaluation, evaluate_retriever
+from rankgauge.experiments.live import LiveEvaluation, PassError, evaluate_retriever, version_of
 from rankgauge.experiments.plan import RunPlan
 from rankgauge.experiments.record import record_of
 from rankgauge.experiments.sweep import Sweep, sweep
 from rankgauge.experiments.systems import SystemPlan, code_of, make_system
 from rankgauge.formats import Source, load_corpus, load_testset
 from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.retrievers.answers import shortened
 from rankgauge.stats.family import Settings
 
-__all__ = ["Outcome", "live_comparison", "live_record", "run_plan"]
+__all__ = ["Outcome", "corpus_of", "evaluate_systems", "live_comparison", "live_record", "plan_record", "run_plan"]
 
 Progress = Callable[[str, int, int], None]
 """Called with a system's name, the queries done, and all of them."""
@@ -37,34 +38,42 @@ class Outcome:
 def run_plan(plan: RunPlan, *, progress: Progress | None = None) -> Outcome:
     """Carry out a plan that has been checked. A system that fails is left out and named; the others go on."""
     test_set = load_testset(plan.test_set)
-    corpus = _corpus(plan)
-    found: list[LiveEvaluation] = []
-    invalid: dict[str, str] = {}
-    for system in plan.systems:
-        try:
-            found.append(_evaluate(plan, system, test_set, corpus, progress))
-        except RankgaugeError as error:
-            said = str(error)
-            invalid[system.name] = said if said.startswith(f"{system.name}:") else f"{system.name}: {said}"
-        except Exception as error:  # whatever the user's factory does
-            invalid[system.name] = f"{system.name}: {type(error).__name__}: {error}"
+    corpus = corpus_of(plan)
+    found, invalid = evaluate_systems(plan, test_set, corpus, progress=progress)
     if not found:
-        raise RetrieverError("no system could be evaluated: " + "; ".join(invalid.values()))
+        raise RetrieverError("no system could be evaluated: " + "; ".join(map(shortened, invalid.values())))
     tried = None
     if plan.sweep is not None:
         try:
             tried = _sweep(plan, test_set, corpus, progress)
         except RankgaugeError as error:
             invalid["sweep"] = f"sweep of {plan.sweep.system}: {error}"
-    record = _record(plan, test_set, found)
-    record["invalid"] = invalid
+    record = plan_record(plan, test_set, found, invalid)
     if tried is not None:
         assert plan.sweep is not None
         record["sweeps"] = [{"system": plan.sweep.system, **tried.to_dict()}]
     return Outcome(record, found, tried, invalid)
 
 
-def _corpus(plan: RunPlan) -> Corpus | None:
+def evaluate_systems(
+    plan: RunPlan, test_set: TestSet, corpus: Corpus | None, *, progress: Progress | None = None
+) -> tuple[list[LiveEvaluation], dict[str, str]]:
+    """Every system asked and scored; those that could not be, with the reason."""
+    found: list[LiveEvaluation] = []
+    invalid: dict[str, str] = {}
+    for system in plan.systems:
+        try:
+            found.append(_evaluate(plan, system, test_set, corpus, progress))
+        except RankgaugeError as error:
+            said = error.passed.reason if isinstance(error, PassError) else str(error)
+            invalid[system.name] = said if said.startswith(f"{system.name}:") else f"{system.name}: {said}"
+        except Exception as error:  # whatever the user's factory does
+            invalid[system.name] = f"{system.name}: {type(error).__name__}: {error}"
+    return found, invalid
+
+
+def corpus_of(plan: RunPlan) -> Corpus | None:
+    """The plan's documents, if it names any."""
     if plan.corpus is None:
         return None
     return load_corpus(plan.corpus)
@@ -107,7 +116,7 @@ def _called(plan: RunPlan) -> dict[str, Any]:
 
 
 def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Progress | None) -> Sweep:
-    """Settings are timed, so their answers are not kept between two starts."""
+    """The sweep of one system. Answers are kept for each setting, apart from those of the system itself."""
     wanted = plan.sweep
     assert wanted is not None
     base = next(system for system in plan.systems if system.name == wanted.system)
@@ -141,11 +150,25 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
         progress=tell,
         id_field=base.id_field,
         score_field=base.score_field,
-        **{**_called(plan), "cache": None},
+        configuration={
+            **base.configuration,
+            "system": base.name,
+            "code": code_of(base, plan.folder),
+            "corpus": None if plan.serving.cache is None else version_of(corpus),
+        },
+        **_called(plan),
     )
 
 
-def _record(plan: RunPlan, test_set: TestSet, found: list[LiveEvaluation]) -> dict[str, Any]:
+def plan_record(
+    plan: RunPlan,
+    test_set: TestSet,
+    found: list[LiveEvaluation],
+    invalid: Mapping[str, str],
+    *,
+    compared: bool = True,
+) -> dict[str, Any]:
+    """The record of a plan's systems; several of them are compared, unless only their scores are wanted."""
     inputs = {
         key: {"path": str(path), "sha256": Source(path).sha256()}
         for key, path in (("plan", plan.path), ("judgments", plan.test_set), ("corpus", plan.corpus))
@@ -153,9 +176,11 @@ def _record(plan: RunPlan, test_set: TestSet, found: list[LiveEvaluation]) -> di
     }
     baseline = plan.baseline if plan.baseline in [live.name for live in found] else None
     comparison = None
-    if len(found) > 1:
+    if len(found) > 1 and compared:
         comparison = live_comparison(found, test_set, plan.comparison, baseline=baseline)
-    return live_record(found, comparison, inputs=inputs, slices=plan.by_tag)
+    record = live_record(found, comparison, inputs=inputs, slices=plan.by_tag, test_set=test_set)
+    record["invalid"] = dict(invalid)
+    return record
 
 
 def live_comparison(
@@ -178,10 +203,11 @@ def live_record(
     *,
     inputs: Mapping[str, Mapping[str, Any]] | None = None,
     slices: bool = False,
+    test_set: TestSet | None = None,
 ) -> dict[str, Any]:
     """The record of live evaluations, with latency and errors beside the scores."""
     if comparison is None:
-        record = record_of(found, inputs=inputs)
+        record = record_of(found, inputs=inputs, test_set=test_set)
     else:
         record = comparison_record(comparison, inputs=inputs, slices=slices)
     for entry, live in zip(record["systems"], found, strict=True):

@@ -15,11 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.errors import DataError, RetrieverError
-from rankgauge.experiments.live import LiveEvaluation, evaluate_retriever
+from rankgauge.errors import DataError
+from rankgauge.experiments.live import LiveEvaluation, askable
+from rankgauge.experiments.systems import plain_value
+from rankgauge.experiments.trials import try_settings
 from rankgauge.measures import Law, parse_measure
 from rankgauge.model.ranked import Floats, Ints
 from rankgauge.model.testset import TestSet
+from rankgauge.retrievers.latency import Latency
 from rankgauge.stats.intervals import Interval, mean_interval
 
 __all__ = ["HeldOut", "Sweep", "Version", "settings_of", "sweep"]
@@ -41,6 +44,8 @@ class Version:
     """Share of the exact search's documents that this setting finds."""
     on_front: bool = False
     """No other setting is at least as good and faster."""
+    timed_before: int = 0
+    """How many of the calls behind p50 and p95 were made and timed in an earlier start, at the same concurrency."""
 
     @property
     def label(self) -> str:
@@ -78,7 +83,10 @@ class Sweep:
     def to_dict(self) -> dict[str, Any]:
         return {
             "measure": self.measure,
-            "versions": [{**asdict(version), "label": version.label} for version in self.versions],
+            "versions": [
+                {**asdict(version), "parameters": _written(version.parameters), "label": version.label}
+                for version in self.versions
+            ],
             "best": self.best.label,
             "held_out": None if self.held_out is None else asdict(self.held_out),
             "optimism": self.optimism,
@@ -86,19 +94,31 @@ class Sweep:
         }
 
 
+def _written(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as a record can hold them: what JSON has no form for by its text."""
+    found: dict[str, Any] = json.loads(json.dumps(plain_value(parameters), default=str))
+    return found
+
+
 def settings_of(grid: Mapping[str, Sequence[Any]], tries: int | None = None, seed: int = 0) -> list[dict[str, Any]]:
-    """All combinations in order, or `tries` of them drawn at random."""
+    """All combinations in order, or `tries` of them drawn at random. A value that is listed twice is tried once."""
     if not grid or not all(isinstance(values, Sequence) and not isinstance(values, str) for values in grid.values()):
         raise DataError("a sweep needs a list of values for each parameter, such as {'ef_search': [16, 64, 256]}")
     if not all(len(values) for values in grid.values()):
         raise DataError("a parameter of the sweep has no values")
-    every = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    every = [dict(zip(grid, values, strict=True)) for values in itertools.product(*map(_different, grid.values()))]
     if tries is not None and tries < 1:
         raise DataError(f"tries={tries!r} must be at least 1")
     if tries is None or tries >= len(every):
         return every
     chosen = np.random.default_rng(seed).choice(len(every), size=tries, replace=False)
     return [every[i] for i in sorted(chosen.tolist())]
+
+
+def _different(values: Sequence[Any]) -> list[Any]:
+    """Plain values each once, in their order; 1 and 1.0 are two. Other objects may look alike and are all kept."""
+    plain = (str, int, float, bool, list, tuple, dict, type(None))
+    return list({repr(value) if type(value) in plain else id(value): value for value in values}.values())
 
 
 def sweep(
@@ -117,30 +137,15 @@ def sweep(
     """Try every setting of `factory(**setting)` on the test set.
 
     `exact` are parameters that make the search exact; the others' recall against it is then measured too. `serving` is
-    what `evaluate_retriever` takes: k, concurrency, timeout and so on.
+    what `evaluate_retriever` takes: k, concurrency, timeout and so on. With `cache`, a folder, answers are kept under
+    their setting and `configuration`: a second start asks only what is missing, and takes the times of the kept answers
+    as they were measured then (`Version.timed_before`).
     """
     settings = settings_of(grid, tries, seed)
     name = str(parse_measure(measure))
-    reference = None
-    if exact:
-        reference = evaluate_retriever(factory(**{**settings[0], **exact}), test_set, measures=name, **serving)
-    found: list[LiveEvaluation] = []
-    numbers: list[int] = []
-    failed: dict[str, str] = {}
-    for number, setting in enumerate(settings, start=1):
-        if progress is not None:
-            progress(number, len(settings), json.dumps(setting, ensure_ascii=False, default=str))
-        try:
-            live = evaluate_retriever(factory(**setting), test_set, measures=name, name=f"V{number}", **serving)
-        except RetrieverError as error:
-            failed[f"V{number}"] = f"{setting}: {error}"
-        except (TypeError, ValueError) as error:  # a factory that does not take this setting
-            failed[f"V{number}"] = f"{setting}: {type(error).__name__}: {error}"
-        else:
-            found.append(live)
-            numbers.append(number)
-    if not found:
-        raise RetrieverError("no version could be evaluated: " + "; ".join(f"{k} {v}" for k, v in failed.items()))
+    tested = askable(test_set)
+    tried = try_settings(factory, settings, tested, name, exact=exact or {}, progress=progress, **serving)
+    found, numbers, reference = tried.found, tried.numbers, tried.reference
     bounded = Law.BOUNDED in parse_measure(name).definition.laws
     versions = [
         _version(number, setting, live, name, reference)
@@ -150,13 +155,16 @@ def sweep(
     versions = _with_front(versions, lower)
     scores = np.stack([live.table.values[:, 0] for live in found])
     best = versions[_best(scores, lower)]
-    return Sweep(name, versions, best, _held_out(scores, numbers, folds, seed, bounded, lower), found, failed)
+    return Sweep(name, versions, best, _held_out(scores, numbers, folds, seed, bounded, lower), found, tried.failed)
 
 
 def _version(
     number: int, setting: Mapping[str, Any], live: LiveEvaluation, measure: str, reference: LiveEvaluation | None
 ) -> Version:
-    latency = live.latency
+    """Its figures. Every call is timed once, when it is made; a kept answer brings the time of its call along."""
+    passed = live.passed
+    timed = [answer for answer in passed.answers if answer.error is None]
+    latency = Latency.of((answer.seconds for answer in timed), passed.concurrency) if timed else None
     return Version(
         number,
         dict(setting),
@@ -166,6 +174,7 @@ def _version(
         None if latency is None else latency.p95,
         live.throughput,
         None if reference is None else _overlap(live, reference),
+        timed_before=passed.cached,
     )
 
 

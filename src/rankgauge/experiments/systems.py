@@ -5,17 +5,21 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
+import math
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date
+from datetime import time as clock
 from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import RankgaugeError
 from rankgauge.model.testset import Corpus
 
-__all__ = ["SystemPlan", "check_system", "code_of", "make_system"]
+__all__ = ["SystemPlan", "check_system", "code_of", "load_object", "make_system", "plain_value"]
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,20 @@ class SystemPlan:
         return {
             "use": self.use,
             "factory": self.factory,
-            "parameters": dict(self.parameters),
+            "parameters": plain_value(self.parameters),
             "id_field": self.id_field,
             "score_field": self.score_field,
         }
+
+
+def plain_value(value: Any) -> Any:
+    """A value of TOML as JSON can hold it: dates, inf and nan as texts. Other objects stay as they are."""
+    if isinstance(value, Mapping):
+        return {key: plain_value(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_value(inner) for inner in value]
+    odd = isinstance(value, date | clock) or (isinstance(value, float) and not math.isfinite(value))
+    return str(value) if odd else value
 
 
 def code_of(system: SystemPlan, folder: Path) -> str | None:
@@ -56,44 +70,111 @@ def code_of(system: SystemPlan, folder: Path) -> str | None:
 
 def check_system(system: SystemPlan, folder: Path, *, has_corpus: bool) -> list[str]:
     """What is wrong with it, without building an index or calling anything."""
+    faults = _fields(system)
     if system.use is not None and ":" not in system.use:
-        return _check_named(system.use, system.parameters, has_corpus=has_corpus)
+        return faults + _check_named(system.use, system.parameters, has_corpus=has_corpus)
     try:
-        found = _load(str(system.use or system.factory), folder)
+        found = load_object(str(system.use or system.factory), folder)
     except RankgaugeError as error:
-        return [str(error)]
+        return [*faults, str(error)]
     if system.use is not None:
-        return ["parameters go to a factory; an object that is used as it is takes none"] if system.parameters else []
-    if not callable(found):
-        return [f"{system.factory!r} cannot be called"]
+        return faults + _check_used(system.use, found, system.parameters)
+    return faults + _check_factory(str(system.factory), found, system.parameters, has_corpus=has_corpus)
+
+
+def _fields(system: SystemPlan) -> list[str]:
+    """Paths to ids and scores that cannot be read."""
+    from rankgauge.retrievers.fields import signed_path
+
+    faults = []
+    for key, text in (("id_field", system.id_field), ("score_field", system.score_field)):
+        try:
+            if text is not None:
+                signed_path(text)
+        except RankgaugeError as error:
+            faults.append(f"{key}: {error}")
+    return faults
+
+
+def _check_used(text: str, found: Any, parameters: Mapping[str, Any]) -> list[str]:
+    """An object that is asked as it is."""
+    from rankgauge.retrievers.searcher import as_searcher
+
+    if isinstance(found, type):
+        return [f"{text!r} is a class, which has to be called first: write factory = {text!r}"]
+    faults = ["parameters go to a factory; an object that is used as it is takes none"] if parameters else []
+    names = list(_signature(found))
+    if names and names[0] == "corpus" and inspect.isroutine(found):
+        return [*faults, f"{text!r} takes the corpus, so it makes a retriever: write factory = {text!r}"]
     try:
-        signature = inspect.signature(found)
+        as_searcher(found)
+    except RankgaugeError as error:
+        advice = f"; if it makes a retriever, write factory = {text!r}" if callable(found) else ""
+        advice = advice or "; what makes a retriever is named with factory"
+        faults.append(f"{text!r} cannot be used: {error}{advice}")
+    return faults
+
+
+def _signature(function: Any) -> Mapping[str, inspect.Parameter]:
+    """What a function takes; nothing where that cannot be told."""
+    try:
+        return inspect.signature(function).parameters
     except (TypeError, ValueError):
-        return []
-    kinds = {p.kind for p in signature.parameters.values()}
-    if inspect.Parameter.VAR_KEYWORD in kinds:
-        return []
-    faults = _unknown(system.parameters, set(signature.parameters), set())
-    if "corpus" in signature.parameters and not has_corpus and signature.parameters["corpus"].default is inspect._empty:
-        faults.append('its factory takes the corpus: corpus = "corpus.jsonl"')
+        return {}
+
+
+def _check_factory(text: str, found: Any, parameters: Mapping[str, Any], *, has_corpus: bool) -> list[str]:
+    if not callable(found):
+        return [f"{text!r} is a {type(found).__name__} and cannot be called; what is ready to be asked goes under use"]
+    signed = _signature(found)
+    faults = []
+    given = {**parameters, **({"corpus": None} if has_corpus and "corpus" in signed else {})}
+    if signed and not any(one.kind is one.VAR_KEYWORD for one in signed.values()):
+        faults += _unknown(parameters, set(signed), set())
+    for name, one in signed.items():
+        if one.default is not one.empty or one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            continue
+        if one.kind is one.POSITIONAL_ONLY:
+            faults.append(f"its factory must take {name!r} by name; write a function around it")
+        elif name == "corpus" and name not in given:
+            faults.append('its factory takes the corpus: corpus = "corpus.jsonl"')
+        elif name not in given:
+            faults.append(f"its factory needs the parameter {name!r}: parameters = {{ {name} = ... }}")
     return faults
 
 
 def _check_named(name: str, parameters: Mapping[str, Any], *, has_corpus: bool) -> list[str]:
-    from rankgauge.retrievers.builtin import check_parameters, factories
+    from rankgauge.retrievers.builtin import factories, parameter_faults
 
     if name == "http":
-        return _unknown(parameters, _http_parameters(), {"url"})
+        return _check_http(parameters)
     known = [*factories(), "http"]
     if name not in known:
         return [f"{name!r} is no built-in retriever ({', '.join(known)}); your own is written module:attribute"]
     if not has_corpus:
         return [f'the built-in retriever {name!r} needs documents: corpus = "corpus.jsonl"']
-    try:
-        check_parameters(name, parameters)
-    except RankgaugeError as error:
-        return [str(error)]
-    return []
+    faults = parameter_faults(name, parameters)
+    key = parameters.get("api_key_env")
+    if isinstance(key, str) and not os.environ.get(key, "").strip():
+        faults.append(f"the environment variable {key} (api_key_env) is not set: put the key there")
+    return faults
+
+
+def _check_http(parameters: Mapping[str, Any]) -> list[str]:
+    """What is wrong with an endpoint. Making one connects to nothing."""
+    from rankgauge.retrievers.http import HttpRetriever
+
+    known = set(inspect.signature(HttpRetriever).parameters)
+    faults = _unknown(parameters, known, {"url"})
+    together = ("url", "body", "method")  # the query may stand in any of these
+    first = {key: parameters[key] for key in together if key in parameters}
+    alone = [{"url": "http://localhost/", key: parameters[key]} for key in parameters if key in known - set(together)]
+    for tried in [*([first] if "url" in first else []), *alone]:
+        try:
+            HttpRetriever(**tried)
+        except RankgaugeError as error:
+            faults.append(str(error))
+    return faults
 
 
 def _unknown(given: Mapping[str, Any], known: set[str], needed: set[str]) -> list[str]:
@@ -103,12 +184,6 @@ def _unknown(given: Mapping[str, Any], known: set[str], needed: set[str]) -> lis
         if name not in known
     ]
     return faults + [f"the parameter {name!r} is missing" for name in sorted(needed - set(given))]
-
-
-def _http_parameters() -> set[str]:
-    from rankgauge.retrievers.http import HttpRetriever
-
-    return set(inspect.signature(HttpRetriever).parameters)
 
 
 def make_system(system: SystemPlan, folder: Path, corpus: Corpus | None) -> Any:
@@ -122,15 +197,12 @@ def make_system(system: SystemPlan, folder: Path, corpus: Corpus | None) -> Any:
 
         assert corpus is not None  # the plan was checked
         return build(system.use, corpus, **system.parameters)
-    found = _load(str(system.use or system.factory), folder)
+    found = load_object(str(system.use or system.factory), folder)
     if system.use is not None:
         return found
     arguments = dict(system.parameters)
-    try:
-        if corpus is not None and "corpus" in inspect.signature(found).parameters:
-            arguments["corpus"] = corpus
-    except (TypeError, ValueError):
-        pass
+    if corpus is not None and "corpus" in _signature(found):
+        arguments["corpus"] = corpus
     with _beside(folder):
         return found(**arguments)
 
@@ -147,7 +219,7 @@ def _beside(folder: Path) -> Iterator[None]:
             sys.path.remove(place)
 
 
-def _load(text: str, folder: Path) -> Any:
+def load_object(text: str, folder: Path) -> Any:
     """The object that `module:attribute` names."""
     module_name, _, attribute = text.partition(":")
     if not module_name or not attribute:

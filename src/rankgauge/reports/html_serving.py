@@ -11,6 +11,7 @@ from rankgauge.reports.serving import serving_table
 from rankgauge.reports.serving_charts import serving_charts, sweep_charts
 from rankgauge.reports.serving_facts import (
     WORDS,
+    failed_versions,
     figure,
     left_out,
     milliseconds,
@@ -65,6 +66,8 @@ def sweep_view(record: Record, language: Language) -> list[dict[str, Any]]:
                 **_versions(sweep, language),
                 "title": PAGE[language]["sweep_of"].format(n=len(sweep["versions"]), **_named(sweep)),
                 "sentences": sweep_sentences(sweep, language),
+                "failed": failed_versions(sweep, language),
+                "failed_title": WORDS[language]["failed_title"],
                 "charts": [{"kind": kind, "index": i, "height": height} for kind, (i, height) in own.items()],
             }
         )

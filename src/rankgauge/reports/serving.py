@@ -8,6 +8,7 @@ from typing import Any
 from rankgauge.measures.explanations import Language
 from rankgauge.reports.serving_facts import (
     WORDS,
+    failed_versions,
     figure,
     left_out,
     live_notes,
@@ -21,7 +22,7 @@ from rankgauge.reports.serving_facts import (
 )
 from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
 
-__all__ = ["serving_parts", "serving_table"]
+__all__ = ["serving_files", "serving_parts", "serving_table"]
 
 Record = Mapping[str, Any]
 
@@ -111,11 +112,13 @@ def _sweep_cells(sweep: Record) -> Table:
         bounds = version["interval"] or {}
         cells = [*(version["parameters"][name] for name in names), version["mean"], bounds.get("low")]
         cells += [bounds.get("high"), *(version[key] for key in keys), version["label"] == sweep["best"]]
-        rows.append([*start, version["label"], *map(_plain, cells)])
+        rows.append([*start, version["label"], *map(_plain, cells), _plain(version.get("timed_before", 0)), ""])
     if held := sweep["held_out"]:
         bounds = held["interval"] or {}
         known = [held["mean"], bounds.get("low"), bounds.get("high")]
-        rows.append([*start, "held out", *[""] * len(names), *map(_plain, known), *[""] * (len(keys) + 1)])
+        rows.append([*start, "held out", *[""] * len(names), *map(_plain, known), *[""] * (len(keys) + 3)])
+    for label, reason in (sweep.get("failed") or {}).items():
+        rows.append([*start, label, *[""] * (len(names) + len(keys) + 5), reason])
     # A parameter may have any name, that of another column too.
     given = [f"parameter.{name}" for name in names]
     head = [
@@ -130,6 +133,8 @@ def _sweep_cells(sweep: Record) -> Table:
         "p95_seconds",
         *keys[2:],
         "best",
+        "timed_before",
+        "failed",
     ]
     return Table(head, rows, 3)
 
@@ -143,11 +148,13 @@ def serving_parts(
     width: int | None = None,
     color: bool = False,
 ) -> list[str]:
-    """The tables as texts in one of the forms table, markdown, latex and csv; none for a record of files."""
+    """The tables as texts in one of the forms table, markdown and latex; none for a record of files.
+
+    A CSV file holds one table, that of the scores; `serving_files` has the others.
+    """
     sweeps = sweeps_of(record)
     if form == "csv":
-        tables = [_serving_cells(record)] if served(record) else []
-        return [render_csv(table) for table in [*tables, *map(_sweep_cells, sweeps)]]
+        return []
     words, parts = WORDS[language], []
     colon, warning = words["colon"], words["warning"]
 
@@ -171,5 +178,16 @@ def serving_parts(
         add(words["serving"], table, remarks)
     for sweep in sweeps:
         title = words["sweep"].format(system=sweep["system"])
-        add(title, _sweep_table(sweep, digits, language), sweep_sentences(sweep, language, digits))
+        lines = [f"{warning}{colon}{line}" for line in failed_versions(sweep, language)]
+        add(title, _sweep_table(sweep, digits, language), [*sweep_sentences(sweep, language, digits), *lines])
     return parts
+
+
+def serving_files(record: Record, name: str) -> dict[str, str]:
+    """What belongs beside a CSV file of scores, by file name: summary-serving.csv beside summary.csv, and so on."""
+    ending = next((end for end in (".csv.gz", ".csv") if name.lower().endswith(end)), "")
+    stem, ending = name[: len(name) - len(ending)], name[len(name) - len(ending) :]
+    tables = {"serving": _serving_cells(record)} if served(record) else {}
+    for number, sweep in enumerate(sweeps_of(record), start=1):
+        tables["sweep" if number == 1 else f"sweep-{number}"] = _sweep_cells(sweep)
+    return {f"{stem}-{kind}{ending}": render_csv(table) for kind, table in tables.items()}

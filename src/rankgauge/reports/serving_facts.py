@@ -10,9 +10,11 @@ from typing import Any
 from rankgauge.errors import RankgaugeError
 from rankgauge.measures import parse_measure
 from rankgauge.measures.explanations import Language
+from rankgauge.retrievers.answers import shortened
 
 __all__ = [
     "WORDS",
+    "failed_versions",
     "figure",
     "front_of",
     "left_out",
@@ -32,6 +34,9 @@ __all__ = [
 Record = Mapping[str, Any]
 _TAIL = 100
 """With fewer calls than these the 99th percentile lies between the two slowest ones."""
+
+_FAILED = 10
+"""Versions without a score that are named one by one."""
 
 WORDS: dict[Language, dict[str, str]] = {
     "en": {
@@ -55,6 +60,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "tail": "p99 of fewer than {n} timed calls tells little more than the slowest call.",
         "unbeaten": "By the means of {measure} and p50 alone, no other system is both better and faster than: {names}.",
         "untimed": "{names}: all answers came from the cache, so there is no latency.",
+        "only": "Version of {system} by {measure}: {best} ({parameters}) with {mean}; there is no other.",
         "winner": "Best of {n} versions of {system} by {measure}: {best} ({parameters}) with {mean}.",
         "held": "On queries that had no part in choosing it, the chosen version scores {mean}: about {optimism} of the "
         "best version's score was luck.",
@@ -63,6 +69,10 @@ WORDS: dict[Language, dict[str, str]] = {
         "not_held": "No queries were held out, so the best version's score is partly luck, nobody knows how much.",
         "chosen": "Chosen {folds} times, each time without one part of the queries: {votes}.",
         "on_front": "No other version is both better and faster than: {names}.",
+        "timed_before": "Timed in an earlier start, at the same concurrency: {names}.",
+        "failed_title": "Not every version could be evaluated.",
+        "failed_version": "left out: {label}: {reason}",
+        "failed_more": "left out: {n} more versions, all in the record",
     },
     "zh": {
         "colon": "：",
@@ -85,12 +95,17 @@ WORDS: dict[Language, dict[str, str]] = {
         "tail": "计时调用少于 {n} 次时，p99 几乎只反映最慢的一次调用。",
         "unbeaten": "仅就 {measure} 的均值与 p50 而言，没有其他系统比它们既更好又更快：{names}。",
         "untimed": "{names}：全部应答来自缓存，因此没有延迟数据。",
+        "only": "{system} 只有一个版本 {best}（{parameters}），{measure} 得分 {mean}。",
         "winner": "{system} 的 {n} 个版本按 {measure} 比较，最佳为 {best}（{parameters}），得分 {mean}。",
         "held": "在未参与选择的查询上，选出的版本得分为 {mean}：最佳版本的得分中约有 {optimism} 出于运气。",
         "held_well": "在未参与选择的查询上，选出的版本得分为 {mean}：看不出选择中有运气成分。",
         "not_held": "没有留出查询，因此最佳版本的得分中有一部分出于运气，多少不得而知。",
         "chosen": "每次去掉一份查询，共选择 {folds} 次：{votes}。",
         "on_front": "没有其他版本比它们既更好又更快：{names}。",
+        "timed_before": "以下版本的计时来自之前的运行（并发相同）：{names}。",
+        "failed_title": "有版本未能评测。",
+        "failed_version": "未计入：{label}：{reason}",
+        "failed_more": "未计入：另有 {n} 个版本，详见记录",
     },
 }
 
@@ -165,9 +180,22 @@ def left_out(record: Record, language: Language) -> list[str]:
     """Systems that could not be evaluated, with the reason."""
     words = WORDS[language]
     return [
-        words["left_out"].format(reason=reason if reason.startswith(f"{name}:") else f"{name}{words['colon']}{reason}")
+        words["left_out"].format(
+            reason=shortened(reason if reason.startswith(f"{name}:") else f"{name}{words['colon']}{reason}")
+        )
         for name, reason in (record.get("invalid") or {}).items()
     ]
+
+
+def failed_versions(sweep: Record, language: Language) -> list[str]:
+    """Versions of a sweep without a score, with the reason: the first ones, and how many more there are."""
+    words, failed = WORDS[language], sweep.get("failed") or {}
+    lines = [
+        words["failed_version"].format(label=label, reason=shortened(reason))
+        for label, reason in list(failed.items())[:_FAILED]
+    ]
+    more = len(failed) - len(lines)
+    return lines + ([words["failed_more"].format(n=more)] if more else [])
 
 
 def _fastest_first(entries: Sequence[tuple[float, str]], words: Mapping[str, str]) -> str:
@@ -203,7 +231,7 @@ def sweep_sentences(sweep: Record, language: Language, digits: int = 4) -> list[
     words, versions, held = WORDS[language], sweep["versions"], sweep["held_out"]
     best = next(version for version in versions if version["label"] == sweep["best"])
     lines = [
-        words["winner"].format(
+        words["winner" if len(versions) > 1 else "only"].format(
             n=len(versions),
             system=sweep["system"],
             measure=sweep["measure"],
@@ -225,4 +253,7 @@ def sweep_sentences(sweep: Record, language: Language, digits: int = 4) -> list[
     front = [(v["p50"], v["label"]) for v in versions if v["on_front"] and v["p50"] is not None]
     if front and len(versions) > 1:
         lines.append(words["on_front"].format(names=_fastest_first(front, words)))
+    before = [version["label"] for version in versions if version.get("timed_before")]
+    if before:
+        lines.append(words["timed_before"].format(names=words["comma"].join(before)))
     return lines

@@ -12,7 +12,29 @@ from rankgauge.model.run import Run
 from rankgauge.retrievers.hits import Hit, ListFault
 from rankgauge.retrievers.latency import Latency
 
-__all__ = ["Answer", "Pass"]
+__all__ = ["Answer", "Pass", "counted", "shortened"]
+
+_LONGEST = 300
+_KINDS = 5
+_FAULTS_ZH = {
+    "too_many": "返回的结果多于请求的数量，已截断",
+    "duplicate": "有重复文档，以第一个为准",
+    "unsorted": "得分未按降序排列，已重新排序",
+    "no_id": "有结果没有编号，已丢弃",
+    "not_finite": "有得分为 NaN 或无穷",
+    "no_score": "部分结果没有得分，排在有得分的结果之后",
+}
+
+
+def shortened(text: str, most: int = _LONGEST) -> str:
+    """A text on one line for a message, its end cut where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most].rstrip()}... ({len(line)} characters in all)"
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """A number with its noun: 1 query, 2 queries."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 class Answer(NamedTuple):
@@ -26,6 +48,8 @@ class Answer(NamedTuple):
     attempts: int = 1
     cached: bool = False
     faults: Sequence[ListFault] = ()
+    unreachable: bool = False
+    """Whether it failed because no connection came about, so that the retriever never saw the query."""
 
     def to_record(self) -> dict[str, Any]:
         """The answer as a line of a journal."""
@@ -126,17 +150,43 @@ class Pass:
         return not self.reason
 
     @property
+    def unreachable(self) -> bool:
+        """Whether every query failed for want of a connection."""
+        return bool(self.answers) and all(answer.unreachable for answer in self.answers)
+
+    @property
     def remarks(self) -> list[str]:
         """What a reader of the figures should know, in plain words."""
-        said = [f"{error} ({count} queries)" for error, count in self.errors.items()]
+        return [english for english, _ in self.remark_pairs]
+
+    @property
+    def remark_pairs(self) -> list[tuple[str, str]]:
+        """The remarks, each in English and Chinese; what the retriever itself said stays as it is."""
+        said = []
+        errors = list(self.errors.items())
+        for error, count in errors[:_KINDS]:
+            text = shortened(error)
+            said.append((f"{text} ({counted(count, 'query', 'queries')})", f"{text}（{count} 个查询）"))
+        if (more := len(errors) - _KINDS) > 0:
+            said.append((f"and {counted(more, 'other error')}, all in .errors", f"另有 {more} 种错误，见 .errors"))
         for kind, count in self.faults.items():
-            first = next(fault for answer in self.answers for fault in answer.faults if fault.kind == kind)
-            said.append(f"{count} lists with {kind.replace('_', ' ')}, such as: {first.message}")
+            query, first = next((a.query, f) for a in self.answers for f in a.faults if f.kind == kind)
+            said.append(
+                (
+                    f"{counted(count, 'list')} with {kind.replace('_', ' ')}, such as: {first.message}",
+                    f"{count} 个列表{_FAULTS_ZH.get(kind, kind)}，例如查询 {query!r}",
+                )
+            )
         if unknown := self.unknown_ids:
             total = len({hit.id for answer in self.answers for hit in answer.hits})
-            advice = "; does id_field name the right field?" if len(unknown) == total else ""
+            every = len(unknown) == total
             said.append(
-                f"{len(unknown)} of {total} retrieved ids are not in the corpus, such as {unknown[0]!r}{advice}"
+                (
+                    f"{len(unknown)} of {total} retrieved ids are not in the corpus, such as {unknown[0]!r}"
+                    + ("; does id_field name the right field?" if every else ""),
+                    f"检索到的 {total} 个编号中有 {len(unknown)} 个不在语料库中，例如 {unknown[0]!r}"
+                    + ("；id_field 指的字段对吗？" if every else ""),
+                )
             )
         return said
 

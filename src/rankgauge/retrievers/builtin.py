@@ -24,7 +24,16 @@ from rankgauge.retrievers.rerank import Rerank
 from rankgauge.retrievers.term_proximity import TermProximity
 from rankgauge.retrievers.text import LANGUAGES
 
-__all__ = ["BUILTIN", "Factory", "Parameter", "build", "check_parameters", "factories", "parameters_of"]
+__all__ = [
+    "BUILTIN",
+    "Factory",
+    "Parameter",
+    "build",
+    "check_parameters",
+    "factories",
+    "parameter_faults",
+    "parameters_of",
+]
 
 Factory = Callable[..., Retriever]
 REQUIRED = inspect.Parameter.empty
@@ -157,9 +166,9 @@ def parameters_of(name: str) -> dict[str, Parameter]:
     return {one.name: _parameter(one, hints.get(one.name, Any)) for one in signed if one.kind is not one.VAR_KEYWORD}
 
 
-def check_parameters(name: str, parameters: Mapping[str, Any]) -> None:
-    """Raise an error unless a retriever takes these parameters. Builds nothing."""
-    known = parameters_of(name)
+def parameter_faults(name: str, parameters: Mapping[str, Any]) -> list[str]:
+    """Why a retriever does not take these parameters; nothing when it does. Builds nothing."""
+    known, faults = parameters_of(name), []
     signed = inspect.signature(_factory(name)).parameters.values()
     takes_any = any(one.kind is one.VAR_KEYWORD for one in signed)
     for key, value in parameters.items():
@@ -167,12 +176,17 @@ def check_parameters(name: str, parameters: Mapping[str, Any]) -> None:
             try:
                 known[key].check(value)
             except RankgaugeError as error:
-                raise RankgaugeError(f"{name}: {error}") from None
+                faults.append(f"{name}: {error}")
         elif not takes_any:
-            raise RankgaugeError(f"{name} has no parameter {key!r}.{_nearby(key, known)}")
-    missing = [key for key, parameter in known.items() if parameter.required and key not in parameters]
-    if missing:
-        raise RankgaugeError(f"{name} needs the parameter {missing[0]!r}: {known[missing[0]].doc}".rstrip(": "))
+            faults.append(f"{name} has no parameter {key!r}.{_nearby(key, known)}")
+    missing = [known[key] for key in known if known[key].required and key not in parameters]
+    return faults + [f"{name} needs the parameter {one.name!r}: {one.doc}".rstrip(": ") for one in missing]
+
+
+def check_parameters(name: str, parameters: Mapping[str, Any]) -> None:
+    """Raise an error unless a retriever takes these parameters."""
+    if faults := parameter_faults(name, parameters):
+        raise RankgaugeError(faults[0])
 
 
 def build(name: str, corpus: Mapping[str, str], **parameters: Any) -> Retriever:

@@ -88,10 +88,10 @@ def hits_of(
     if len(set(ids)) < len(ids):
         first: dict[str, Hit] = {}
         repeated = [hit.id for hit in hits if first.setdefault(hit.id, hit) is not hit]
-        _add(faults, "duplicate", f"{len(repeated)} repeated documents, such as {repeated[0]!r}; the first counts")
+        _add(faults, "duplicate", f"{_n(repeated, 'repeated document')}, such as {repeated[0]!r}; the first counts")
         hits = list(first.values())
     if len(hits) > k:
-        _add(faults, "too_many", f"{len(hits)} results where {k} were asked for; cut to {k}")
+        _add(faults, "too_many", f"{_n(hits, 'result')} where {k} {'was' if k == 1 else 'were'} asked for; cut to {k}")
         del hits[k:]
     return hits, faults
 
@@ -109,6 +109,15 @@ def _tidy(results: Any, k: int) -> list[Hit] | None:
     if not math.isfinite(sum(scores)) or list(scores) != sorted(scores, reverse=True):
         return None
     return list(map(_as_hit, results))
+
+
+def _n(listed: list[Any], noun: str) -> str:
+    """How many there are: 1 result, 2 results."""
+    return f"{len(listed)} {noun}{'' if len(listed) == 1 else 's'}"
+
+
+def _not_finite(n: int) -> str:
+    return "1 score that is NaN or infinite" if n == 1 else f"{n} scores that are NaN or infinite"
 
 
 def _add(faults: list[ListFault], kind: str, message: str) -> None:
@@ -166,7 +175,7 @@ def _columns(
             f"({fields_of(entries[0])})"
         )
     if without:
-        _add(faults, "no_id", f"{len(without)} results without an id, the first at rank {without[0]}; dropped")
+        _add(faults, "no_id", f"{_n(without, 'result')} without an id, the first at rank {without[0]}; dropped")
     if distances and len(scores) > 1:
         # Called a distance but larger for better results, as inner products are in some stores.
         values = [score for score in scores if score is not None]
@@ -264,7 +273,7 @@ def _ordered(ids: list[str], scores: list[float | None], faults: list[ListFault]
         absent = len(ids) - len(known)
         _add(faults, "no_score", f"{absent} of {len(ids)} results without a score, put behind those with one")
     if len(finite) < len(known):
-        _add(faults, "not_finite", f"{len(known) - len(finite)} scores that are NaN or infinite")
+        _add(faults, "not_finite", _not_finite(len(known) - len(finite)))
     high, low = max(finite, default=0.0), min(finite, default=0.0)
     behind = iter(range(1, len(ids) + 1))
     values = [

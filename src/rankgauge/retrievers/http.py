@@ -24,6 +24,7 @@ __all__ = ["HttpRetriever", "fill"]
 _RETRIED: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
 _DEFAULT_BODY: Final = {"query": "{query}", "k": "{k}"}
 _STALE: Final = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)
+_NO_HOST = re.compile(r"[\s\x00-\x20\x7f{}<>\"\\^`|]")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -62,19 +63,26 @@ class HttpRetriever:
         headers: Mapping[str, str] | None = None,
         timeout: float = 30.0,
     ) -> None:
+        for given, value in (("url", url), ("method", method), ("ids", ids), ("scores", scores)):
+            if not isinstance(value, str) and not (value is None and given == "scores"):
+                raise RetrieverError(f"{given}={value!r} must be a text")
         self.url, self.method, self.timeout = url, method.upper(), check_number("timeout", timeout, 0.001)
-        parts = urlsplit(url)
         try:
+            parts = urlsplit(url)
             self._address = (parts.hostname, parts.port)
         except ValueError as error:
             raise RetrieverError(f"the URL {url!r} cannot be read: {error}") from None
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if parts.scheme not in ("http", "https") or not parts.hostname or _NO_HOST.search(parts.hostname):
             raise RetrieverError(f"the URL {url!r} must begin with http:// or https:// and name a host")
         self._secure = ssl.create_default_context() if parts.scheme == "https" else None
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._target = quote(target, safe="/?&=%{}:;,@!$'()*+~[]")  # blanks and letters that no URL may hold
         self.body = _DEFAULT_BODY if body is None and "{query}" not in url else body
-        if "{query}" not in url and "{query}" not in json.dumps(self.body, ensure_ascii=False):
+        try:
+            written = json.dumps(self.body, ensure_ascii=False)
+        except (TypeError, ValueError) as error:
+            raise RetrieverError(f"the body cannot be written as JSON: {error}") from None
+        if "{query}" not in url and "{query}" not in written:
             raise RetrieverError("{query} stands neither in the url nor in the body: the retriever would never see it")
         self._as_parameters = self.method == "GET" and self.body is not None
         if self._as_parameters and not isinstance(self.body, Mapping):
@@ -240,11 +248,18 @@ def _lost(value: Any, done: Path, step: str | int | None, text: str) -> str:
 def _filled(headers: Mapping[str, str]) -> dict[str, str]:
     """Headers with the variables of the environment in their places."""
     filled = {}
+    if not isinstance(headers, Mapping):
+        raise RetrieverError(f"headers={headers!r} must be a dictionary from name to text")
     for name, text in headers.items():
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise RetrieverError(f"the header {name} must be a text, not {text!r}")
         for variable in _VARIABLE.findall(text):
             if variable not in os.environ:
                 raise RetrieverError(f"the header {name} needs the environment variable {variable}, which is not set")
-        filled[name] = _VARIABLE.sub(lambda found: os.environ[found[1]], text)
+        value = _VARIABLE.sub(lambda found: os.environ[found[1]], text).strip()
+        if any(c in "\r\n\0" or ord(c) > 255 for c in value):  # the value may be a secret and is not shown
+            raise RetrieverError(f"the header {name} holds what no header may: line ends, or letters beyond Latin-1")
+        filled[name] = value
     return filled
 
 

@@ -140,7 +140,10 @@ class Journal:
             self._write(_HEADER)
             return
         if not data.startswith(_HEADER):
-            raise RetrieverError(f"{self.path} is no journal of rankgauge and is left as it is; name another file")
+            raise RetrieverError(
+                f"{self.path} is no journal of rankgauge, or its beginning is damaged, and is left as it is; "
+                "name another file, or forget the answers kept for a plan: rankgauge run --fresh PLAN.toml"
+            )
         for line in data[len(_HEADER) :].splitlines():
             try:
                 record = json.loads(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import socket
 import threading
 import time
 from collections import deque
@@ -15,7 +16,7 @@ from rankgauge.retrievers.hits import Hit, ListFault
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.searcher import Response, Searcher
 
-__all__ = ["Slot", "Work", "worth_retrying"]
+__all__ = ["Slot", "Work", "unreachable", "worth_retrying"]
 
 _LONGEST_PAUSE: Final = 300.0  # a retriever that asks for more is taken as one that failed
 _STATUSES: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
@@ -23,6 +24,7 @@ _PASSING: Final = (
     *("timeout", "timedout", "ratelimit", "toomanyrequests", "throttl", "unavailable"),
     *("connectionerror", "connecterror", "networkerror", "remoteprotocolerror"),
 )
+_NO_CONNECTION: Final = ("connecterror", "connecttimeout", "connectionerror", "newconnection", "connectionrefused")
 
 
 def worth_retrying(error: BaseException) -> bool:
@@ -41,6 +43,21 @@ def worth_retrying(error: BaseException) -> bool:
                 return status in _STATUSES
     names = [kind.__name__.lower() for kind in type(error).__mro__]
     return any(word in name for name in names for word in _PASSING)
+
+
+def unreachable(error: BaseException) -> bool:
+    """Whether no connection came about or held: nobody listens there, the host is unknown, or it hangs up.
+
+    What an error came from is looked at too, and errors of clients that are not known here are told by their names.
+    """
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, ConnectionRefusedError | socket.gaierror):
+            return True
+        if any(word in kind.__name__.lower() for kind in type(seen).__mro__[:-1] for word in _NO_CONNECTION):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False
 
 
 class Slot:
@@ -116,7 +133,7 @@ class Work:
             if asked <= _LONGEST_PAUSE:
                 return float(asked)
         said = str(error) if isinstance(error, RetrieverError) else f"{type(error).__name__}: {error}"
-        self._record(slot, [], seconds, said)
+        self._record(slot, [], seconds, said, unreachable=unreachable(error))
         return None
 
     def give_up(self, slot: Slot, reason: str) -> bool:
@@ -141,17 +158,31 @@ class Work:
         self.finished.set()
 
     def _record(
-        self, slot: Slot, hits: list[Hit], seconds: float, error: str | None, faults: Sequence[ListFault] = ()
+        self,
+        slot: Slot,
+        hits: list[Hit],
+        seconds: float,
+        error: str | None,
+        faults: Sequence[ListFault] = (),
+        *,
+        unreachable: bool = False,
     ) -> None:
         with self.lock:
             if not slot.given_up and not self.stop.is_set():
-                self._store(slot, hits, seconds, error, faults)
+                self._store(slot, hits, seconds, error, faults, unreachable=unreachable)
 
     def _store(
-        self, slot: Slot, hits: list[Hit], seconds: float, error: str | None, faults: Sequence[ListFault] = ()
+        self,
+        slot: Slot,
+        hits: list[Hit],
+        seconds: float,
+        error: str | None,
+        faults: Sequence[ListFault] = (),
+        *,
+        unreachable: bool = False,
     ) -> None:
         assert slot.query is not None
-        answer = Answer(slot.query, hits, seconds, error, slot.tries, False, faults)
+        answer = Answer(slot.query, hits, seconds, error, slot.tries, False, faults, unreachable)
         if self.journal is not None:
             try:
                 self.journal.add(slot.text, self.k, answer.to_record())
