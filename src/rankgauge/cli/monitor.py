@@ -1,0 +1,194 @@
+"""`rankgauge monitor`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankgauge.cli import options
+
+if TYPE_CHECKING:
+    from rankgauge.history.store import History
+    from rankgauge.monitoring.monitor import Monitor
+    from rankgauge.monitoring.plan import MonitorPlan
+
+__all__ = ["monitor"]
+
+_WORDS = {
+    "en": {
+        "fine": "{path}: monitor {name!r}, {systems}, alerts to {channels}: nothing wrong with it",
+        "serving": "metrics at http://{host}:{port}/metrics",
+        "relearned": "{name}: learned figures forgotten, {count} open incidents ended; the next look begins anew",
+        "every": 'say when to look: --once, --every 1h, or every = "1h" in [monitor]',
+    },
+    "zh": {
+        "fine": "{path}：监测 {name!r}，{systems}，告警发往 {channels}：没有问题",
+        "serving": "指标位于 http://{host}:{port}/metrics",
+        "relearned": "{name}：已清除学到的参照，结束 {count} 个未恢复事件；下次检查重新开始学习",
+        "every": '请说明何时检查：--once、--every 1h，或在 [monitor] 中写 every = "1h"',
+    },
+}
+
+
+@click.command()
+@click.argument("plan", metavar="PLAN.toml")
+@click.option("--once", is_flag=True, help="Look once and end: for cron and systemd timers.")
+@click.option("--every", metavar="TIME", help="Look again and again: 15m, 1h, 1d. Default: the plan's.")
+@click.option("--check", is_flag=True, help="Only look whether the plan is right.")
+@click.option("--status", is_flag=True, help="Show what is watched and what is open, without looking.")
+@click.option("--relearn", is_flag=True, help="Forget what was learned, after a change that was meant.")
+@click.option("--history", "location", metavar="PATH|URL", help="Where the history is kept; default: the plan's.")
+@click.option("--metrics-port", type=int, metavar="PORT", help="Serve /metrics for Prometheus on this port.")
+@click.option("--metrics-host", default="127.0.0.1", show_default=True, help="Address to serve the metrics on.")
+@options.json_flag
+@options.lang
+def monitor(
+    plan: str,
+    once: bool,
+    every: str | None,
+    check: bool,
+    status: bool,
+    relearn: bool,
+    location: str | None,
+    metrics_port: int | None,
+    metrics_host: str,
+    as_json: bool,
+    language: str,
+) -> None:
+    """Watch live retrievers: ask them on schedule, keep every look, and raise one alert when something has changed.
+
+    The plan is one for `rankgauge run`, with a table [monitor] and channels [[alert]]. Looking often does not raise
+    false alarms: the evidence of all looks is weighed together, and how rarely chance alone can raise an alarm is
+    stated by --status.
+
+    \b
+    Exit status of --once: 0 nothing is open, 1 an incident is open, 2 an error, 3 another monitor is at it.
+    """
+    from rankgauge.errors import DataError
+    from rankgauge.monitoring.plan import load_monitor_plan, seconds_of
+
+    words = _WORDS[language]
+    loaded = load_monitor_plan(plan, history=location)
+    if check:
+        systems = ", ".join(system.name for system in loaded.run.systems)
+        channels = ", ".join(channel.name for channel in loaded.channels)
+        click.echo(words["fine"].format(path=plan, name=loaded.name, systems=systems, channels=channels))
+        return
+    seconds = seconds_of(every) if every else loaded.every
+    if seconds is None and not (once or status or relearn):
+        raise DataError(words["every"])
+    with _opened(loaded) as history:
+        if relearn:
+            _relearn(history, loaded, words)
+        if status:
+            _show(history, loaded, as_json, language)
+        if relearn or status:
+            return
+        watcher = _monitor(history, loaded, language)
+        server = _metrics(watcher, metrics_port, metrics_host, words)
+        try:
+            if once:
+                sys.exit(_once(watcher, as_json))
+            _stopped_by_signals(watcher)
+            assert seconds is not None
+            watcher.forever(seconds)
+        finally:
+            if server is not None:
+                server.stop()
+
+
+def _opened(plan: MonitorPlan) -> History:
+    from pathlib import Path
+
+    from rankgauge.history.location import resolve
+    from rankgauge.history.store import History
+
+    place = resolve(plan.history)
+    if place.path is not None and place.path.parent == Path(plan.run.folder / ".rankgauge"):
+        place.path.parent.mkdir(exist_ok=True)
+    return History.open(place)
+
+
+def _relearn(history: History, plan: MonitorPlan, words: dict[str, str]) -> None:
+    import datetime
+
+    from rankgauge.history.lease import Lease
+    from rankgauge.monitoring.ingest import relearn
+
+    with Lease(history, f"monitor {plan.name}"):
+        count = relearn(history, plan.name, datetime.datetime.now(datetime.UTC))
+    click.echo(words["relearned"].format(name=plan.name, count=count))
+
+
+def _show(history: History, plan: MonitorPlan, as_json: bool, language: str) -> None:
+    from rankgauge.monitoring.status import status_of
+
+    state = status_of(history, plan)
+    if as_json:
+        from rankgauge.formats.json_values import dumps
+
+        click.echo(dumps(state).decode())
+        return
+    from rankgauge.reports.monitoring import render_status
+    from rankgauge.reports.tables import terminal_width
+
+    click.echo(render_status(state, language=language, width=terminal_width()), nl=False)
+
+
+def _monitor(history: History, plan: MonitorPlan, language: str) -> Monitor:
+    import datetime
+
+    from rankgauge.monitoring.monitor import Monitor
+
+    def log(text: str) -> None:
+        now = datetime.datetime.now(datetime.UTC)
+        click.echo(f"{now:%Y-%m-%dT%H:%M:%SZ} {text}", err=True)
+
+    return Monitor(plan, history, log, language)
+
+
+def _metrics(watcher: Monitor, port: int | None, host: str, words: dict[str, str]) -> Any:
+    if port is None:
+        return None
+    from rankgauge.monitoring.metrics import Metrics
+
+    watcher.metrics = Metrics()
+    watcher.begin_metrics()
+    server = watcher.metrics.serve(port, host)
+    watcher.log(words["serving"].format(host=server.host, port=server.port))
+    return server
+
+
+def _once(watcher: Monitor, as_json: bool) -> int:
+    """One look; the exit status."""
+    from rankgauge.monitoring.monitor import open_incidents
+    from rankgauge.monitoring.observing import pending
+
+    taken = watcher.once()
+    if taken is None:
+        kept = pending(watcher.plan.pending, watcher.plan.name)
+        return 2 if kept or not watcher.stood_by else 3
+    standing = open_incidents(watcher.history, watcher.plan.name)
+    if as_json:
+        from rankgauge.formats.json_values import dumps
+
+        shown = {"monitor": watcher.plan.name, "look": taken.number, "status": taken.status}
+        shown |= {"opened": taken.opened, "closed": taken.closed, "open": standing}
+        click.echo(dumps(shown).decode())
+    return 1 if standing else 0
+
+
+def _stopped_by_signals(watcher: Monitor) -> None:
+    """The first signal ends it after the look at hand; the second at once. What is stored is whole either way."""
+
+    def end(number: int, frame: object) -> None:
+        if watcher.stop.is_set():
+            raise KeyboardInterrupt
+        watcher.stop.set()
+        watcher.say("stopping")
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)

@@ -1,0 +1,1 @@
+"""Live retrievers watched over time: looks, change detection, drift, incidents, alerts, metrics."""

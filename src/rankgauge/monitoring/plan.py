@@ -1,0 +1,197 @@
+"""What a monitor is to do: a plan for `rankgauge run` with the tables `[monitor]` and `[[alert]]` in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rankgauge.errors import DataError, FormatError, RankgaugeError
+from rankgauge.experiments.plan import RunPlan, load_plan
+from rankgauge.experiments.plan_reader import Reader
+from rankgauge.experiments.targets import parse_latency, parse_target
+from rankgauge.history.location import VARIABLE
+from rankgauge.measures import parse_measure
+from rankgauge.measures.explanations import LANGUAGES
+from rankgauge.monitoring.channels import Channel, check_alerts
+from rankgauge.monitoring.watching import Limit, Watching
+
+__all__ = ["MonitorPlan", "load_monitor_plan", "seconds_of"]
+
+_NUMBER = (int, float)
+_KNOWN: dict[str, type | tuple[type, ...]] = {
+    "name": str,
+    "history": str,
+    "every": str,
+    "kind": str,
+    "baseline": str,
+    "documents": str,
+    "tolerance": _NUMBER,
+    "slices": bool,
+    "latency": bool,
+    "latency_tolerance": _NUMBER,
+    "allowed_errors": _NUMBER,
+    "reference": int,
+    "false_alarm_every": _NUMBER,
+    "thresholds": list,
+    "lang": str,
+}
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_EVERY = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class MonitorPlan:
+    """A plan that has been checked."""
+
+    run: RunPlan
+    """Without a cache: each look asks the retrievers anew."""
+    name: str
+    history: str
+    """Path or address of the history."""
+    every: float | None
+    """Seconds from look to look."""
+    watching: Watching
+    baseline: str | None
+    documents: str | None
+    """`module:function` that gives the texts of gold documents, where no corpus file does."""
+    channels: list[Channel]
+    language: str = "en"
+    """Of the alerts."""
+
+    @property
+    def pending(self) -> Path:
+        """Folder for looks that the history could not take yet."""
+        return self.run.folder / ".rankgauge" / "pending"
+
+
+def seconds_of(text: str) -> float:
+    """Seconds of a time such as 30s, 15m, 1h or 1d."""
+    found = _EVERY.fullmatch(text.strip())
+    if found is None or float(found[1]) == 0:
+        raise DataError(f"{text!r} is no time between looks; write 30s, 15m, 1h or 1d")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def load_monitor_plan(path: str | Path, *, history: str | None = None) -> MonitorPlan:
+    """Read and check a plan with its `[monitor]` and `[[alert]]` tables. All faults are in one `FormatError`."""
+    faults: list[str] = []
+    run: RunPlan | None = None
+    try:
+        run = load_plan(path)
+    except FormatError as error:
+        if error.total > len(error.faults) or not Path(path).is_file():
+            raise
+        faults = [str(fault) for fault in error.faults]
+    try:
+        content = tomllib.loads(Path(path).read_text("utf-8"))
+    except tomllib.TOMLDecodeError:
+        raise FormatError(str(path), faults) from None
+    read = Reader()
+    if "monitor" not in content:
+        read.fault("monitor", 'missing; begin with [monitor] and every = "1h"')
+    found = read.table(content, "monitor", _KNOWN)
+    watching = _watching(read, found)
+    every = _every(read, found)
+    place = _history(read, found, Path(path).parent, history)
+    channels, wrong = check_alerts(content.get("alert", [{"url": "console"}]))
+    documents = found.get("documents")
+    if documents is not None and ":" not in documents:
+        read.fault("monitor.documents", f"must be module:function, not {documents!r}")
+    name = found.get("name", Path(path).stem)
+    if not name.strip() or not name.isprintable():
+        read.fault("monitor.name", f"{name!r} is no name for a monitor")
+    language = found.get("lang", "en")
+    if language not in LANGUAGES:
+        read.fault("monitor.lang", f"must be one of {', '.join(LANGUAGES)}, not {language!r}")
+    faults += [*read.faults, *wrong]
+    if run is not None:
+        unknown = {limit.figure for limit in watching.limits} - set(_figures(run))
+        faults += [f"monitor.thresholds: {figure} is not among the plan's measures" for figure in sorted(unknown)]
+    if faults or run is None:
+        raise FormatError(str(path), faults, hint="rankgauge monitor --check looks again without asking anything")
+    plain = replace(run, serving=replace(run.serving, cache=None), sweep=None)
+    return MonitorPlan(plain, name, place, every, watching, found.get("baseline"), documents, channels, language)
+
+
+def _figures(run: RunPlan) -> list[str]:
+    from rankgauge.experiments.evaluation import make_plan
+
+    return [*map(str, make_plan(run.measures, run.contract).measures), "p50", "p95", "p99"]
+
+
+def _watching(read: Reader, found: Mapping[str, Any]) -> Watching:
+    for key, least, most in (
+        ("tolerance", 0, 1),
+        ("latency_tolerance", 0, 100),
+        ("allowed_errors", 0, 0.5),
+        ("reference", 5, 1000),
+        ("false_alarm_every", 10, 1e9),
+    ):
+        if key in found and not least <= found[key] <= most:
+            read.fault(f"monitor.{key}", f"must lie between {least:g} and {most:g}, not {found[key]!r}")
+            return Watching()
+    kind = found.get("kind", "fixed")
+    if kind not in ("fixed", "stream"):
+        read.fault("monitor.kind", f'must be "fixed" (the same queries each time) or "stream" (new ones), not {kind!r}')
+    names = ("tolerance", "slices", "latency", "latency_tolerance", "allowed_errors", "reference", "false_alarm_every")
+    given = {name: found[name] for name in names if name in found}
+    return Watching(**given, stream=kind == "stream", limits=tuple(_limits(read, found.get("thresholds", []))))
+
+
+def _limits(read: Reader, texts: list[Any]) -> list[Limit]:
+    limits = []
+    for text in texts:
+        try:
+            if not isinstance(text, str):
+                raise DataError(f'{text!r} is no threshold; write "R@10 < 0.75" or "p95 > 200ms"')
+            limits.append(_limit(text))
+        except RankgaugeError as error:
+            read.fault("monitor.thresholds", str(error))
+    return limits
+
+
+def _limit(text: str) -> Limit:
+    if re.match(r"\s*p\d\d\b", text):
+        latency = parse_latency(text)
+        return Limit(latency.text, latency.statistic, latency.operator, latency.seconds)
+    target = parse_target(text)
+    if target.relation != "absolute" or target.operator is None:
+        raise DataError(f"{text!r} is no plain threshold; write it as: R@10 < 0.75")
+    return Limit(target.text, str(parse_measure(target.measure)), target.operator, target.value)
+
+
+def _every(read: Reader, found: Mapping[str, Any]) -> float | None:
+    if "every" not in found:
+        return None
+    try:
+        return seconds_of(found["every"])
+    except DataError as error:
+        read.fault("monitor.every", str(error))
+        return None
+
+
+def _history(read: Reader, found: Mapping[str, Any], folder: Path, given: str | None) -> str:
+    """The option, else the plan's own, else the environment's, else a file beside the plan."""
+    if given:
+        return given
+    written: str | None = found.get("history")
+    if written is None:
+        return os.environ.get(VARIABLE) or str(folder / ".rankgauge" / "history.db")
+    names = _VARIABLE.findall(written)
+    unset = [name for name in names if not os.environ.get(name)]
+    if unset:
+        read.fault("monitor.history", f"the environment variable {unset[0]} is not set")
+        return written
+    if "://" in written and "@" in written and not names:
+        read.fault(
+            "monitor.history",
+            'an address with a user stands in the environment, not in a plan: history = "${RANKGAUGE_DB}"',
+        )
+    place = _VARIABLE.sub(lambda match: os.environ[match[1]], written)
+    return place if "://" in place else str(folder / place)

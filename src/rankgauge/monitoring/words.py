@@ -1,0 +1,56 @@
+"""The lines of a monitor's log, in English and Chinese."""
+
+from __future__ import annotations
+
+__all__ = ["WORDS"]
+
+WORDS: dict[str, dict[str, str]] = {
+    "en": {
+        "abandoned": "look {number}, begun {started}, was broken off; nothing of it was counted",
+        "waiting": "{count} looks that could not be stored before are taken in now",
+        "done": "look {number}: {figures}",
+        "invalid": "look {number}: no score was taken: {reason}",
+        "partly": "look {number}: {system} gave no score: {reason}",
+        "nothing": "look {number}: no new queries since the last look",
+        "opened": "ALERT {title}",
+        "closed": "recovered: {title}",
+        "anew": "{system}: test set, contract or measures changed; it is learned anew from look {number} on",
+        "kept": "the history cannot take the look: {error}; it is kept in {path} and tried again",
+        "lost": "the look cannot be kept: {error}; it is lost, and the next one comes on schedule",
+        "unstored": "the history cannot be used: {error}; trying again in {seconds:.0f} s",
+        "back": "the history can be used again",
+        "held": "another monitor is at work on {name!r}; nothing was asked",
+        "standby": "another monitor holds {name!r}; standing by",
+        "took": "took over {name!r}",
+        "lease": "the hold on {name!r} was lost; another monitor may have it",
+        "missed": "{count} looks were missed while this machine was asleep or busy; looking now",
+        "set_back": "the clock was set back by {seconds:.0f} s; looks go on by the time that passes",
+        "set_on": "the clock was set forward, or the machine was asleep, for {seconds:.0f} s",
+        "stopping": "stopping after this look",
+        "broken": "look failed: {error}",
+    },
+    "zh": {
+        "abandoned": "第 {number} 次检查（开始于 {started}）中断；其结果未计入",
+        "waiting": "现在补记此前未能保存的 {count} 次检查",
+        "done": "第 {number} 次检查：{figures}",
+        "invalid": "第 {number} 次检查：没有得到分数：{reason}",
+        "partly": "第 {number} 次检查：{system} 没有得到分数：{reason}",
+        "nothing": "第 {number} 次检查：上次以来没有新的查询",
+        "opened": "告警 {title}",
+        "closed": "已恢复：{title}",
+        "anew": "{system}：测试集、约定或指标有变化；从第 {number} 次检查起重新学习",
+        "kept": "历史库暂时无法写入：{error}；结果保存在 {path}，稍后重试",
+        "lost": "结果无法保存：{error}；本次检查丢失，下一次照常进行",
+        "unstored": "历史库无法使用：{error}；{seconds:.0f} 秒后重试",
+        "back": "历史库恢复可用",
+        "held": "另一个监测进程正在处理 {name!r}；本次未执行检查",
+        "standby": "另一个监测进程正在运行 {name!r}；本进程待命",
+        "took": "已接管 {name!r}",
+        "lease": "已失去对 {name!r} 的占用；可能有另一个监测进程在运行",
+        "missed": "机器休眠或繁忙期间错过了 {count} 次检查；现在立即检查",
+        "set_back": "时钟被拨回 {seconds:.0f} 秒；检查按实际经过的时间继续",
+        "set_on": "时钟被拨快或机器休眠，共 {seconds:.0f} 秒",
+        "stopping": "本次检查后停止",
+        "broken": "检查失败：{error}",
+    },
+}

@@ -1,0 +1,152 @@
+"""Metrics, as Prometheus reads them from the port."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+
+from rankgauge.errors import DataError, MissingExtraError
+from rankgauge.monitoring.metrics import Metrics
+
+AT = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
+RULES = Path(__file__).parents[2] / "docs" / "monitoring" / "rankgauge-alerts.yml"
+Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def parsed(text: str) -> Samples:
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def value(samples: Samples, name: str, **labels: str) -> float | None:
+    return samples.get((f"rankgauge_{name}", tuple(sorted(labels.items()))))
+
+
+def looked(metrics: Metrics) -> None:
+    key = ("bm25", "nDCG@10", "")
+    metrics.look(
+        "搜索",
+        status="done",
+        finished=AT,
+        scores={key: 0.431, ("bm25", "R@10", 'tag "a\\b"'): 0.6},
+        references={key: 0.512},
+        log10_evidence={key: 400.5},
+        latency={("bm25", "0.95"): 0.12, ("bm25", 0.5): 0.03},
+        failed={"bm25": 2},
+        open_incidents={"quality": 1},
+    )
+
+
+def test_over_http() -> None:
+    metrics = Metrics()
+    looked(metrics)
+    metrics.alerts({("ops", "sent"): 2, ("ops", "failed"): 1})
+    metrics.alerts({("ops", "sent"): 1})
+    with metrics.serve(0) as server:
+        with urllib.request.urlopen(f"http://{server.host}:{server.port}/metrics", timeout=5) as answer:
+            assert answer.status == 200
+            samples = parsed(answer.read().decode("utf-8"))
+        port = server.port
+    one = {"monitor": "搜索", "system": "bm25"}
+    series = {**one, "measure": "nDCG@10", "slice": ""}
+    assert value(samples, "score", **series) == 0.431
+    assert value(samples, "score", **one, measure="R@10", slice='tag "a\\b"') == 0.6
+    assert value(samples, "score_reference", **series) == 0.512
+    assert value(samples, "evidence", **series) == 400.5
+    assert value(samples, "latency_seconds", **one, quantile="0.95") == 0.12
+    assert value(samples, "latency_seconds", **one, quantile="0.5") == 0.03
+    assert value(samples, "failed_queries", **one) == 2
+    assert value(samples, "incidents_open", monitor="搜索", kind="quality") == 1
+    assert value(samples, "last_look_timestamp_seconds", monitor="搜索") == AT.timestamp()
+    assert value(samples, "last_valid_look_timestamp_seconds", monitor="搜索") == AT.timestamp()
+    assert value(samples, "looks_total", monitor="搜索", status="done") == 1
+    assert value(samples, "alerts_total", channel="ops", outcome="sent") == 3
+    assert value(samples, "alerts_total", channel="ops", outcome="failed") == 1
+    with socket.socket() as probe:  # stopped: the port is free again
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_an_invalid_look_keeps_the_last_scores() -> None:
+    metrics = Metrics()
+    looked(metrics)
+    metrics.look("搜索", status="invalid", finished=AT.timestamp() + 60, open_incidents={"down": 1})
+    samples = parsed(metrics.text())
+    assert value(samples, "last_look_timestamp_seconds", monitor="搜索") == AT.timestamp() + 60
+    assert value(samples, "last_valid_look_timestamp_seconds", monitor="搜索") == AT.timestamp()
+    assert value(samples, "looks_total", monitor="搜索", status="invalid") == 1
+    assert value(samples, "score", monitor="搜索", system="bm25", measure="nDCG@10", slice="") == 0.431
+    assert value(samples, "incidents_open", monitor="搜索", kind="quality") == 0
+    assert value(samples, "incidents_open", monitor="搜索", kind="down") == 1
+
+
+def test_series_that_are_gone_disappear_and_other_monitors_stay() -> None:
+    metrics = Metrics()
+    looked(metrics)
+    other = {("hybrid", "AP", ""): 0.3}
+    metrics.look("other", status="done", finished=AT, scores=other)
+    metrics.look("搜索", status="done", finished=AT, scores={("bm25", "AP", ""): 0.2, ("bm25", "RR", ""): None})
+    scores = {labels: v for (name, labels), v in parsed(metrics.text()).items() if name == "rankgauge_score"}
+    assert sorted(scores.values()) == [0.2, 0.3]
+
+
+def test_a_start_sets_counters_to_zero_and_remembers_the_last_looks() -> None:
+    metrics = Metrics()
+    metrics.begin("search", ["ops"], last_look=AT, last_valid_look=AT.timestamp() - 60)
+    samples = parsed(metrics.text())
+    assert value(samples, "looks_total", monitor="search", status="done") == 0
+    assert value(samples, "looks_total", monitor="search", status="invalid") == 0
+    assert [value(samples, "alerts_total", channel="ops", outcome=o) for o in ("sent", "failed", "given_up")] == [0] * 3
+    assert value(samples, "last_look_timestamp_seconds", monitor="search") == AT.timestamp()
+    assert value(samples, "last_valid_look_timestamp_seconds", monitor="search") == AT.timestamp() - 60
+
+
+def test_two_registries_do_not_meet() -> None:
+    looked(Metrics())
+    assert "nDCG" not in Metrics().text()
+
+
+def test_a_port_that_is_taken() -> None:
+    with Metrics().serve(0) as server, pytest.raises(DataError, match=rf"port {server.port} of 127.0.0.1 is in use; "):
+        Metrics().serve(server.port)
+
+
+@pytest.mark.parametrize(("port", "host"), [(-1, "127.0.0.1"), (65536, "127.0.0.1"), (0, "192.0.2.1")])
+def test_a_port_that_cannot_be(port: int, host: str) -> None:
+    with pytest.raises(DataError, match=r"port"):
+        Metrics().serve(port, host)
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    with pytest.raises(MissingExtraError, match=re.escape("pip install 'rankgauge[guard]'")):
+        Metrics()
+
+
+def test_the_rules_use_metrics_that_there_are() -> None:
+    metrics = Metrics()
+    looked(metrics)
+    metrics.alerts({("ops", outcome): 1 for outcome in ("sent", "failed", "given_up")})
+    samples = parsed(metrics.text())
+    known = {name for name, _ in samples}
+    labels = {name for _, pairs in samples for name, _ in pairs}
+    (group,) = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
+    assert len(group["rules"]) == 6
+    for rule in group["rules"]:
+        assert set(re.findall(r"rankgauge_\w+", rule["expr"])) <= known
+        assert set(re.findall(r"\$labels\.(\w+)", str(rule["annotations"]))) <= labels
+    promtool = shutil.which("promtool")
+    if promtool is not None:
+        subprocess.run([promtool, "check", "rules", str(RULES)], check=True, capture_output=True)

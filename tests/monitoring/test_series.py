@@ -1,0 +1,134 @@
+"""Figures over looks: learning, exact retrievers, noise, streams, limits, and what is written down between looks."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from rankgauge.monitoring.series import Level, Rate, Sensitivity, Stream, Threshold
+
+SENSITIVE = Sensitivity(0.01, threshold=1e5)
+
+
+def reloaded(series):  # type: ignore[no-untyped-def]
+    """As after a restart."""
+    return type(series).from_dict(json.loads(json.dumps(series.to_dict())))
+
+
+def feed(level: Level, values: list[float], first: int = 1, last: float | None = None) -> list[tuple[int, str, int]]:
+    """All changes with the look they came at; the series is written down and read back before each look."""
+    found = []
+    for number, value in enumerate(values, start=first):
+        level.__dict__.update(vars(reloaded(level)))
+        change = level.look(value, number, same=None if last is None else value == last)
+        last = value
+        if change is not None:
+            found.append((number, change.event, change.began))
+    return found
+
+
+def test_an_exact_retriever_is_known_after_three_looks_and_a_fall_shows_at_once() -> None:
+    level = Level(SENSITIVE)
+    assert feed(level, [0.0] * 50) == []
+    assert level.phase == "exact"
+    assert feed(level, [-0.02], 51, 0.0) == [(51, "alarm", 51)]
+    assert level.phase == "provisional"
+    assert feed(level, [-0.02] * 30, 52, -0.02) == []
+    assert level.phase == "exact"
+    assert feed(level, [0.0], 82, -0.02) == [(82, "recovered", 82)]
+
+
+def test_a_rise_or_a_small_fall_is_no_alarm() -> None:
+    level = Level(SENSITIVE)
+    assert feed(level, [0.0] * 5 + [0.2] * 50 + [-0.009] * 200) == []
+
+
+def test_a_fall_does_not_become_the_norm() -> None:
+    """The noise is learned anew, the point it is held against is not: the fall stays an incident until it is mended."""
+    level = Level(SENSITIVE)
+    found = feed(level, [0.0] * 5 + [-0.05] * 500 + [0.0] * 10)
+    assert [event for _, event, _ in found] == ["alarm", "recovered"]
+    assert found[0] == (6, "alarm", 6)
+    assert found[1][2] == 506
+
+
+def test_a_wobbling_retriever_is_learned_and_a_fall_is_found_with_its_beginning() -> None:
+    rng = np.random.default_rng(8)
+    level = Level(SENSITIVE)
+    assert feed(level, (0.004 * rng.standard_normal(400)).tolist()) == []
+    assert level.phase == "watching"
+    found = feed(level, (-0.04 + 0.004 * rng.standard_normal(30)).tolist(), 401)
+    assert found[0][1] == "alarm"
+    assert found[0][0] <= 405
+    assert found[0][2] in (401, 402)
+
+
+def test_one_wild_look_of_a_wobbling_retriever_is_no_alarm() -> None:
+    rng = np.random.default_rng(9)
+    level = Level(SENSITIVE)
+    values = (0.004 * rng.standard_normal(200)).tolist()
+    values[100] = -0.9
+    assert feed(level, values) == []
+
+
+def test_a_baseline_is_held_from_the_first_look_on() -> None:
+    level = Level(SENSITIVE).with_reference()
+    assert feed(level, [-0.05] * 3)[0] == (2, "alarm", 1)
+
+
+def test_an_exact_retriever_that_begins_to_wobble_is_learned_without_a_storm() -> None:
+    rng = np.random.default_rng(10)
+    level = Level(SENSITIVE)
+    found = feed(level, [0.0] * 10 + (0.004 * rng.standard_normal(1000)).tolist())
+    assert len(found) <= 2
+    assert level.phase == "watching"
+
+
+def test_a_stream_learns_its_level_and_finds_a_fall() -> None:
+    rng = np.random.default_rng(3)
+    stream = Stream(Sensitivity(0.01, reference=200, threshold=1e5))
+    changes = []
+    for number in range(1, 301):
+        level = 0.8 if number <= 150 else 0.6
+        change = stream.look((rng.random(10) < level).astype(float).tolist(), number)
+        stream = reloaded(stream)
+        if change is not None:
+            changes.append((number, change))
+    assert changes
+    assert changes[0][1].event == "alarm"
+    assert 150 < changes[0][0] < 200
+    assert 140 < changes[0][1].began <= 165
+
+
+@pytest.mark.parametrize("learned", [0.0, 1.0])
+def test_a_stream_at_the_edge(learned: float) -> None:
+    stream = Stream(Sensitivity(0.01, reference=200, threshold=1e5))
+    for number in range(1, 40):
+        assert stream.look([learned] * 10, number) is None
+    if learned == 1.0:
+        assert any(stream.look([0.0] * 10, number) for number in range(40, 45))
+
+
+def test_errors_above_what_is_allowed() -> None:
+    rng = np.random.default_rng(2)
+    rate = Rate.allowed(0.01, 1e5)
+    for number in range(1, 2001):  # a failing query now and then is allowed
+        assert rate.look(float(rng.random() < 0.3) / 60, number) is None
+    change = None
+    for number in range(2001, 2030):
+        change = change or rate.look(0.04, number)
+        rate = reloaded(rate)
+    assert change is not None
+    assert change.event == "alarm"
+
+
+def test_a_plain_limit() -> None:
+    limit = Threshold()
+    said = []
+    for number, crossed in enumerate([False, True, True, False, True, False, False, False], start=1):
+        if change := limit.look(crossed, number):
+            said.append((number, *change))
+        limit = reloaded(limit)
+    assert said == [(2, "alarm", 2), (7, "recovered", 6)]
