@@ -138,6 +138,12 @@ def main() -> None:
     print("    " + json.dumps(timed, indent=2).replace("\n", "\n    "))
     results["runner"] = timed
 
+    print("\nA history of 10,000 records (goals: list, show and trend under 1 s, storing one under 50 ms)")
+    command = [sys.executable, "-m", "benchmarks.history"]
+    timed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    print("    " + json.dumps(timed, indent=2).replace("\n", "\n    "))
+    results["history"] = timed
+
     print("\nPeak memory of --stream (goal: below 400 MB whatever the length)")
     for label in ("marco", "marco_x4"):
         run = FOLDER / f"{label}.run"

@@ -8,6 +8,7 @@ import click
 
 from rankgauge.cli import options
 from rankgauge.cli.evaluate import check_standard_input, named_runs
+from rankgauge.cli.keeping import Keeping, keeping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,6 +90,7 @@ def _showing(command: Any) -> Any:
     "--quick", is_flag=True, help="Leave out the ranges over unjudged documents and tied orders, and result lists."
 )
 @options.input_formats
+@keeping
 @_showing
 def compare(
     qrels: str,
@@ -100,6 +102,9 @@ def compare(
     quick: bool,
     qrels_format: str | None,
     run_format: str | None,
+    keep: bool,
+    history: str | None,
+    label: str | None,
     form: str | None,
     as_json: bool,
     charts: str | None,
@@ -128,6 +133,7 @@ def compare(
         if choices["baseline"] not in (None, ablation):
             raise DataError("--ablation names the baseline; leave out --baseline")
         choices["baseline"] = ablation
+    kept = Keeping(keep, history, label)
     wanted = measures or DEFAULT_MEASURES
     make_plan(wanted, choices.get("contract"))
     sides = {key: choices[key] for key in ("corpus", "collapse_chunks")}
@@ -140,7 +146,20 @@ def compare(
 
         split = rerank_of(comparison)
     paths = {"judgments": qrels, **{f"run:{name}": path for name, path in named.items()}, **_files(sides)}
-    _show(comparison, paths, form, charts, digits, language, output, slices=by == "tag", whole=not quick, rerank=split)
+    record = _show(
+        comparison,
+        paths,
+        form,
+        charts,
+        digits,
+        language,
+        output,
+        slices=by == "tag",
+        whole=not quick,
+        rerank=split,
+        keep=keep,
+    )
+    kept.store(record, language)
 
 
 def _files(sides: Mapping[str, str | None]) -> dict[str, str]:
@@ -197,8 +216,9 @@ def _show(
     slices: bool = False,
     whole: bool = True,
     rerank: Any = None,
-) -> None:
-    """Print the record of a comparison, or write it whole."""
+    keep: bool = False,
+) -> dict[str, Any]:
+    """Print the record of a comparison, or write it whole; the record."""
     from pathlib import Path
 
     from rankgauge.experiments.comparison_record import comparison_record
@@ -208,7 +228,7 @@ def _show(
     from rankgauge.reports.comparison import render
     from rankgauge.reports.tables import terminal_width
 
-    keep = form in ("json", "html")
+    keep = keep or form in ("json", "html")
     inputs = {
         key: {"path": path, "sha256": Source(path).sha256()} for key, path in paths.items() if Path(path).is_file()
     }
@@ -236,3 +256,4 @@ def _show(
         width = terminal_width(to_file=output is not None)
         data = render(record, form, digits=digits, language=chosen, width=width).encode()
     write_whole(output or "-", data)
+    return record

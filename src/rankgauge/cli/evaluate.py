@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.keeping import Keeping, keeping
 
 __all__ = ["check_standard_input", "evaluate", "evaluate_files", "named_runs"]
 
@@ -33,6 +34,7 @@ _FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
     "--stream", is_flag=True, help="Never hold a whole run in memory: only for TREC text in files, grouped by query."
 )
 @options.input_formats
+@keeping
 @options.digits
 @options.lang
 @options.output
@@ -45,6 +47,9 @@ def evaluate(
     per_query: bool,
     qrels_format: str | None,
     run_format: str | None,
+    keep: bool,
+    history: str | None,
+    label: str | None,
     digits: int,
     language: str,
     output: str | None,
@@ -61,12 +66,14 @@ def evaluate(
     )
     if form == "trec_eval" and choices["contract"] is None:
         choices["contract"] = "trec_eval"
+    kept = Keeping(keep, history, label)
     choices |= options.read_choices(choices)
-    keep = form == "json"
+    whole = keep or form == "json"
     record = evaluate_files(
-        qrels, runs, measures, qrels_format, run_format, keep=keep, per_query=keep or per_query, **choices
+        qrels, runs, measures, qrels_format, run_format, keep=whole, per_query=whole or per_query, **choices
     )
     show(record, form, per_query=per_query, digits=digits, language=language, output=output)
+    kept.store(record, language)
 
 
 def evaluate_files(
@@ -84,13 +91,14 @@ def evaluate_files(
     from rankgauge.experiments.evaluation import DEFAULT_MEASURES, make_plan
     from rankgauge.experiments.evaluation import evaluate as score_run
     from rankgauge.experiments.record import record_of
-    from rankgauge.formats import Source, load_qrels, open_run
+    from rankgauge.formats import Source, load_judgments, load_qrels, open_run
 
     wanted = measures or DEFAULT_MEASURES
     make_plan(wanted, choices.get("contract"))  # a misspelled measure should not cost the time to read the files
     named = named_runs(runs)
     check_standard_input([qrels, *named.values()], stream=bool(choices.get("stream")))
-    judgments = load_qrels(qrels, qrels_format)
+    whole = keep and Path(qrels).is_file()  # a record keeps the tags of a test set
+    judgments = load_judgments(qrels, qrels_format) if whole else load_qrels(qrels, qrels_format)
     sources = {name: Source(path) for name, path in named.items()}
     results = [
         score_run(judgments, open_run(source, run_format), wanted, name=name, **choices)
@@ -101,7 +109,7 @@ def evaluate_files(
         if Path(qrels).is_file():
             inputs["judgments"] = {"path": qrels, "sha256": Source(qrels).sha256()}
         inputs |= {f"run:{name}": {"path": source.name, "sha256": source.sha256()} for name, source in sources.items()}
-    return record_of(results, inputs=inputs, per_query=per_query, provenance=keep)
+    return record_of(results, inputs=inputs, per_query=per_query, provenance=keep, test_set=judgments)
 
 
 def show(record: dict[str, Any], form: str, *, per_query: bool, digits: int, language: str, output: str | None) -> None:

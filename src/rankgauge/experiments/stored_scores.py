@@ -17,7 +17,7 @@ from rankgauge.stats.family import Settings
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["compare_stored"]
+__all__ = ["compare_records", "compare_stored"]
 
 _QUERY = ("query", "query_id", "qid", "查询", "问题")
 _SYSTEM = ("system", "run", "name", "系统")
@@ -45,7 +45,7 @@ def compare_stored(
     sources = [Source(path) for path in files]
     if all(source.head(64).lstrip()[:1] == b"{" for source in sources):
         records = [check_record(read_json(source), source.name) for source in sources]
-        return _of_records(records, list(files), measure, force, baseline, Settings.of(**settings))
+        return compare_records(records, list(files), measure=measure, force=force, baseline=baseline, **settings)
     if len(files) > 1:
         raise DataError("give one table of scores, or several records; a table and others cannot be mixed")
     from rankgauge.formats.tables import read_table
@@ -128,14 +128,17 @@ def _numbers(column: pl.Series, name: str, where: str) -> list[float | None]:
     return numbers.to_list()
 
 
-def _of_records(
+def compare_records(
     records: Sequence[Mapping[str, Any]],
     names: Sequence[str],
-    measure: str | None,
-    force: bool,
-    baseline: str | None,
-    settings: Settings,
+    *,
+    measure: str | None = None,
+    force: bool = False,
+    baseline: str | None = None,
+    **settings: Any,
 ) -> Comparison:
+    """Compare the systems of records, query by query; `names` tell the records apart in messages."""
+    chosen = Settings.of(**settings)
     forced: list[str] = []
     for record, name in zip(records, names, strict=True):
         if not record["queries"]:
@@ -170,7 +173,7 @@ def _of_records(
             systems[name] = System(name, values, counted)
     lower = {m["name"]: m.get("lower_is_better", False) for m in records[0]["measures"]}
     scored = [Scored(name, lower[name], _bounds(name)) for name in shared]
-    comparison = Comparison(queries, scored, systems, settings, baseline=baseline)
+    comparison = Comparison(queries, scored, systems, chosen, baseline=baseline)
     if forced:
         told = "; ".join(dict.fromkeys(forced))
         comparison.remarks.append(

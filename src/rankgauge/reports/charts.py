@@ -34,6 +34,7 @@ __all__ = [
     "converter",
     "default_pair",
     "domain_of",
+    "drawn",
     "mean_charts",
     "per_query_charts",
     "save_charts",
@@ -281,11 +282,7 @@ def save_charts(
     pair: tuple[str, str] | None = None,
 ) -> list[Path]:
     """Write every chart of a record as PNG and SVG into a folder, which is made if need be; the files written."""
-    tool = converter()
-    if language == "zh" and not _draws_chinese(tool):
-        raise RankgaugeError(
-            "no font on this machine has Chinese characters: install one, such as fonts-noto-cjk, or choose --lang en"
-        )
+    _tool_for(language)
     charts = charts_of(record, language, measure=measure, pair=pair)
     target = Path(folder)
     try:
@@ -294,13 +291,29 @@ def save_charts(
         raise RankgaugeError(f"{target}: the folder cannot be made: {error.strerror or error}") from None
     written = []
     for chart in charts:
-        spec = _sized(chart.complete())
-        svg: str = tool.vegalite_to_svg(spec, config=theme("light", background="white"))
-        for ending, data in (("svg", svg.encode()), ("png", tool.svg_to_png(svg, scale=2.0))):
+        for ending, data in drawn(chart, language).items():
             path = target / f"{chart.name}.{ending}"
             write_whole(path, data)
             written.append(path)
     return written
+
+
+def drawn(chart: Chart, language: Language = "en", endings: Sequence[str] = ("svg", "png")) -> dict[str, bytes]:
+    """A chart as the contents of files, by their ending."""
+    tool = _tool_for(language)
+    svg: str = tool.vegalite_to_svg(_sized(chart.complete()), config=theme("light", background="white"))
+    made = {"svg": lambda: svg.encode(), "png": lambda: bytes(tool.svg_to_png(svg, scale=2.0))}
+    return {ending: made[ending]() for ending in endings}
+
+
+def _tool_for(language: Language) -> Any:
+    """The converter, if it can write the language."""
+    tool = converter()
+    if language == "zh" and not _draws_chinese(tool):
+        raise RankgaugeError(
+            "no font on this machine has Chinese characters: install one, such as fonts-noto-cjk, or choose --lang en"
+        )
+    return tool
 
 
 def _sized(spec: Spec) -> Spec:

@@ -1,0 +1,1 @@
+"""Records over time, in a database: SQLite by default, PostgreSQL by URL."""

@@ -1,0 +1,114 @@
+"""Engines: how connections to SQLite and PostgreSQL are set up."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+from rankgauge.errors import DataError, FormatError
+from rankgauge.history.faults import unwritable
+from rankgauge.history.location import VARIABLE, Location
+from rankgauge.history.sql import sa
+
+__all__ = ["WRITE", "engine_for", "look_at_file"]
+
+WRITE = "rankgauge_write"
+"""The execution option of a connection that is going to write."""
+_PAUSE = 0.01
+
+
+def look_at_file(location: Location, *, create: bool) -> None:
+    """Faults of the path that SQLite would only call `unable to open database file`."""
+    try:
+        _look_at_file(location, create=create)
+    except PermissionError:
+        raise unwritable(location) from None
+
+
+def _look_at_file(location: Location, *, create: bool) -> None:
+    path = location.path
+    if path is None:
+        return
+    if path.is_dir():
+        raise FormatError(str(path), [f"this is a folder; name a file in it, such as {path / 'history.db'}"])
+    if path.exists():
+        if not path.is_file():
+            raise FormatError(str(path), ["this is no file that can hold a database; name another"])
+        return
+    if not create:
+        raise DataError(
+            f"there is no history at {path} yet: 'rankgauge history add' or --keep begins one, and --history or "
+            f"{VARIABLE} names another"
+        )
+    _folder_of(path, make=location.default)
+
+
+def _folder_of(path: Path, *, make: bool) -> None:
+    folder = path.parent
+    if make:
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise DataError(f"the folder {str(folder)!r} cannot be made: {error.strerror or error}") from None
+    if not folder.is_dir():
+        raise FormatError(str(path), [f"the folder {str(folder)!r} does not exist; make it first"])
+
+
+def engine_for(location: Location, timeout: float) -> sa.Engine:
+    """An engine; nothing is connected yet."""
+    if location.sqlite:
+        return _sqlite(location, timeout)
+    from rankgauge.retrievers.extras import optional
+
+    optional("psycopg", "a history in PostgreSQL", "psycopg", "postgresql")
+    defaults = {"connect_timeout": "10", "application_name": "rankgauge"}
+    url = location.url.update_query_dict({k: v for k, v in defaults.items() if k not in location.url.query})
+    # Before a connection is used again it is tried: after the server was away the next one is simply made anew.
+    return sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
+
+
+def _sqlite(location: Location, timeout: float) -> sa.Engine:
+    options: dict[str, Any] = {"hide_parameters": True}
+    if "timeout" not in location.url.query:
+        options["connect_args"] = {"timeout": timeout}
+    if location.memory:  # one connection, or every one would have a database of its own
+        options["poolclass"] = sa.pool.StaticPool
+        options["connect_args"] = {"check_same_thread": False}
+    engine = sa.create_engine(location.url, **options)
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: Any) -> None:
+        # Python's module would begin transactions by itself, too late and not for changes of tables: `begin` does it.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA foreign_keys=ON")
+        if not location.memory:
+            _write_ahead(cursor, timeout)
+            cursor.execute("PRAGMA synchronous=FULL")
+        cursor.close()
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        # A transaction that reads first and writes later could find another writer between and fail at once, so one
+        # that is going to write takes its turn at the beginning.
+        write = connection.get_execution_options().get(WRITE, False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    return engine
+
+
+def _write_ahead(cursor: sqlite3.Cursor, timeout: float) -> None:
+    """Readers and a writer side by side. The file remembers it; SQLite does not wait for others to make the change."""
+    if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+        return
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+        time.sleep(_PAUSE)

@@ -1,0 +1,90 @@
+"""What goes wrong with a database, in words that name it and say what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rankgauge.errors import DataError, FormatError, RankgaugeError
+from rankgauge.history.location import VARIABLE, Location
+from rankgauge.history.sql import sa
+
+__all__ = ["told", "unwritable"]
+
+_ELSEWHERE = f"or keep the history elsewhere with --history or {VARIABLE}"
+
+
+@contextmanager
+def told(location: Location) -> Iterator[None]:
+    """Turn a driver's error into a `RankgaugeError`. A broken constraint is the caller's own affair and passes."""
+    try:
+        yield
+    except sa.exc.IntegrityError:
+        raise
+    except sa.exc.DBAPIError as error:
+        known = _known(location, error.orig or error)
+        if known is None:
+            raise
+        raise known from None
+    except sa.exc.TimeoutError:
+        raise DataError(f"{location}: all connections are in use; try again") from None
+    except (sqlite3.OperationalError, sqlite3.DatabaseError) as error:  # before SQLAlchemy has the connection
+        raise _of_sqlite(location, error) from None
+
+
+def _known(location: Location, error: BaseException) -> RankgaugeError | None:
+    if isinstance(error, sqlite3.Error):
+        return _of_sqlite(location, error)
+    return _of_postgresql(location, error)
+
+
+def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:
+    code = getattr(error, "sqlite_errorcode", None) or 0
+    primary, place = code & 0xFF, str(location)
+    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return DataError(
+            f"{place}: locked: another process has been writing to it all the while; try again when it is done"
+        )
+    if primary == sqlite3.SQLITE_NOTADB:
+        return FormatError(place, [f"this is no history, nor any SQLite database; name another file, {_ELSEWHERE}"])
+    if primary == sqlite3.SQLITE_CORRUPT:
+        return FormatError(place, ["the database is damaged; put back a copy of it, or begin a new one"])
+    if primary == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_WRITE:
+        return DataError(
+            f"{place}: nothing was written: the disk is full, or the file has reached its limit; make room "
+            f"('rankgauge history prune'), {_ELSEWHERE}"
+        )
+    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return unwritable(location)
+    return DataError(f"{place}: {error}")
+
+
+def unwritable(location: Location) -> DataError:
+    return DataError(
+        f"{location}: it cannot be opened for writing; change the permissions of the file and of its folder, "
+        f"{_ELSEWHERE}"
+    )
+
+
+_STATES = {
+    "53100": "the server's disk is full; make room there",
+    "53300": "the server has no connection left; try again later",
+    "42501": "this user may not do that; grant the user the rights on the tables",
+    "25006": "the server takes no changes: it is a read-only copy; name the primary server",
+    "22021": "the server's encoding cannot hold this text; use a database with UTF-8",
+}
+
+
+def _of_postgresql(location: Location, error: BaseException) -> RankgaugeError | None:
+    state = getattr(error, "sqlstate", None) or ""
+    said = " ".join(location.scrubbed(str(error)).split())
+    if state in _STATES:
+        return DataError(f"{location}: {_STATES[state]} ({said})")
+    gone = not state or state[:2] in ("08", "28", "3D", "57", "58", "53")
+    if gone and type(error).__name__ != "ProgrammingError":
+        return DataError(
+            f"{location}: the server cannot be used: {said or 'the connection was lost'}; see that it is running and "
+            "that host, user, password and database are right, then try again"
+        )
+    return None if state[:2] in ("42", "22", "23") else DataError(f"{location}: {said}")

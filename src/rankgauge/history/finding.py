@@ -1,0 +1,86 @@
+"""Finding records: by reference, and by what they must match."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Any
+
+from rankgauge.errors import DataError, MeasureError
+from rankgauge.history.location import Location
+from rankgauge.history.rows import Stored
+from rankgauge.history.schema import records
+from rankgauge.history.sql import sa
+
+__all__ = ["find", "light", "matching", "measure_names", "stored_of"]
+
+_LATEST = re.compile(r"latest(?:~(\d{1,9}))?", re.IGNORECASE)
+_UID = re.compile(r"[0-9a-f]{6,64}", re.IGNORECASE)
+_LARGEST = 2**31 - 1
+_LIGHT = [column for column in records.c if column.name != "document"]
+
+
+def light() -> sa.Select[Any]:
+    """All of a record but its document."""
+    return sa.select(*_LIGHT)
+
+
+def stored_of(row: sa.Row[Any], *, new: bool = False) -> Stored:
+    return Stored(**row._mapping, new=new)
+
+
+def matching(
+    wanted: sa.Select[Any], *, label: str | None, since: datetime.datetime | None, until: datetime.datetime | None
+) -> sa.Select[Any]:
+    """since <= created < until, with the label."""
+    if label is not None:
+        wanted = wanted.where(records.c.label == label)
+    if since is not None:
+        wanted = wanted.where(records.c.created >= since)
+    if until is not None:
+        wanted = wanted.where(records.c.created < until)
+    return wanted
+
+
+def measure_names(measure: str) -> list[str]:
+    """How a measure may be named in records: as this project spells it, or as scores from elsewhere were named."""
+    from rankgauge.measures import parse_measure  # here, for it takes numpy, which a list does without
+
+    try:
+        known = str(parse_measure(measure))
+    except MeasureError:
+        return [measure]
+    return list(dict.fromkeys([known, measure]))
+
+
+def find(connection: sa.Connection, reference: str, location: Location, label: str | None = None) -> Stored:
+    """The one record that a reference means."""
+    text = reference.strip()
+    latest = _LATEST.fullmatch(text)
+    if latest:
+        back = int(latest[1] or 0)
+        wanted = matching(light(), label=label, since=None, until=None)
+        wanted = wanted.order_by(records.c.created.desc(), records.c.id.desc()).limit(1).offset(back)
+        row = connection.execute(wanted).one_or_none()
+        if row is None:
+            counted = matching(sa.select(sa.func.count()).select_from(records), label=label, since=None, until=None)
+            count = connection.execute(counted).scalar()
+            which = "" if label is None else f" with the label {label!r}"
+            raise DataError(f"{location}: there is no record {text!r}: it holds {count}{which}")
+        return stored_of(row)
+    if text.isascii() and text.isdigit() and int(text) <= _LARGEST:
+        row = connection.execute(light().where(records.c.id == int(text))).one_or_none()
+        if row is not None:
+            return stored_of(row)
+    if _UID.fullmatch(text):
+        wanted = light().where(records.c.uid.startswith(text.lower())).limit(3)
+        rows = connection.execute(wanted).all()
+        if len(rows) == 1:
+            return stored_of(rows[0])
+        if rows:
+            both = ", ".join(str(row.id) for row in rows)
+            raise DataError(f"{location}: several records begin with {text!r} ({both}, ...); give more of it")
+    raise DataError(
+        f"{location}: there is no record {text!r}; name one by its number in 'rankgauge history list', by six or more "
+        "characters of its uid, or as latest, latest~1, ..."
+    )

@@ -1,0 +1,94 @@
+"""Where the history is: a file of SQLite, or a PostgreSQL server."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankgauge.errors import DataError
+from rankgauge.history.sql import sa
+
+__all__ = ["DEFAULT", "VARIABLE", "Location", "resolve"]
+
+VARIABLE = "RANKGAUGE_HISTORY"
+DEFAULT = ".rankgauge/history.db"
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://")
+_SECRET = ("password", "sslpassword")
+_REMEDY = "give a file, sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE"
+
+
+@dataclass(frozen=True)
+class Location:
+    """A database's address. Its text never shows a password."""
+
+    url: sa.URL
+    path: Path | None
+    """The file, if it is one."""
+    default: bool = False
+    """Whether nobody chose it: then its folder is made as well."""
+
+    @property
+    def sqlite(self) -> bool:
+        return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def memory(self) -> bool:
+        return self.sqlite and self.path is None
+
+    def __str__(self) -> str:
+        if self.path is not None:
+            return str(self.path)
+        if self.memory:
+            return "the history in memory"
+        # A password may stand among the options too.
+        return self.url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
+
+    def __repr__(self) -> str:
+        return f"Location({str(self)!r})"
+
+    def scrubbed(self, text: str) -> str:
+        """A driver's message without the password, should it hold it."""
+        from urllib.parse import quote, quote_plus
+
+        for secret in (self.url.password, *(self.url.query.get(name) for name in _SECRET)):
+            if secret:
+                for spelled in {str(secret), quote(str(secret), safe=""), quote_plus(str(secret))}:
+                    text = text.replace(spelled, "***")
+        return text
+
+
+def resolve(text: str | os.PathLike[str] | None = None) -> Location:
+    """The place asked for, else the one the environment names, else `.rankgauge/history.db` under this folder."""
+    given = os.fspath(text) if text else os.environ.get(VARIABLE, "")
+    if not given:
+        return _file(Path(DEFAULT), default=True)
+    scheme = _SCHEME.match(given)
+    if scheme is None:
+        return _file(Path(given))
+    try:
+        url = sa.make_url(given)
+    except (sa.exc.ArgumentError, ValueError):  # its message may repeat the address
+        raise DataError(f"{_masked(given)} is no address of a database; {_REMEDY}") from None
+    backend = url.get_backend_name()
+    if backend == "sqlite":
+        if url.database in (None, "", ":memory:"):
+            return Location(url, None)
+        return Location(url, Path(str(url.database)))
+    if backend in ("postgresql", "postgres"):
+        if not url.database:
+            raise DataError(f"{_masked(given)} names no database; {_REMEDY}")
+        return Location(url.set(drivername="postgresql+psycopg"), None)
+    raise DataError(f"{_masked(given)}: a history cannot be kept in {backend!r}; {_REMEDY}")
+
+
+def _file(path: Path, *, default: bool = False) -> Location:
+    if str(path) == ":memory:":
+        return Location(sa.make_url("sqlite://"), None)
+    return Location(sa.URL.create("sqlite", database=str(path)), path, default)
+
+
+def _masked(text: str) -> str:
+    """An address that cannot be read, without what may be a password: all from the first colon to the last @."""
+    return re.sub(r"://.*@", "://***@", text, flags=re.DOTALL)

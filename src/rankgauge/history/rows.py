@@ -1,0 +1,69 @@
+"""What the store gives back: records without their documents, means, points of a trend."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Mean", "Point", "Pruned", "Stored"]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A record in the history, without its document."""
+
+    id: int
+    uid: str
+    created: datetime.datetime
+    stored: datetime.datetime
+    kind: str
+    label: str | None
+    test_set: str | None
+    corpus: str | None
+    contract: str | None
+    git: str | None
+    rankgauge: str
+    queries: int
+    new: bool = False
+    """Whether `add` has just stored it; a record that was there already is not stored again."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """One system's mean of one measure, with its interval where it has one."""
+
+    record_id: int
+    system: str
+    measure: str
+    value: float
+    low: float | None
+    high: float | None
+    queries: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """A mean at the time its record was made, with what tells whether its neighbours are the same quantity."""
+
+    record_id: int
+    uid: str
+    created: datetime.datetime
+    label: str | None
+    test_set: str | None
+    contract: str | None
+    git: str | None
+    system: str
+    measure: str
+    value: float
+    low: float | None
+    high: float | None
+    queries: int
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """What was removed, or would be; and what stays although it was asked for, since a baseline needs it."""
+
+    gone: Sequence[Stored]
+    held: Sequence[Stored]

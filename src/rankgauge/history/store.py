@@ -1,0 +1,306 @@
+"""The history: records stored once, found again, listed, traced over time, pruned and given back as they were."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from rankgauge.errors import DataError
+from rankgauge.history.connecting import WRITE, engine_for, look_at_file
+from rankgauge.history.faults import told
+from rankgauge.history.finding import find, light, matching, measure_names, stored_of
+from rankgauge.history.location import Location, resolve
+from rankgauge.history.migrating import REVISIONS, current, migrate, newer
+from rankgauge.history.rows import Mean, Point, Pruned, Stored
+from rankgauge.history.schema import baselines, means, records
+from rankgauge.history.sql import sa
+
+if TYPE_CHECKING:
+    from rankgauge.history.entry import Entry
+
+__all__ = ["History"]
+
+_TIMEOUT = 30.0
+_MANY = 500
+_MEAN = [column for column in means.c if column.name != "position"]
+Moment = datetime.datetime
+
+
+class History:
+    """Records in a database. `History.open` opens it; it is a context manager, and several threads may use it."""
+
+    def __init__(self, location: Location, engine: sa.Engine) -> None:
+        self.location = location
+        self.engine = engine
+
+    @classmethod
+    def open(
+        cls,
+        location: str | os.PathLike[str] | Location | None = None,
+        *,
+        create: bool = True,
+        timeout: float = _TIMEOUT,
+    ) -> History:
+        """Open the history at a path or URL (see `resolve`), and bring its tables to this release's.
+
+        `create` makes one where there is none; `timeout` is how many seconds to wait for other writers of a file.
+        """
+        place = location if isinstance(location, Location) else resolve(location)
+        look_at_file(place, create=create)
+        history = cls(place, engine_for(place, timeout))
+        try:
+            with history.read() as connection:
+                at = current(connection)
+            if at is not None and at not in REVISIONS:
+                raise newer(place, at)
+            if at is None and not create:
+                raise DataError(f"there is no history in {place} yet: 'rankgauge history add' or --keep begins one")
+            if at != REVISIONS[-1]:
+                with history.begin() as connection:
+                    migrate(connection, place)
+        except BaseException:
+            history.close()
+            raise
+        return history
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    def __enter__(self) -> History:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def begin(self) -> Iterator[sa.Connection]:
+        """A connection in a write transaction: committed at the end, rolled back by an exception."""
+        with self._transaction(write=True) as connection:
+            yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """A connection in a transaction that only reads."""
+        with self._transaction(write=False) as connection:
+            yield connection
+
+    @contextmanager
+    def _transaction(self, *, write: bool) -> Iterator[sa.Connection]:
+        with told(self.location), self.engine.connect() as connection:
+            connection.execution_options(**{WRITE: write})
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def _within(self, connection: sa.Connection | None) -> Iterator[sa.Connection]:
+        """The caller's write transaction, or an own one."""
+        if connection is not None:
+            yield connection
+        else:
+            with self.begin() as own:
+                yield own
+
+    def add(
+        self,
+        record: Mapping[str, Any],
+        *,
+        label: str | None = None,
+        connection: sa.Connection | None = None,
+        name: str = "the record",
+    ) -> Stored:
+        """Store a record; one that is there already stays as it is, and nothing is counted twice.
+
+        `name` is what messages call it.
+        """
+        from rankgauge.history.entry import entry_of
+
+        entry = entry_of(record, label, name)
+        with self._within(connection) as open_:
+            return self._add(entry, open_)
+
+    def _add(self, entry: Entry, connection: sa.Connection) -> Stored:
+        if connection.dialect.name == "postgresql":
+            from sqlalchemy.dialects.postgresql import insert
+        else:
+            from sqlalchemy.dialects.sqlite import insert  # type: ignore[assignment]
+        wanted = (
+            insert(records).values(**entry.row).on_conflict_do_nothing(index_elements=["uid"]).returning(records.c.id)
+        )
+        number = connection.execute(wanted).scalar()
+        if number is not None and entry.means:
+            connection.execute(sa.insert(means), [{**mean, "record_id": number} for mean in entry.means])
+        row = connection.execute(light().where(records.c.uid == entry.row["uid"])).one()
+        return stored_of(row, new=number is not None)
+
+    def records(
+        self,
+        *,
+        label: str | None = None,
+        system: str | None = None,
+        measure: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        test_set: str | None = None,
+        limit: int | None = None,
+    ) -> list[Stored]:
+        """Records newest first: since <= created < until; `test_set` may be the beginning of its hash."""
+        wanted = matching(light(), label=label, since=since, until=until)
+        if test_set is not None:
+            wanted = wanted.where(records.c.test_set.startswith(test_set, autoescape=True))
+        if system is not None or measure is not None:
+            inner = sa.select(means.c.record_id).where(means.c.record_id == records.c.id)
+            if system is not None:
+                inner = inner.where(means.c.system == system)
+            if measure is not None:
+                inner = inner.where(means.c.measure.in_(measure_names(measure)))
+            wanted = wanted.where(inner.exists())
+        wanted = wanted.order_by(records.c.created.desc(), records.c.id.desc()).limit(limit)
+        with self.read() as connection:
+            return [stored_of(row) for row in connection.execute(wanted)]
+
+    def get(self, reference: str | int, *, label: str | None = None) -> Stored:
+        """A record by its number, the beginning of its uid (six or more characters), `latest` or `latest~2`.
+
+        With a label, `latest` is the latest of those with that label.
+        """
+        with self.read() as connection:
+            return find(connection, str(reference), self.location, label)
+
+    def document(self, record: Stored | str | int) -> dict[str, Any]:
+        """The record itself, as it was stored."""
+        import json
+
+        value: dict[str, Any] = json.loads(self.raw(record))
+        return value
+
+    def raw(self, record: Stored | str | int) -> bytes:
+        """The record as canonical JSON, the very bytes that its uid is the hash of."""
+        with self.read() as connection:
+            found = record if isinstance(record, Stored) else find(connection, str(record), self.location)
+            packed = connection.execute(sa.select(records.c.document).where(records.c.id == found.id)).scalar()
+        if packed is None:
+            raise DataError(f"{self.location}: record {found.id} has been removed meanwhile")
+        return _unpacked(packed, found.id, self.location)
+
+    def means(self, ids: Iterable[int]) -> dict[int, list[Mean]]:
+        """The means of some records, in the order in which a record names its systems and measures."""
+        found: dict[int, list[Mean]] = {}
+        with self.read() as connection:
+            for chunk in _chunks(list(ids)):
+                wanted = sa.select(*_MEAN).where(means.c.record_id.in_(chunk))
+                for row in connection.execute(wanted.order_by(means.c.record_id, means.c.position)):
+                    found.setdefault(row.record_id, []).append(Mean(**row._mapping))
+        return found
+
+    def baseline_names(self) -> dict[int, list[str]]:
+        """Names of the current baselines by the record they point at."""
+        last = sa.select(baselines.c.name, sa.func.max(baselines.c.version).label("version"))
+        latest = last.group_by(baselines.c.name).subquery()
+        wanted = (
+            sa.select(baselines.c.record_id, baselines.c.name)
+            .join(latest, (latest.c.name == baselines.c.name) & (latest.c.version == baselines.c.version))
+            .order_by(baselines.c.name)
+        )
+        found: dict[int, list[str]] = {}
+        with self.read() as connection:
+            for row in connection.execute(wanted):
+                found.setdefault(row.record_id, []).append(row.name)
+        return found
+
+    def trend(
+        self,
+        measure: str,
+        *,
+        system: str | None = None,
+        label: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        limit: int | None = None,
+    ) -> list[Point]:
+        """One measure's means over time, oldest first; `limit` takes the newest so many records."""
+        r, names = records.c, measure_names(measure)
+        columns = (r.uid, r.created, r.label, r.test_set, r.contract, r.git)
+        wanted: sa.Select[Any] = sa.select(*_MEAN, *columns)
+        wanted = wanted.join(records, r.id == means.c.record_id).where(means.c.measure.in_(names))
+        if system is not None:
+            wanted = wanted.where(means.c.system == system)
+        wanted = matching(wanted, label=label, since=since, until=until)
+        if limit is not None:
+            inner = sa.select(means.c.record_id).where(means.c.measure.in_(names))
+            if system is not None:
+                inner = inner.where(means.c.system == system)
+            newest = matching(sa.select(r.id), label=label, since=since, until=until).where(r.id.in_(inner))
+            wanted = wanted.where(r.id.in_(newest.order_by(r.created.desc(), r.id.desc()).limit(limit)))
+        with self.read() as connection:
+            rows = connection.execute(wanted.order_by(r.created, r.id, means.c.position)).all()
+            if not rows:
+                raise DataError(f"{self.location}: {self._nothing(connection, measure, names)}")
+        return [Point(**row._mapping) for row in rows]
+
+    def _nothing(self, connection: sa.Connection, measure: str, names: Sequence[str]) -> str:
+        """Why a trend is empty, and what there is."""
+        known = list(connection.execute(sa.select(means.c.measure).distinct().order_by(means.c.measure)).scalars())
+        if not set(names) & set(known):
+            return f"no record has the measure {measure!r}; there are: {', '.join(known) or 'no records at all'}"
+        wanted = sa.select(means.c.system).where(means.c.measure.in_(names)).distinct().order_by(means.c.system)
+        labels = sa.select(records.c.label).where(records.c.label.is_not(None)).distinct().order_by(records.c.label)
+        systems = ", ".join(connection.execute(wanted).scalars())
+        told_labels = ", ".join(connection.execute(labels).scalars()) or "none"
+        return f"no record of {measure} is left by this choice; systems there: {systems}; labels: {told_labels}"
+
+    def prune(
+        self,
+        *,
+        keep: int | None = None,
+        before: Moment | None = None,
+        label: str | None = None,
+        dry_run: bool = False,
+    ) -> Pruned:
+        """Remove all but the newest `keep` records, or those made before a moment; with both, what either would leave
+        stays. What a baseline points at, now or in the past, is never removed."""
+        if keep is None and before is None:
+            raise DataError("say what to prune: all but the newest records (keep), or those before a date (before)")
+        if keep is not None and keep < 0:
+            raise DataError(f"{keep} records cannot be kept; give 0 or more")
+        r = records.c
+        order = (r.created.desc(), r.id.desc())
+        wanted = matching(light(), label=label, since=None, until=before)
+        if keep is not None:
+            newest = matching(sa.select(r.id), label=label, since=None, until=None).order_by(*order).limit(keep)
+            wanted = wanted.where(r.id.not_in(newest))
+        with self.read() if dry_run else self.begin() as connection:
+            found = [stored_of(row) for row in connection.execute(wanted.order_by(*order))]
+            needed = set(connection.execute(sa.select(baselines.c.record_id)).scalars())
+            needed |= set(connection.execute(sa.select(baselines.c.anchor_id)).scalars())
+            gone = [record for record in found if record.id not in needed]
+            if not dry_run:
+                for chunk in _chunks([record.id for record in gone]):
+                    connection.execute(sa.delete(records).where(r.id.in_(chunk)))
+        return Pruned(gone, [record for record in found if record.id in needed])
+
+    def export(self, wanted: Iterable[Stored] | None = None) -> Iterator[tuple[Stored, bytes]]:
+        """Records as canonical JSON, byte for byte as they were stored: the given ones, or all, oldest first."""
+        chosen = list(reversed(self.records())) if wanted is None else list(wanted)
+        for record in chosen:
+            yield record, self.raw(record)
+
+
+def _unpacked(packed: bytes, number: int, location: Location) -> bytes:
+    try:
+        return zlib.decompress(packed)
+    except zlib.error:
+        raise DataError(
+            f"{location}: record {number} is damaged; put back a copy of the database, or prune the record"
+        ) from None
+
+
+def _chunks(ids: list[int]) -> Iterator[list[int]]:
+    for i in range(0, len(ids), _MANY):
+        yield ids[i : i + _MANY]

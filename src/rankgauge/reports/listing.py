@@ -1,0 +1,88 @@
+"""The records of a history as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rankgauge.history.rows import Mean, Stored
+from rankgauge.history.times import shown
+from rankgauge.measures.explanations import Language
+from rankgauge.reports.tables import Table
+
+__all__ = ["listed", "listing_table"]
+
+_COLUMNS = 3
+_WORDS: dict[Language, dict[str, str]] = {
+    "en": {"time": "time (UTC)", "label": "label", "system": "system", "commit": "commit", "baseline": "baseline of"},
+    "zh": {"time": "时间（UTC）", "label": "标签", "system": "系统", "commit": "提交", "baseline": "所属基线"},
+}
+
+
+def listing_table(
+    records: Sequence[Stored],
+    means: Mapping[int, Sequence[Mean]],
+    baselines: Mapping[int, Sequence[str]],
+    *,
+    measures: Sequence[str] = (),
+    system: str | None = None,
+    digits: int = 4,
+    language: Language = "en",
+) -> Table:
+    """One line for each system of each record; what they share stands on the first. Empty columns are left out."""
+    words = _WORDS[language]
+    columns = list(measures) or _first(records, means)
+    lines: list[dict[str, str]] = []
+    for record in records:
+        values: dict[str, dict[str, float]] = {}
+        for mean in means.get(record.id, ()):
+            if system in (None, mean.system):
+                values.setdefault(mean.system, {})[mean.measure] = mean.value
+        head = {
+            "id": str(record.id),
+            "time": shown(record.created),
+            "label": record.label or "",
+            "commit": (record.git or "")[:8],
+            "baseline": ", ".join(baselines.get(record.id, ())),
+        }
+        for name, own in values.items() or {"": {}}.items():
+            cells = {m: f"{own[m]:.{digits}f}" if m in own else "-" for m in columns}
+            lines.append({**head, "system": name, **cells})
+            head = {}
+    shown_first = [key for key in ("id", "time", "label", "system") if key != "label" or any(r.label for r in records)]
+    shown_last = [key for key in ("commit", "baseline") if any(line.get(key) for line in lines)]
+    keys = [*shown_first, *shown_last, *columns]
+    return Table(
+        [words.get(key, key) for key in keys],
+        [[line.get(key, "") for key in keys] for line in lines],
+        text_columns=len(shown_first) + len(shown_last),
+    )
+
+
+def _first(records: Sequence[Stored], means: Mapping[int, Sequence[Mean]]) -> list[str]:
+    """The first measures of the records shown."""
+    return list(dict.fromkeys(mean.measure for record in records for mean in means.get(record.id, ())))[:_COLUMNS]
+
+
+def listed(record: Stored, means: Sequence[Mean], baselines: Sequence[str]) -> dict[str, Any]:
+    """A record of the list, for programs."""
+    systems: dict[str, dict[str, Any]] = {}
+    for mean in means:
+        entry = {"value": mean.value, "low": mean.low, "high": mean.high, "queries": mean.queries}
+        systems.setdefault(mean.system, {})[mean.measure] = entry
+    return {
+        "id": record.id,
+        "uid": record.uid,
+        "created": record.created.isoformat(),
+        "stored": record.stored.isoformat(),
+        "kind": record.kind,
+        "label": record.label,
+        "test_set": record.test_set,
+        "corpus": record.corpus,
+        "contract": record.contract,
+        "git": record.git,
+        "rankgauge": record.rankgauge,
+        "queries": record.queries,
+        "baselines": list(baselines),
+        "means": systems,
+    }
