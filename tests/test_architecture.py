@@ -24,6 +24,7 @@ ORDER = [
     "retrievers",
     "experiments",
     "history",
+    "monitoring",
     "reports",
     "cli",
 ]

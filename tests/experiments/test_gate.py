@@ -425,6 +425,50 @@ def test_exported_baselines(tmp_path: Path) -> None:
         load_baseline(tmp_path / "base.json")
 
 
+# --- damaged records
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where a record can be damaged; of lists only the first entry."""
+    found = [path] if path else []
+    if isinstance(value, dict):
+        found += [place for key in value for place in places(value[key], (*path, key))]
+    elif isinstance(value, list) and value:
+        found += places(value[0], (*path, 0))
+    return found
+
+
+@pytest.mark.parametrize("side", ["record", "baseline"])
+def test_damaged_records_are_told(side: str) -> None:
+    """Whatever is missing or of another kind, in any place: a result or an error that says so, never a crash."""
+    good = served(["q1"])
+    good["queries"] = good["queries"][:6]
+    good["tags"] = {query: ["billing"] for query in good["queries"]}
+    good["systems"][0]["per_query"]["RR"] = good["systems"][0]["per_query"]["RR"][:6]
+    rules = GateRules.of(
+        targets=["RR >= 0.1", "RR +1%"], floors=["tag:billing RR >= 0.1"], latency=["p95 <= 1s"], min_judged=0.5
+    )
+    told = 0
+    for place in places(good):
+        for value in (None, "x", [], {}, 5, 1e300, True, ...):
+            damaged = copy.deepcopy(good)
+            inner: Any = damaged
+            for key in place[:-1]:
+                inner = inner[key]
+            if value is ...:
+                del inner[place[-1]]
+            else:
+                inner[place[-1]] = value
+            record, baseline = (damaged, good) if side == "record" else (good, damaged)
+            try:
+                check_record(record, "record")
+                check_record(baseline, "baseline")
+                json.dumps(gate(record, baseline, rules=rules).to_dict(), allow_nan=False)
+            except (DataError, FormatError):
+                told += 1
+    assert told > 100
+
+
 # --- as people write rules
 
 

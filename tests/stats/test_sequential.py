@@ -53,7 +53,7 @@ def first_alarms(values: np.ndarray, tolerance: float) -> np.ndarray:
         ("normal", 0.3, 0.0),
         ("normal", 0.6, 0.0),
         ("heavy", 0.0, 0.0),
-        ("skewed", 0.0, 0.0),
+        ("skewed", 0.0, 0.5),
         # Where looks hang together, or noise is skewed as well, the tolerance has to be of the noise's own size.
         ("heavy", 0.6, 1.0),
         ("skewed", 0.6, 1.0),

@@ -13,13 +13,15 @@ from rankgauge.errors import FormatError
 from rankgauge.experiments.notes import notes_of
 from rankgauge.measures.explanations import LANGUAGES, sentence, targets_for
 from rankgauge.model.ranked import Floats
+from rankgauge.model.testset import TestSet
 from rankgauge.stats.intervals import Interval, mean_interval
 
 if TYPE_CHECKING:
     from rankgauge.experiments.comparison import Comparison
     from rankgauge.experiments.evaluation import Evaluation
+    from rankgauge.model.judgments import Qrels
 
-__all__ = ["FORMAT", "VERSION", "check_record", "load_record", "record_of", "scores_record"]
+__all__ = ["FORMAT", "VERSION", "check_record", "load_record", "record_of", "scores_record", "tags_of"]
 
 FORMAT = "rankgauge.record"
 _KINDS = ("evaluation", "comparison")
@@ -39,13 +41,16 @@ def record_of(
     inputs: Mapping[str, Mapping[str, Any]] | None = None,
     per_query: bool = True,
     provenance: bool = True,
+    test_set: TestSet | Qrels | None = None,
 ) -> dict[str, Any]:
     """The record of one or several systems scored with the same judgments and measures.
 
     `inputs` describes the files: {"judgments": {"path", "sha256"}, "run:NAME": {...}}. A record that is only shown, not
-    kept, can do without the scores of each query, and without the commit, which takes a process to find.
+    kept, can do without the scores of each query, and without the commit, which takes a process to find. A `test_set`
+    gives the tags of its queries.
     """
     first = evaluations[0]
+    tags = {q.id: list(q.tags) for q in test_set if q.tags} if isinstance(test_set, TestSet) else {}
     return {
         **_head("evaluation"),
         "contract": {"preset": first.preset, **first.contract.to_dict()},
@@ -62,7 +67,18 @@ def record_of(
         "queries": list(first.table.queries) if per_query else [],
         "systems": [_system(evaluation, per_query) for evaluation in evaluations],
         "provenance": _provenance(inputs, provenance),
+        **({"tags": tags} if tags else {}),
     }
+
+
+def tags_of(record: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Query ids by tag; empty where the test set had no tags."""
+    known = record.get("tags") or (record.get("comparison") or {}).get("tags") or {}
+    by_tag: dict[str, list[str]] = {}
+    for query, tags in known.items():
+        for tag in tags:
+            by_tag.setdefault(tag, []).append(query)
+    return by_tag
 
 
 def _head(kind: str) -> dict[str, Any]:

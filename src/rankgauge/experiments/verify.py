@@ -14,7 +14,7 @@ from rankgauge.experiments.comparison_record import comparison_record
 from rankgauge.experiments.evaluation import evaluate
 from rankgauge.experiments.record import record_of
 from rankgauge.experiments.rerank import rerank_of
-from rankgauge.formats import Source, load_chunk_mapping, load_corpus, load_qrels
+from rankgauge.formats import Source, load_chunk_mapping, load_corpus, load_judgments
 from rankgauge.measures.presets import PRESETS
 from rankgauge.model.contract import Contract
 
@@ -86,9 +86,9 @@ def _recomputed(record: Mapping[str, Any], paths: Mapping[str, str]) -> list[Fin
     if record["kind"] == "comparison":
         again = _comparison(record, paths["judgments"], runs, measures, choices)
     else:
-        judgments = load_qrels(paths["judgments"])
+        judgments = load_judgments(paths["judgments"])
         found = [evaluate(judgments, run, measures, name=name, **choices) for name, run in runs.items()]
-        again = record_of(found, per_query=bool(record["queries"]))
+        again = record_of(found, per_query=bool(record["queries"]), test_set=judgments if "tags" in record else None)
     again["contract"]["preset"] = preset if preset in PRESETS else "custom"
     findings = []
     for system, other in zip(record["systems"], again["systems"], strict=True):

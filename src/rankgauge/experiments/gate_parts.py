@@ -1,0 +1,90 @@
+"""Is all that a gate reads of a record there, and of the right kind? A damaged record is named before it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rankgauge.errors import FormatError
+
+__all__ = ["check_parts"]
+
+_LARGEST = 1e100  # its cube is still a number
+
+
+def check_parts(record: Mapping[str, Any], name: str) -> None:
+    """Raise `FormatError` with every fault of the parts that a gate reads."""
+    faults = list(_faults(record))
+    if faults:
+        raise FormatError(name, [f"{fault}: the record is damaged" for fault in faults])
+
+
+def _faults(record: Mapping[str, Any]) -> Iterator[str]:
+    if not isinstance(record.get("created"), str):
+        yield "'created' is no time"
+    if "contract" not in record:
+        yield "there is no contract"
+    if not isinstance(record["provenance"].get("inputs", {}), Mapping):
+        yield "the inputs are no table"
+    if not _texts(record["queries"]):
+        yield "the queries are no list of texts"
+    tags = record.get("tags", {})
+    if not isinstance(tags, Mapping) or not all(_texts(value) for value in tags.values()):
+        yield "the tags are no lists of texts"
+    measures: list[Any] = [entry.get("name") for entry in record["measures"] if isinstance(entry, Mapping)]
+    kinds = [entry.get("aggregate") for entry in record["measures"] if isinstance(entry, Mapping)]
+    if len(measures) < len(record["measures"]) or not _texts(measures) or not _texts(kinds):
+        yield "the measures lack their names"
+        return
+    if not record["systems"]:
+        yield "there is no system"
+    for system in record["systems"]:
+        for fault in (*_scores(system, measures, len(record["queries"])), *_serving(system)):
+            yield f"system {system['name']!r}, {fault}"
+
+
+def _scores(system: Mapping[str, Any], measures: list[str], n: int) -> Iterator[str]:
+    for measure in measures:
+        mean = system["means"].get(measure)
+        told = mean if isinstance(mean, Mapping) else {}
+        whole = _number(told.get("value")) and isinstance(told.get("queries"), int)
+        if not whole or not _numbers(told.get("interval") or {}, ("low", "high")):
+            yield f"{measure}: no mean"
+        values = system["per_query"].get(measure)
+        if n and not (isinstance(values, list) and len(values) == n):
+            yield f"{measure}: not {n} scores"
+            continue
+        counted = system["counted"].get(measure)
+        counts = counted if isinstance(counted, list) and len(counted) == n else [True] * n
+        if counted is not None and not (isinstance(counted, list) and len(counted) == n):
+            yield f"{measure}: not told which queries count"
+        if n and any(counts[i] and not _number(value) for i, value in enumerate(values or [])):
+            yield f"{measure}: a score is no number"
+
+
+def _serving(system: Mapping[str, Any]) -> Iterator[str]:
+    coverage, serving = system.get("coverage"), system.get("serving")
+    if coverage is not None:
+        judged = coverage.get("judged_at") if isinstance(coverage, Mapping) else ""
+        if not _numbers({} if judged is None else judged, judged or ()):
+            yield "coverage: not what it should be"
+    if serving is not None:
+        latency = serving.get("latency") if isinstance(serving, Mapping) else ""
+        failed = serving.get("failed") if isinstance(serving, Mapping) else None
+        wanted = ("count", "concurrency", "mean", "p50", "p95", "p99")
+        timed = latency is None or (isinstance(latency, Mapping) and all(_number(latency.get(key)) for key in wanted))
+        if not timed or not _texts(failed):
+            yield "serving: not what it should be"
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
+
+
+def _numbers(table: Any, keys: Any) -> bool:
+    """A table whose values at the keys are numbers where they are there at all."""
+    return isinstance(table, Mapping) and all(table.get(key) is None or _number(table[key]) for key in keys)

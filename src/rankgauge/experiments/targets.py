@@ -1,0 +1,202 @@
+"""Targets as people write them: `R@10 >= 0.8`, `nDCG@10 >= baseline + 20%`, `tag:billing RR > 0.6`, `p95 <= 200ms`."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.measures.explanations import TARGETS, targets_for
+from rankgauge.measures.notation import parse_measure
+from rankgauge.measures.presets import find_preset
+
+__all__ = [
+    "SCENARIOS",
+    "STATISTICS",
+    "LatencyLimit",
+    "Target",
+    "holds",
+    "measure_in",
+    "parse_age",
+    "parse_latency",
+    "parse_share",
+    "parse_target",
+    "scenario_targets",
+]
+
+SCENARIOS = {"precise": "qa", "general": "general", "exploratory": "exploratory"}
+"""Scenarios by the name used here, and their key in the table of reference values."""
+STATISTICS = ("p50", "p95", "p99", "mean")
+
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "<": operator.lt,
+}
+_SIGNS = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<="}
+_OPERATOR = r"(>=|<=|=>|=<|≥|≤|>|<)"
+_NUMBER = r"(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)"
+_TAG = re.compile(r'^tag:\s*(?:"([^"]+)"|(\S+))\s+(.+)$', re.DOTALL)
+_WHOLE = re.compile(rf"^(.+?)\s*{_OPERATOR}\s*(.+)$", re.DOTALL)
+_SHORT = re.compile(rf"^(.+?)\s+([+-])\s*{_NUMBER}\s*(%?)$", re.DOTALL)
+_ABSOLUTE = re.compile(rf"^([+-]?)\s*{_NUMBER}\s*(%?)$")
+_RELATIVE = re.compile(rf"^(?:baseline|基线)(?:\s*([+-])\s*{_NUMBER}\s*(%?))?$", re.IGNORECASE)
+_LATENCY = re.compile(rf"^(\w+)\s*{_OPERATOR}\s*{_NUMBER}\s*(ms|s|us|µs)$")
+_SECONDS = {"ms": 1e-3, "s": 1.0, "us": 1e-6, "µs": 1e-6}
+_AGE = re.compile(r"^(\d+(?:\.\d+)?)\s*(h|d|w|hours?|days?|weeks?)$", re.IGNORECASE)
+_HOURS = {"h": 1, "d": 24, "w": 168}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a mean must reach. The measure's name is as it was written, until `measure_in` finds it in a record."""
+
+    text: str
+    measure: str
+    operator: str | None
+    """None in the short form `nDCG@10 +20%`, where the measure's direction tells it."""
+    relation: Literal["absolute", "share", "difference"]
+    value: float
+    """The goal itself, or what is added to the baseline: a share of it, or a difference."""
+    tag: str | None = None
+
+    def goal(self, base: float | None) -> float:
+        """The number to reach, given the baseline's mean."""
+        if self.relation == "absolute":
+            return self.value
+        if base is None:
+            raise DataError(f"the target {self.text!r} is relative to a baseline: give one with --baseline")
+        return base + self.value * abs(base) if self.relation == "share" else base + self.value
+
+    def compare(self, lower_is_better: bool) -> str:
+        """The operator, told by the direction of the measure where the short form leaves it out."""
+        return self.operator or ("<=" if lower_is_better else ">=")
+
+
+@dataclass(frozen=True)
+class LatencyLimit:
+    """A limit on a statistic of the latency, in seconds."""
+
+    text: str
+    statistic: str
+    operator: str
+    seconds: float
+
+
+def holds(value: float, sign: str, goal: float) -> bool:
+    """Whether a comparison holds; what differs only by rounding counts as equal."""
+    if math.isclose(value, goal, rel_tol=1e-12, abs_tol=1e-15):
+        return sign in (">=", "<=")
+    return _COMPARE[sign](value, goal)
+
+
+def parse_target(text: str, *, sliced: bool = False) -> Target:
+    """A target from its text; a `sliced` one begins with tag:NAME."""
+    written = " ".join(text.split())
+    tag, rest = None, written
+    if found := _TAG.match(written):
+        tag, rest = found[1] or found[2], found[3]
+    if sliced and tag is None:
+        raise DataError(f"{text!r} names no slice; write a floor as: tag:billing R@10 >= 0.6")
+    if not sliced and tag is not None:
+        raise DataError(f"{text!r} is about a slice; give it as a floor: --floor {written!r}")
+    if found := _WHOLE.match(rest):
+        sign = _SIGNS.get(found[2], found[2])
+        goal = found[3].strip()
+        if plain := _ABSOLUTE.match(goal):
+            return Target(written, found[1], sign, "absolute", _signed(plain), tag)
+        if relative := _RELATIVE.match(goal):
+            if relative[2] is None:
+                return Target(written, found[1], sign, "difference", 0.0, tag)
+            kind: Literal["share", "difference"] = "share" if relative[3] else "difference"
+            return Target(written, found[1], sign, kind, _signed(relative), tag)
+    elif short := _SHORT.match(rest):
+        value = float(short[3]) / (100 if short[4] else 1)
+        kind = "share" if short[4] else "difference"
+        return Target(written, short[1], None, kind, -value if short[2] == "-" else value, tag)
+    raise DataError(
+        f"{text!r} is no target; write one as: R@10 >= 0.8, or relative to the baseline: nDCG@10 >= baseline + 20%"
+    )
+
+
+def _signed(found: re.Match[str]) -> float:
+    value = float(found[2]) / (100 if found[3] else 1)
+    return -value if found[1] == "-" else value
+
+
+def parse_latency(text: str) -> LatencyLimit:
+    found = _LATENCY.match(" ".join(text.split()))
+    if found is None or found[1] not in STATISTICS:
+        raise DataError(
+            f"{text!r} is no limit on latency; write one as: p95 <= 200ms "
+            f"({', '.join(STATISTICS)}; with the unit ms or s)"
+        )
+    sign = _SIGNS.get(found[2], found[2])
+    return LatencyLimit(" ".join(text.split()), found[1], sign, float(found[3]) * _SECONDS[found[4]])
+
+
+def parse_share(value: str | float, what: str = "margin") -> float:
+    """A share between 0 and 1: 0.05, "0.05" or "5%"."""
+    try:
+        text = str(value).strip()
+        share = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        raise DataError(f"{what} {value!r} is no share; write 5% or 0.05") from None
+    if not 0 <= share <= 1:
+        raise DataError(f"{what} {value!r} must lie between 0 and 1: write 5% or 0.05")
+    return share
+
+
+def parse_age(text: str) -> datetime.timedelta:
+    found = _AGE.match(text.strip())
+    if found is None:
+        raise DataError(f"{text!r} is no age; write 90d, 12h or 2w")
+    return datetime.timedelta(hours=float(found[1]) * _HOURS[found[2][0].lower()])
+
+
+def measure_in(record: Mapping[str, Any], name: str, what: str = "the record") -> str:
+    """The name under which a record holds a measure that may be spelled in any way."""
+    known = [measure["name"] for measure in record["measures"]]
+    if name in known:
+        return name
+    preset = (record["contract"] or {}).get("preset")
+    try:
+        measure = parse_measure(name)
+        spelled = [str(measure)]
+        spelled += [str(find_preset(preset).apply(measure))] if preset else []
+    except RankgaugeError:
+        spelled = []
+    found = next((spelling for spelling in spelled if spelling in known), None)
+    if found is None:
+        raise DataError(f"{what} has no measure {name!r}; it has: {', '.join(known)}")
+    return found
+
+
+def scenario_targets(record: Mapping[str, Any], scenario: str) -> tuple[list[Target], list[str]]:
+    """The reference values of a scenario for the measures of a record, and those of its measures that are missing."""
+    if scenario not in SCENARIOS:
+        raise DataError(f"unknown scenario {scenario!r}; known are: {', '.join(SCENARIOS)}")
+    key = SCENARIOS[scenario]
+    found: dict[str, Target] = {}
+    left = {parse_measure(name) for name in TARGETS[key]}
+    for entry in record["measures"]:
+        try:
+            measure = parse_measure(entry["name"])
+        except RankgaugeError:  # scores from elsewhere may have any name
+            continue
+        goal = targets_for(measure).get(key)
+        if goal is not None:
+            found[entry["name"]] = Target(
+                f"{entry['name']} > {goal:g} ({scenario})", entry["name"], ">", "absolute", goal
+            )
+            left = {other for other in left if (other.name, other.at) != (measure.name, measure.at)}
+    if not found:
+        wanted = ", ".join(TARGETS[key])
+        raise DataError(f"the scenario {scenario} has targets for {wanted}; the record has none of these measures")
+    return list(found.values()), sorted(map(str, left))

@@ -1,0 +1,173 @@
+"""What a gate found, for people: a table for the terminal, and Markdown for a pull request or a CI summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rankgauge.measures.explanations import Language
+from rankgauge.reports.tables import Table, render_markdown, render_terminal
+
+__all__ = ["headline", "render", "warnings_of"]
+
+Result = Mapping[str, Any]
+_WORDS: dict[Language, dict[str, str]] = {
+    "en": {
+        "comma": ", ",
+        "colon": ": ",
+        "pass": "holds",
+        "regression": "REGRESSION",
+        "broken": "MISSED",
+        "unsure": "cannot tell",
+        "measure": "measure",
+        "before": "before",
+        "now": "now",
+        "change": "change",
+        "worst": "at worst",
+        "queries": "queries",
+        "verdict": "verdict",
+        "rule": "rule",
+        "found": "found",
+        "wanted": "wanted",
+        "warning": "warning",
+        "against": " against {baseline}",
+        "number": "{name} (version {number})",
+        "title_pass": "PASS: {system} holds{against}",
+        "title_regression": "REGRESSION: {system} lost more than {margin}{against} in {names}",
+        "title_broken": "FAIL: {system} breaks {count}: {names}",
+        "one": "a rule",
+        "several": "{n} rules",
+        "title_unsure_true": "PASS, BUT NOT SURE: {system} may have lost more than {margin}{against} in {names}",
+        "title_unsure_false": "FAIL: {system} seems to have lost more than {margin}{against} in {names}, though these "
+        "queries cannot prove it",
+        "title_unsure_none": "CANNOT TELL: {system} may have lost more than {margin}{against} in {names}",
+    },
+    "zh": {
+        "comma": "、",
+        "colon": "：",
+        "pass": "通过",
+        "regression": "退步",
+        "broken": "未达到",
+        "unsure": "无法判断",
+        "measure": "指标",
+        "before": "之前",
+        "now": "现在",
+        "change": "变化",
+        "worst": "最坏",
+        "queries": "查询数",
+        "verdict": "结论",
+        "rule": "规则",
+        "found": "实际",
+        "wanted": "要求",
+        "warning": "警告",
+        "against": "（相对基线 {baseline}）",
+        "number": "{name} 第 {number} 版",
+        "title_pass": "通过：{system} 符合要求{against}",
+        "title_regression": "退步：{system} 在 {names} 上变差超过 {margin}{against}",
+        "title_broken": "未通过：{system} 有 {count}未满足：{names}",
+        "one": "一项规则",
+        "several": "{n} 项规则",
+        "title_unsure_true": "通过，但不确定：{system} 在 {names} 上的损失可能超过 {margin}{against}",
+        "title_unsure_false": "未通过：{system} 在 {names} 上看来变差超过 {margin}{against}，但现有查询尚不足以证实",
+        "title_unsure_none": "无法判断：{system} 在 {names} 上的损失可能超过 {margin}{against}",
+    },
+}
+
+
+def headline(result: Result, language: Language) -> str:
+    """The outcome in one line."""
+    words, status = _WORDS[language], result["status"]
+    rules: Sequence[Mapping[str, Any]] = result["rules"]
+    names = [rule["name"] for rule in rules if rule["status"] == status]
+    key = f"title_{status}"
+    if status == "unsure":
+        key = f"title_unsure_{str(result['accepted']).lower()}"
+        if result["accepted"] is False and result["settings"]["on_unsure"] == "auto":
+            names = [rule["name"] for rule in rules if rule["status"] == status and rule["values"]["mean"] < 0]
+        elif result["accepted"] is False:
+            key = "title_unsure_none"
+    margin = result["settings"]["margin"]
+    return words[key].format(
+        system=result["system"],
+        against=_against(result, words),
+        margin="" if margin is None else f"{100 * margin:g} %",
+        names=words["comma"].join(names),
+        count=words["one"] if len(names) == 1 else words["several"].format(n=len(names)),
+    )
+
+
+def _against(result: Result, words: Mapping[str, str]) -> str:
+    baseline = result["baseline"]
+    if baseline is None:
+        return ""
+    name = baseline["name"]
+    if baseline["number"] is not None:
+        name = words["number"].format(name=name, number=baseline["number"])
+    return words["against"].format(baseline=name)
+
+
+def render(
+    result: Result,
+    form: str,
+    *,
+    digits: int = 4,
+    language: Language = "en",
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """The result as `table` or `markdown`."""
+    tables = [table for table in (_measures(result, digits, language), _others(result, language)) if table.rows]
+    told = [
+        f"{rule['name']}{_WORDS[language]['colon']}{rule['message'][language]}"
+        for rule in result["rules"]
+        if rule["status"] != "pass" and rule["kind"] == "measure"
+    ]
+    told += warnings_of(result, language)
+    if form == "markdown":
+        mark = {True: "✅", False: "❌", None: "❔"}[result["accepted"]]
+        if result["accepted"] and result["status"] == "unsure":
+            mark = "⚠️"
+        parts = [f"### {mark} {headline(result, language)}\n", *map(render_markdown, tables)]
+        if told:
+            parts.append("".join(f"- {line}\n" for line in told))
+        return "\n".join(parts)
+    title = headline(result, language)
+    if color:
+        shade = "32" if result["status"] == "pass" else "31" if result["accepted"] is False else "33"
+        title = f"\x1b[1;{shade}m{title}\x1b[0m"
+    parts = [f"{title}\n", *(render_terminal(table, width=width, color=color) for table in tables)]
+    if told:
+        parts.append("".join(f"{line}\n" for line in told))
+    return "\n".join(parts)
+
+
+def warnings_of(result: Result, language: Language) -> list[str]:
+    words = _WORDS[language]
+    return [f"{words['warning']}{words['colon']}{text}" for text in result["warnings"][language]]
+
+
+def _measures(result: Result, digits: int, language: Language) -> Table:
+    """Measures beside the baseline's."""
+    words, rows = _WORDS[language], []
+    for rule in result["rules"]:
+        if rule["kind"] != "measure":
+            continue
+        values = rule["values"]
+        changes = [f"{100 * values[key]:+.1f} %" if key in values else "-" for key in ("change", "worst")]
+        if values["reason"] != "bounds":
+            changes[1] = "-"
+        means = [f"{values[key]:.{digits}f}" for key in ("base", "new")]
+        rows.append([rule["name"], *means, *changes, str(values["n"]), words[rule["status"]]])
+    header = [words[key] for key in ("measure", "before", "now", "change", "worst", "queries", "verdict")]
+    return Table(header, rows)
+
+
+def _others(result: Result, language: Language) -> Table:
+    """Targets, floors, latency and the rest."""
+    words = _WORDS[language]
+    rows = [
+        [rule["name"], rule["message"][language], words[rule["status"]]]
+        for rule in result["rules"]
+        if rule["kind"] != "measure"
+    ]
+    return Table([words["rule"], words["found"], words["verdict"]], rows, 3)

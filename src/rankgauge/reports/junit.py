@@ -1,0 +1,69 @@
+"""What a gate found as JUnit XML, which CI systems show as tests: one test case for each rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from rankgauge.measures.explanations import Language
+from rankgauge.reports.gate import headline, warnings_of
+
+__all__ = ["render_junit"]
+
+# XML 1.0 has no place for these, not even escaped.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render_junit(results: Sequence[Mapping[str, Any]], language: Language = "en") -> str:
+    """Gate results as test suites. A rule that stops the gate is a failure; one that is left open is skipped."""
+    root = Element("testsuites", name="rankgauge gate")
+    totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
+    for result in results:
+        suite = SubElement(root, "testsuite", name=_clean(headline(result, language)))
+        counts = dict.fromkeys(totals, 0)
+        for rule in result["rules"]:
+            case = SubElement(
+                suite, "testcase", classname=_clean(f"rankgauge.{result['system']}"), name=_clean(_name(rule)), time="0"
+            )
+            counts["tests"] += 1
+            message = _clean(rule["message"][language])
+            outcome = _outcome(result, rule)
+            if outcome in ("failure", "skipped"):
+                counts["failures" if outcome == "failure" else "skipped"] += 1
+                stopped = SubElement(case, outcome, message=message)
+                stopped.set("type", rule["status"])
+                stopped.text = message
+            else:
+                SubElement(case, "system-out").text = message
+        for key, value in counts.items():
+            suite.set(key, str(value))
+            totals[key] += value
+        suite.set("timestamp", result["created"])
+        warnings = warnings_of(result, language)
+        if warnings:
+            SubElement(suite, "system-out").text = _clean("\n".join(warnings))
+    for key, value in totals.items():
+        root.set(key, str(value))
+    indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def _name(rule: Mapping[str, Any]) -> str:
+    return rule["name"] if rule["kind"] != "measure" else f"no regression in {rule['name']}"
+
+
+def _outcome(result: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
+    if rule["status"] == "pass":
+        return "success"
+    if rule["status"] != "unsure":
+        return "failure"
+    chosen = result["settings"]["on_unsure"]
+    if chosen == "auto":
+        return "failure" if rule["values"]["mean"] < 0 else "success"
+    return {"pass": "success", "fail": "failure", "report": "skipped"}[chosen]
+
+
+def _clean(text: str) -> str:
+    return _FORBIDDEN.sub("�", text)

@@ -1,0 +1,212 @@
+"""The test of non-inferiority: against a naive oracle and scipy, and calibrated by simulation.
+
+The simulated losses are exactly the margin, so that every pass is a false pass and every regression a false alarm.
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rankgauge.errors import DataError
+from rankgauge.stats.noninferiority import least_queries, non_inferiority
+from tests.stats.shapes import SHAPES
+
+ALPHA, MARGIN = 0.05, 0.05
+TRIALS = 10_000
+Arrays = tuple[np.ndarray, np.ndarray]
+
+
+def oracle(new: np.ndarray, base: np.ndarray, margin: float = MARGIN, family: int = 1) -> Arrays:
+    """Passes and regressions of many trials at once, one in each column; written from the formulas."""
+    d = new - (1 - margin) * base
+    n = len(d)
+    mean, s = d.mean(axis=0), d.std(axis=0, ddof=1)
+    s = np.where(s > 1e-12 * np.abs(d).max(axis=0), s, 0.0)
+    third = ((d - mean) ** 3).sum(axis=0) * n / ((n - 1) * (n - 2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        skew = np.where(s > 0, third / s**2, 0.0)
+    t, u = stats.t.ppf(1 - ALPHA, n - 1), stats.t.ppf(1 - ALPHA / family, n - 1)
+    lower = mean - t * s / math.sqrt(n) + np.minimum(0, skew * (1 + 2 * t * t) / (6 * n))
+    upper = mean + u * s / math.sqrt(n) + np.maximum(0, skew * (1 + 2 * u * u) / (6 * n))
+    passes = (lower > 0) | ~(new < base).any(axis=0)
+    return passes, (upper < 0) & ~passes
+
+
+def losing(kind: str, shape: str, n: int, trials: int, seed: int) -> Arrays:
+    """New and old scores whose true loss is exactly the margin."""
+    rng, draw, size = np.random.default_rng(seed), SHAPES[shape], (n, trials)
+    base = draw(rng, size)
+    if kind == "other":  # another system, a little worse everywhere
+        return draw(rng, size) * (1 - MARGIN), base
+    if kind == "failing":  # another system, as good, of which one query in twenty fails
+        return np.where(rng.random(size) < MARGIN, 0.0, draw(rng, size)), base
+    if kind == "fifth":  # the same system, changed for one query in five
+        return np.where(rng.random(size) < 0.2, draw(rng, size) * (1 - 5 * MARGIN), base), base
+    assert kind == "rare"  # the same system, of which one query in twenty fails
+    return np.where(rng.random(size) < MARGIN, 0.0, base), base
+
+
+@pytest.mark.parametrize("n", [3, 10, 40])
+@pytest.mark.parametrize("kind", ["other", "rare"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_agrees_with_the_formulas(shape: str, kind: str, n: int) -> None:
+    new, base = losing(kind, shape, n, 100, seed=n)
+    passes, regressions = oracle(new, base, family=3)
+    for j in range(100):
+        found = non_inferiority(new[:, j], base[:, j], MARGIN, family=3)
+        assert (found.status == "pass") == passes[j]
+        assert (found.status == "regression") == regressions[j]
+
+
+def test_bounds_of_symmetric_differences_are_students() -> None:
+    base = np.full(9, 0.5)
+    new = 0.5 + np.array([-4, -3, -2, -1, 0, 1, 2, 3, 4]) / 50
+    found = non_inferiority(new, base, 0.1, alpha=0.05, family=4)
+    d = new - 0.9 * base
+    low = stats.ttest_1samp(d, 0, alternative="greater").confidence_interval(0.95).low
+    high = stats.ttest_1samp(d, 0, alternative="less").confidence_interval(1 - 0.05 / 4).high
+    assert found.lower == pytest.approx(low)
+    assert found.upper == pytest.approx(high)
+    assert (found.status, found.worse, found.better) == ("pass", 4, 4)
+
+
+def test_skewness_only_widens() -> None:
+    base = np.full(40, 0.5)
+    new = base.copy()
+    new[:3] = 0.0  # a few fail
+    found = non_inferiority(new, base, 0.2)
+    d = new - 0.8 * base
+    t = stats.t.ppf(0.95, 39) * d.std(ddof=1) / math.sqrt(40)
+    assert found.lower < d.mean() - t
+    assert found.upper == pytest.approx(d.mean() + t)
+
+
+def test_three_answers() -> None:
+    rng = np.random.default_rng(0)
+    base = rng.uniform(0.3, 0.9, 200)
+    noise = rng.normal(0, 0.02, 200)
+    assert non_inferiority(base + noise, base, 0.05).status == "pass"
+    assert non_inferiority(0.8 * base + noise, base, 0.05).status == "regression"
+    assert non_inferiority(0.95 * base + 3 * noise, base, 0.05).status == "unsure"
+
+
+def test_identical_and_nowhere_worse_pass() -> None:
+    base = np.array([0.2, 0.9, 0.4])
+    same = non_inferiority(base, base, 0.0)
+    assert (same.status, same.reason) == ("pass", "identical")
+    better = non_inferiority(base + np.array([0.0, 0.0, 0.6]), base, 0.0)
+    assert better.lower < 0  # the bounds alone would not say so
+    assert (better.status, better.reason, better.better) == ("pass", "nowhere worse", 1)
+
+
+def test_lower_is_better_is_the_mirror() -> None:
+    rng = np.random.default_rng(3)
+    base, new = rng.uniform(1, 2, 50), rng.uniform(1, 2.2, 50)
+    mirrored = non_inferiority(-new, -base, 0.1)
+    found = non_inferiority(new, base, 0.1, lower_is_better=True)
+    assert (found.status, found.lower, found.upper) == (mirrored.status, mirrored.lower, mirrored.upper)
+    assert non_inferiority(base * 1.5, base, 0.1, lower_is_better=True).status == "regression"
+    assert non_inferiority(base * 0.5, base, 0.1, lower_is_better=True).status == "pass"
+
+
+def test_a_baseline_of_nothing_leaves_no_margin() -> None:
+    nothing = np.zeros(30)
+    assert non_inferiority(nothing, nothing).status == "pass"
+    assert non_inferiority(np.r_[1.0, np.zeros(29)], nothing).reason == "nowhere worse"
+    grown = np.r_[np.ones(20), np.zeros(10)]
+    assert non_inferiority(grown, nothing, lower_is_better=True).status == "regression"
+
+
+def test_needed_queries_settle_it() -> None:
+    """With so many queries, the same mean and spread are settled in 80 % of the samples."""
+    rng = np.random.default_rng(5)
+    base = np.full(30, 0.5)
+    new = 0.48 + 0.15 * np.linspace(-1.7, 1.7, 30)
+    found = non_inferiority(new, base, 0.05)
+    assert found.status == "unsure"
+    assert found.needed is not None
+    assert found.needed > 30
+    d = rng.normal(found.mean, found.deviation, (found.needed, 4000))
+    t = d.mean(axis=0) / (d.std(axis=0, ddof=1) / math.sqrt(found.needed))
+    settled = float((t > stats.t.ppf(0.95, found.needed - 1)).mean())
+    assert abs(settled - 0.8) < 0.03
+    assert non_inferiority(base * np.tile([0.9, 1.0], 15), base, 0.05).needed is None  # exactly at the margin
+
+
+def test_least_queries() -> None:
+    assert least_queries(0.05) == 59
+    assert 0.95**59 < 0.05 < 0.95**58
+    assert least_queries(0.0) is None
+
+
+@pytest.mark.parametrize(
+    ("new", "base", "settings"),
+    [([1.0], [1.0], {}), ([], [], {}), ([1.0, 2.0], [1.0], {}), ([1.0, 2.0], [1.0, 2.0], {"margin": 1.0})]
+    + [([1.0, 2.0], [1.0, 2.0], {"alpha": alpha}) for alpha in (0.0, 0.5)],
+)
+def test_what_cannot_be_tested(new: list[float], base: list[float], settings: dict[str, float]) -> None:
+    with pytest.raises(DataError):
+        non_inferiority(np.array(new), np.array(base), **settings)
+
+
+# The most false passes over all shapes, in percent of 10,000 trials; the table in docs/how-to/gate.md shows them.
+FALSE_PASSES: dict[str, dict[int, float]] = {
+    "other": {10: 4.4, 25: 5.1, 50: 5.4, 200: 5.2},
+    "failing": {10: 17.4, 25: 7.0, 50: 6.1, 200: 5.4},
+    "fifth": {10: 30.9, 25: 13.2, 50: 9.1, 200: 6.4},
+    "rare": {10: 73.7, 25: 46.1, 50: 21.8, 200: 7.0},
+}
+
+
+@pytest.mark.parametrize("n", [10, 25, 50, 200])
+@pytest.mark.parametrize("kind", FALSE_PASSES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_calibration(shape: str, kind: str, n: int) -> None:
+    new, base = losing(kind, shape, n, TRIALS, seed=n)
+    passes, regressions = oracle(new, base)
+    false_passes, false_alarms = 100 * passes.mean(), 100 * regressions.mean()
+    assert false_passes <= FALSE_PASSES[kind][n] + 0.05
+    assert false_alarms <= 5 + 0.66  # three standard errors
+
+
+@pytest.mark.parametrize("page", ["docs/how-to/gate.md", "docs/zh/gate.md"])
+def test_the_documentation_shows_these_figures(page: str) -> None:
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    for rates in FALSE_PASSES.values():
+        assert " | " + " | ".join(f"{rate:.0f} %" for rate in rates.values()) + " |" in text
+
+
+def test_what_the_skewness_correction_is_for() -> None:
+    """Student's t alone passes twice as many as it claims where a few of 200 queries fail."""
+    new, base = losing("rare", "graded", 200, TRIALS, seed=1)
+    d = new - (1 - MARGIN) * base
+    plain = d.mean(axis=0) > stats.t.ppf(0.95, 199) * d.std(axis=0, ddof=1) / math.sqrt(200)
+    assert plain.mean() > 0.095
+    assert oracle(new, base)[0].mean() < 0.068
+
+
+def test_rare_gains_cause_no_false_alarms() -> None:
+    """The other skewness: a small loss everywhere, made up for by a few large gains."""
+    rng = np.random.default_rng(9)
+    base = np.full((100, TRIALS), 0.5)
+    new = np.where(rng.random(base.shape) < 0.05, 0.95, 0.45)
+    assert oracle(new, base)[1].mean() < 0.056
+
+
+def test_families() -> None:
+    """Several measures of the same queries: all must pass, and any may raise the alarm, at the stated level."""
+    trials, n, m = 4000, 60, 5
+    rng = np.random.default_rng(2)
+    shared = rng.normal(0, 0.1, (n, 1, trials))
+    base = np.full((n, m, trials), 0.6)
+    new = 0.57 + 0.7 * shared + 0.7 * rng.normal(0, 0.1, (n, m, trials))
+    found = [oracle(new[:, j], base[:, j], family=m) for j in range(m)]
+    assert np.all([passes for passes, _ in found], axis=0).mean() < 0.05
+    assert np.any([regressions for _, regressions in found], axis=0).mean() < 0.05 + 3 * math.sqrt(0.05 * 0.95 / trials)
+    new[:, 1:] += 0.2  # all others are far better: the one at the margin alone decides
+    found = [oracle(new[:, j], base[:, j], family=m) for j in range(m)]
+    false_passes = np.all([passes for passes, _ in found], axis=0).mean()
+    assert 0.03 < false_passes < 0.05 + 3 * math.sqrt(0.05 * 0.95 / trials)
