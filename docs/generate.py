@@ -232,12 +232,18 @@ def cli_page() -> str:
     for name in app.list_commands(context):  # type: ignore[attr-defined]
         command = app.get_command(context, name)  # type: ignore[attr-defined]
         lines += ["", *_command(click.Context(command, parent=context, info_name=name), command)]
+        if isinstance(command, click.Group):
+            inner = click.Context(command, parent=context, info_name=name)
+            for part in command.list_commands(inner):
+                found = command.get_command(inner, part)
+                assert found is not None
+                lines += ["", *_command(click.Context(found, parent=inner, info_name=part), found, level=3)]
     return "\n".join(lines) + "\n"
 
 
-def _command(context: click.Context, command: click.Command) -> Iterator[str]:
+def _command(context: click.Context, command: click.Command, level: int = 2) -> Iterator[str]:
     pieces = " ".join(command.collect_usage_pieces(context))
-    yield f"## {context.command_path}"
+    yield f"{'#' * level} {context.command_path}"
     yield ""
     yield "```text"
     yield f"{context.command_path} {pieces}"
