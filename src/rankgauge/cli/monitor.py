@@ -75,6 +75,7 @@ def monitor(
     if check:
         systems = ", ".join(system.name for system in loaded.run.systems)
         channels = ", ".join(channel.name for channel in loaded.channels)
+        _check_baseline(loaded)
         click.echo(words["fine"].format(path=plan, name=loaded.name, systems=systems, channels=channels))
         return
     seconds = seconds_of(every) if every else loaded.every
@@ -95,9 +96,23 @@ def monitor(
             _stopped_by_signals(watcher)
             assert seconds is not None
             watcher.forever(seconds)
+        except KeyboardInterrupt:  # which click would call an abort, with the status of an open incident
+            click.echo("rankgauge: interrupted", err=True)
+            sys.exit(130)
         finally:
             if server is not None:
                 server.stop()
+
+
+def _check_baseline(plan: MonitorPlan) -> None:
+    """Whether the baseline is there, and of this test set; a history is not begun for that."""
+    from rankgauge.history.store import History
+    from rankgauge.monitoring.reference import in_file, load_reference
+
+    if plan.baseline is not None and not plan.watching.stream:
+        place = ":memory:" if in_file(plan) else plan.history
+        with History.open(place, create=in_file(plan)) as history:
+            load_reference(history, plan)
 
 
 def _opened(plan: MonitorPlan) -> History:
@@ -130,7 +145,7 @@ def _show(history: History, plan: MonitorPlan, as_json: bool, language: str) -> 
     if as_json:
         from rankgauge.formats.json_values import dumps
 
-        click.echo(dumps(state).decode())
+        click.echo(dumps(state).decode(), nl=False)
         return
     from rankgauge.reports.monitoring import render_status
     from rankgauge.reports.tables import terminal_width
@@ -164,31 +179,36 @@ def _metrics(watcher: Monitor, port: int | None, host: str, words: dict[str, str
 
 def _once(watcher: Monitor, as_json: bool) -> int:
     """One look; the exit status."""
-    from rankgauge.monitoring.monitor import open_incidents
-    from rankgauge.monitoring.observing import pending
+    from rankgauge.monitoring.incidents import open_incidents
 
     taken = watcher.once()
     if taken is None:
-        kept = pending(watcher.plan.pending, watcher.plan.name)
-        return 2 if kept or not watcher.stood_by else 3
+        return 3 if watcher.stood_by else 2
     standing = open_incidents(watcher.history, watcher.plan.name)
     if as_json:
         from rankgauge.formats.json_values import dumps
 
         shown = {"monitor": watcher.plan.name, "look": taken.number, "status": taken.status}
         shown |= {"opened": taken.opened, "closed": taken.closed, "open": standing}
-        click.echo(dumps(shown).decode())
+        click.echo(dumps(shown).decode(), nl=False)
     return 1 if standing else 0
 
 
 def _stopped_by_signals(watcher: Monitor) -> None:
     """The first signal ends it after the look at hand; the second at once. What is stored is whole either way."""
+    import threading
+    from contextlib import suppress
+
+    signals = []
 
     def end(number: int, frame: object) -> None:
-        if watcher.stop.is_set():
+        signals.append(number)
+        if len(signals) > 1:
             raise KeyboardInterrupt
-        watcher.stop.set()
-        watcher.say("stopping")
+        # In a thread: the one that is interrupted here may be holding the event's lock.
+        threading.Thread(target=watcher.stop.set).start()
+        with suppress(RuntimeError):  # it may be in the middle of a line of the log
+            watcher.say("stopping")
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)

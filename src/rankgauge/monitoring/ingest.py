@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rankgauge.errors import DataError
 from rankgauge.experiments.identity import identity_of
 from rankgauge.history.schema import incidents, looks, watches
 from rankgauge.history.sql import sa
 from rankgauge.history.store import History
 from rankgauge.monitoring.drift import Drift, drift_between
-from rankgauge.monitoring.messages import message
+from rankgauge.monitoring.incidents import GROUPS, Incidents, storable
 from rankgauge.monitoring.observing import Observation
-from rankgauge.monitoring.outbox import enqueue
 from rankgauge.monitoring.plan import MonitorPlan
+from rankgauge.monitoring.reference import Reference
+from rankgauge.monitoring.states import COMMON, forget_others, keep_state, read_state, read_watch
 from rankgauge.monitoring.watching import Event, SystemWatch, figures_of
 
 __all__ = ["Taken", "abandon", "begin_look", "relearn", "take_in", "taken_of"]
 
-_GROUPS = {"quality": ("quality", "slice"), "latency": ("latency",), "errors": ("errors",), "threshold": ("threshold",)}
-"""Series that are told in one incident: a fall shows in many measures and slices at once."""
-_COMMON = "*"
-"""The row of `watches` for what is not of one system."""
+_GOLD = "gold documents"
 _LISTED = 50
 
 
@@ -35,11 +32,16 @@ class Taken:
 
     number: int
     status: str
+    """`done`, `invalid`, or `abandoned` for one whose queries were counted by another look."""
     already: bool = False
     opened: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
+    ended: list[str] = field(default_factory=list)
+    """Incidents that nothing watches over any more."""
     anew: list[str] = field(default_factory=list)
     """Systems that are learned anew, because the test set or the contract is another one."""
+    unheld: list[str] = field(default_factory=list)
+    """Systems that cannot be held against the baseline, which is of another test set or contract."""
     watches: dict[str, SystemWatch] = field(default_factory=dict)
 
 
@@ -52,48 +54,54 @@ def begin_look(history: History, monitor: str, token: str, started: datetime.dat
     return number
 
 
-def abandon(history: History, monitor: str, waiting: Iterable[str]) -> list[tuple[int, datetime.datetime]]:
-    """Mark looks that were broken off, by a crash say: nothing of them counts. Those in `waiting` are complete."""
-    kept = list(waiting)
+def abandon(history: History, monitor: str) -> list[tuple[int, datetime.datetime]]:
+    """Mark looks that were broken off, by a crash say: nothing of them counts."""
     with history.begin() as connection:
-        left = (looks.c.monitor == monitor) & (looks.c.status == "running") & looks.c.token.not_in(kept)
+        left = (looks.c.monitor == monitor) & (looks.c.status == "running")
         found = [(row.number, row.started) for row in connection.execute(sa.select(looks).where(left))]
         if found:
             connection.execute(sa.update(looks).where(left).values(status="abandoned"))
-    return found
+    return sorted(found)
 
 
 def taken_of(history: History, monitor: str) -> int:
     """How many queries of a stream are done with."""
     with history.read() as connection:
-        return int(_state(connection, monitor, _COMMON).get("taken", 0))
+        return int(read_state(connection, monitor, COMMON).get("taken", 0))
 
 
 def relearn(history: History, monitor: str, now: datetime.datetime) -> int:
     """Forget what was learned, after a change that is meant; open incidents end without a word, and are counted."""
     with history.begin() as connection:
-        connection.execute(sa.delete(watches).where(watches.c.monitor == monitor, watches.c.series != _COMMON))
-        common = _state(connection, monitor, _COMMON)
-        _keep(connection, monitor, _COMMON, 0, {"taken": common.get("taken", 0)})
+        connection.execute(sa.delete(watches).where(watches.c.monitor == monitor, watches.c.series != COMMON))
+        common = read_state(connection, monitor, COMMON)
+        keep_state(connection, monitor, COMMON, 0, {"taken": common.get("taken", 0)})
         still = (incidents.c.monitor == monitor) & incidents.c.closed_at.is_(None) & (incidents.c.kind != "down")
         done = connection.execute(sa.update(incidents).where(still).values(closed_at=now))
         return int(done.rowcount)
 
 
-def take_in(history: History, plan: MonitorPlan, seen: Observation, now: datetime.datetime) -> Taken:
+def take_in(
+    history: History,
+    plan: MonitorPlan,
+    seen: Observation,
+    now: datetime.datetime,
+    reference: Reference | None = None,
+) -> Taken:
     """Store a look, advance all watches, open and close incidents, and queue their alerts."""
     with history.begin() as connection:
         row = connection.execute(sa.select(looks).where(looks.c.token == seen.token)).one_or_none()
         if row is not None and row.status in ("done", "invalid"):
             return Taken(row.number, row.status, already=True)
         number = _next(connection, plan.name) if row is None else row.number
-        work = _Work(history, connection, plan, seen, number, now)
+        work = _Work(history, connection, plan, seen, number, now, reference)
         status = work.go()
+        detail = {"invalid": seen.invalid, **work.detail}
         values = {
             "finished": datetime.datetime.fromisoformat(seen.finished),
             "status": status,
             "record_id": work.record_id,
-            "detail": json.dumps({"invalid": seen.invalid, **work.detail}, ensure_ascii=False),
+            "detail": storable(json.dumps(detail, ensure_ascii=False)),
         }
         if row is None:
             started = datetime.datetime.fromisoformat(seen.started)
@@ -101,27 +109,13 @@ def take_in(history: History, plan: MonitorPlan, seen: Observation, now: datetim
             connection.execute(sa.insert(looks).values(**fixed, **values))
         else:
             connection.execute(sa.update(looks).where(looks.c.id == row.id).values(**values))
-    return Taken(number, status, False, work.opened, work.closed, work.anew, work.watches)
+    told = work.incidents
+    return Taken(number, status, False, told.opened, told.closed, told.ended, work.anew, work.unheld, work.watches)
 
 
 def _next(connection: sa.Connection, monitor: str) -> int:
     last = connection.execute(sa.select(sa.func.max(looks.c.number)).where(looks.c.monitor == monitor)).scalar()
     return int(last or 0) + 1
-
-
-def _state(connection: sa.Connection, monitor: str, series: str) -> dict[str, Any]:
-    where = (watches.c.monitor == monitor) & (watches.c.series == series)
-    text = connection.execute(sa.select(watches.c.state).where(where)).scalar()
-    state: dict[str, Any] = {} if text is None else json.loads(text)
-    return state
-
-
-def _keep(connection: sa.Connection, monitor: str, series: str, look: int, state: Mapping[str, Any]) -> None:
-    where = (watches.c.monitor == monitor) & (watches.c.series == series)
-    text = json.dumps(state, ensure_ascii=False)
-    done = connection.execute(sa.update(watches).where(where).values(look=look, state=text))
-    if done.rowcount == 0:
-        connection.execute(sa.insert(watches).values(monitor=monitor, series=series, look=look, state=text))
 
 
 class _Work:
@@ -135,86 +129,88 @@ class _Work:
         seen: Observation,
         number: int,
         now: datetime.datetime,
+        reference: Reference | None,
     ) -> None:
         self.history, self.connection, self.plan, self.seen = history, connection, plan, seen
-        self.number, self.now = number, now
+        self.number, self.reference = number, reference
+        self.incidents = Incidents(connection, plan, number, seen.started, now)
         self.record_id: int | None = None
         self.detail: dict[str, Any] = {}
-        self.opened: list[str] = []
-        self.closed: list[str] = []
         self.anew: list[str] = []
+        self.unheld: list[str] = []
         self.watches: dict[str, SystemWatch] = {}
 
     def go(self) -> str:
         record, seen = self.seen.record, self.seen
+        common = read_state(self.connection, self.plan.name, COMMON)
+        if self.plan.watching.stream and seen.since != common.get("taken", 0):
+            return "abandoned"  # two monitors asked the same queries of a stream, and the other one was first
         if record is not None:
             stored = self.history.add(record, label=self.plan.name, connection=self.connection)
             self.record_id = stored.id
-        drift = self._drift()
+        drift = self._drift(common)
         scored = [] if record is None else [entry["name"] for entry in record["systems"]]
         for system in seen.systems:
             if system in seen.invalid:
-                self._down(system, seen.invalid[system])
+                reason = {"system": system, "reason": seen.invalid[system][:1000]}
+                self.incidents.open(system, "down", self.number, reason)
             elif system in scored:
                 assert record is not None
-                self._up(system)
+                self.incidents.close(system, "down")
                 self._watch(record, system, frozenset(drift.queries))
+        self.incidents.end_others([_GOLD, *seen.systems])
+        forget_others(self.connection, self.plan.name, seen.systems)
         return "invalid" if seen.invalid and not scored else "done"
 
-    def _drift(self) -> Drift:
+    def _drift(self, common: dict[str, Any]) -> Drift:
         """Hold the gold documents against the first look's; of a stream, each look brings its own."""
-        common = _state(self.connection, self.plan.name, _COMMON)
-        gold, first = self.seen.gold, common.get("gold")
-        judged = _hash(self.seen.record)
-        found = Drift()
+        gold, found = self.seen.gold, Drift()
         if gold is not None and not self.plan.watching.stream:
-            if first is None or (judged is not None and common.get("test_set") not in (None, judged)):
-                common.update(gold=gold, test_set=judged)
+            if common.get("gold") is None or common.get("test_set") != self.seen.judged:
+                common.update(gold=gold, test_set=self.seen.judged)
             else:
-                found = drift_between(first, gold)
-                self._drifted(found)
+                found = drift_between(common["gold"], gold)
+            self._drifted(found)
         common["taken"] = self.seen.taken
-        _keep(self.connection, self.plan.name, _COMMON, self.number, common)
+        keep_state(self.connection, self.plan.name, COMMON, self.number, common)
         return found
 
     def _drifted(self, found: Drift) -> None:
         touched = [*found.gone, *found.changed]
-        detail = {
+        if not touched:
+            self.incidents.close(_GOLD, "drift")
+            return
+        self.detail["drift"] = {
             "documents": touched[:_LISTED],
             "queries": found.queries[:_LISTED],
             "gone": len(found.gone),
             "changed": len(found.changed),
         }
-        if touched:
-            self.detail["drift"] = detail
-            self._open("gold documents", "drift", self.number, detail)
-        else:
-            self._close("gold documents", "drift")
-
-    def _down(self, system: str, reason: str) -> None:
-        self._open(system, "down", self.number, {"system": system, "reason": reason[:1000]})
-
-    def _up(self, system: str) -> None:
-        self._close(system, "down")
+        self.incidents.open(_GOLD, "drift", self.number, self.detail["drift"])
 
     def _watch(self, record: Mapping[str, Any], system: str, apart: frozenset[str]) -> None:
-        state = _state(self.connection, self.plan.name, system)
+        name = self.plan.name
+        state = read_state(self.connection, name, system)
         identity = _identity(record, stream=self.plan.watching.stream)
-        if state and state["identity"] != identity:
+        known = read_watch(state, name, system, self.plan.watching) if state else None
+        if known is not None and state["identity"] != identity:
             self.anew.append(system)
-            state = {}
-        watching = self.plan.watching
-        watch = SystemWatch.from_dict(state["watch"], watching) if state else self._begin(system)
+            known = None
+        watch = known or self._begin(record, system)
         events = watch.look(self.number, figures_of(record, system, apart=apart), len(self.seen.systems))
-        for group, kinds in _GROUPS.items():
+        for group, kinds in GROUPS.items():
             self._tell(system, group, [event for event in events if event.kind in kinds], watch.alarmed(kinds))
-        _keep(self.connection, self.plan.name, system, self.number, {"identity": identity, "watch": watch.to_dict()})
+        keep_state(self.connection, name, system, self.number, {"identity": identity, "watch": watch.to_dict()})
         self.watches[system] = watch
 
-    def _begin(self, system: str) -> SystemWatch:
-        if self.plan.baseline is None or self.plan.watching.stream:
+    def _begin(self, record: Mapping[str, Any], system: str) -> SystemWatch:
+        held = self.reference
+        if held is None:
             return SystemWatch(system, self.plan.watching)
-        return SystemWatch.against(system, self.plan.watching, _baseline(self.history, self.plan, system))
+        if system not in held.scores or not held.holds_for(record):
+            self.unheld.append(system)
+            return SystemWatch(system, self.plan.watching)
+        return SystemWatch.against(system, self.plan.watching, held.scores[system])
 
     def _tell(self, system: str, group: str, events: Sequence[Event], alarmed: Sequence[str]) -> None:
         """One incident for all series of a group: opened by the first, closed when the last has recovered."""
@@ -222,88 +218,19 @@ class _Work:
         if raised:
             worst = max(raised, key=lambda event: (event.kind != "slice", -event.began, _loss(event)))
             detail = {**worst.detail, "series": alarmed, "looks": self.number - worst.began + 1}
-            self._open(system, group if worst.kind != "slice" else "slice", worst.began, detail, group=group)
-        elif not alarmed:
-            self._close(system, group)
-
-    def _open(self, series: str, kind: str, began: int, detail: dict[str, Any], *, group: str | None = None) -> None:
-        row = self._standing(series, group or kind)
-        if row is not None:  # told already: what is new about it is kept, and nobody is woken again
-            kept = json.loads(row.detail)
-            also = sorted({*kept.get("series", []), *detail.get("series", [])})
-            kept.update({"series": also} if also else detail)
-            self.connection.execute(
-                sa.update(incidents).where(incidents.c.id == row.id).values(detail=json.dumps(kept, ensure_ascii=False))
-            )
-            return
-        values = {
-            "monitor": self.plan.name,
-            "series": series,
-            "kind": kind,
-            "opened_look": self.number,
-            "opened_at": self.now,
-            "began_look": began,
-            "began_at": self._started(began),
-            "detail": json.dumps(detail, ensure_ascii=False),
-        }
-        key = self.connection.execute(sa.insert(incidents).values(**values).returning(incidents.c.id)).scalar()
-        title, body = message(values, "opened", self.plan.language)
-        self._queue(key, "opened", title, body)
-        self.opened.append(_headline(title, self.plan.name))
-
-    def _close(self, series: str, group: str) -> None:
-        row = self._standing(series, group)
-        if row is None:
-            return
-        ending = {"closed_look": self.number, "closed_at": self.now}
-        self.connection.execute(sa.update(incidents).where(incidents.c.id == row.id).values(**ending))
-        title, body = message({**row._mapping, **ending}, "recovered", self.plan.language)
-        self._queue(row.id, "recovered", title, body)
-        self.closed.append(_headline(message(row._mapping, "opened", self.plan.language)[0], self.plan.name))
-
-    def _standing(self, series: str, group: str) -> Any:
-        kinds = _GROUPS.get(group, (group,))
-        where = (incidents.c.monitor == self.plan.name) & (incidents.c.series == series)
-        still = where & incidents.c.kind.in_(kinds) & incidents.c.closed_at.is_(None)
-        return self.connection.execute(sa.select(incidents).where(still)).first()
-
-    def _queue(self, incident: Any, event: str, title: str, body: str) -> None:
-        enqueue(self.connection, int(incident), event, self.plan.channels, title, body, self.now)
-
-    def _started(self, number: int) -> datetime.datetime:
-        if number == self.number:
-            return datetime.datetime.fromisoformat(self.seen.started)
-        where = (looks.c.monitor == self.plan.name) & (looks.c.number == number)
-        found = self.connection.execute(sa.select(looks.c.started).where(where)).scalar()
-        return found or self.now
-
-
-def _headline(title: str, monitor: str) -> str:
-    """What happened, without the address that a message needs and a log does not."""
-    return title.removeprefix(f"[rankgauge] {monitor}: ")
+            kind = group if worst.kind != "slice" else "slice"
+            self.incidents.open(system, kind, worst.began, detail, group=group)
+        elif not alarmed and events:
+            self.incidents.close(system, group)
+        elif not alarmed:  # what had raised it is learned anew, or is no longer in the plan
+            self.incidents.end(system, group)
 
 
 def _loss(event: Event) -> float:
     return abs(float(event.detail.get("before", 0.0)) - float(event.detail.get("now", 0.0)))
 
 
-def _hash(record: Mapping[str, Any] | None) -> str | None:
-    return None if record is None else identity_of(record).test_set
-
-
 def _identity(record: Mapping[str, Any], *, stream: bool) -> list[Any]:
     """What a look is held against only if it is the same: judgments, contract, measures."""
     identity = identity_of(record)
     return [None if stream else identity.test_set, identity.contract, [m["name"] for m in record["measures"]]]
-
-
-def _baseline(history: History, plan: MonitorPlan, system: str) -> dict[str, dict[str, float]]:
-    """Scores by measure and query of the baseline a plan names."""
-    from rankgauge.history.baselines import baseline_record
-
-    record, named = baseline_record(history, str(plan.baseline), plan.run.folder)
-    names = [entry["name"] for entry in record["systems"]]
-    chosen = named or (system if system in names else names[0] if len(names) == 1 else None)
-    if chosen is None:
-        raise DataError(f"monitor.baseline: {plan.baseline} holds {', '.join(names)}, but not {system}")
-    return {measure: dict(scores) for measure, scores in figures_of(record, chosen).scores.items()}

@@ -60,9 +60,15 @@ class _Text:
         return self.words[key].format(subject=subject, kind=self.kind)
 
     def opened(self) -> str:
-        lines = [*self._facts(), *self._when(), *self._ground()]
-        meaning = self.words.get(f"not_{self.kind}")
-        return "\n".join([*lines, meaning] if meaning else lines)
+        lines = [*self._facts(), *self._when(), *self._ground(), *self._meaning()]
+        return "\n".join(lines)
+
+    def _meaning(self) -> list[str]:
+        """What it is not. Where a retriever had repeated itself exactly there was no chance to account for."""
+        meaning = [self.words[f"not_{self.kind}"]] if f"not_{self.kind}" in self.words else []
+        if self._detail.get("exact") is True and self.kind in ("quality", "slice"):
+            return [self.words["exact"], *(meaning if self.kind == "slice" else [])]
+        return meaning
 
     def recovered(self) -> str:
         closed, began = self._moment("closed_at"), self._moment("began_at") or self._moment("opened_at")
@@ -134,7 +140,7 @@ class _Text:
         opened, began = self._moment("opened_at"), self._moment("began_at")
         if opened is None:
             return []
-        if began is None or began >= opened:
+        if began is None or _time(began) >= _time(opened):  # as it is shown, to the minute
             return [self.words["opened"].format(opened=_time(opened))]
         return [self.words["began"].format(began=_time(began), opened=_time(opened))]
 

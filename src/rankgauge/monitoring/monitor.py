@@ -10,24 +10,29 @@ import datetime
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from rankgauge.errors import RankgaugeError
+from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.experiments.running import Progress
 from rankgauge.history.lease import Lease
-from rankgauge.history.schema import incidents, looks
+from rankgauge.history.schema import looks
 from rankgauge.history.sql import sa
 from rankgauge.history.store import History
+from rankgauge.monitoring.incidents import open_incidents
 from rankgauge.monitoring.ingest import Taken, abandon, begin_look, take_in, taken_of
 from rankgauge.monitoring.metrics import Metrics
 from rankgauge.monitoring.observing import Observation, new_token, observe, pending, put_down
 from rankgauge.monitoring.outbox import deliver_due
 from rankgauge.monitoring.plan import MonitorPlan
+from rankgauge.monitoring.reference import load_reference
+from rankgauge.monitoring.telling import measure_look, tell_look
 from rankgauge.monitoring.words import WORDS
 
-__all__ = ["Clock", "Monitor", "open_incidents"]
+__all__ = ["Clock", "Monitor"]
 
 _RETRY = 5.0
 _LONGEST_RETRY = 60.0
@@ -65,16 +70,20 @@ class Monitor:
     def __post_init__(self) -> None:
         self.words = WORDS[self.language]
         self.lease = Lease(self.history, f"monitor {self.plan.name}")
+        self.reference = load_reference(self.history, self.plan)
         self.stood_by = False
         """Whether `once` found another monitor at work."""
-        self._away = False
+        self._trouble: str | None = None
+        """Why the history takes nothing, while it does not."""
+        self._tidied = False
+        self._noted: set[Path] = set()
         self._seen = self.clock.now(), self.clock.passed()
 
     def say(self, key: str, **values: Any) -> None:
         self.log(self.words[key].format(**values))
 
     def once(self) -> Taken | None:
-        """One look, stored and told. None where another monitor holds the lease."""
+        """One look, stored and told. None where another monitor holds the lease, or the history could not take it."""
         if not self.lease.acquire():
             self.stood_by = True
             self.say("held", name=self.plan.name)
@@ -82,108 +91,131 @@ class Monitor:
         try:
             self._tidy()
             taken = self.look()
-            self.deliver()
+            if self._trouble is None:
+                self.deliver()
             return taken
         finally:
             self.lease.release()
 
     def forever(self, every: float) -> None:
         """Look, wait, look again. What fails is logged and tried again; only `stop` ends it."""
-        tidy = False
         standing_by = False
         due = self.clock.passed()
         self._seen = self.clock.now(), self.clock.passed()
         while not self.stop.is_set():
+            stood_by = standing_by
             held, standing_by = self._hold(standing_by)
-            tidy = tidy and held
-            if held and not tidy:
-                tidy = self._safely(self._tidy)
+            self._tidied = self._tidied and held
+            if held and not self._tidied:
+                self._safely(self._tidy)
             due -= self._asleep()
+            if standing_by or stood_by:  # the other one looked until now: nothing was missed
+                due = self.clock.passed()
             if held and self.clock.passed() >= due:
-                late = self.clock.passed() - due
-                if late >= every:
-                    self.say("missed", count=math.floor(late / every))
-                start = self.clock.passed()
-                self._safely(self.look)
-                due = max(due + every * math.ceil((start - due + 1e-9) / every), start)
+                due = self._look_late(due, every)
             if held:
                 self._safely(self._store_pending)
-                self._safely(self.deliver)
-            pause = _RETRY if not held or self._away else min(max(due - self.clock.passed(), 0.0), _LONGEST_RETRY)
+                if self._trouble is None:
+                    self._safely(self.deliver)
+            pause = min(_RETRY, every)
+            if held:
+                least = _RETRY if self._trouble is not None else _LONGEST_RETRY
+                pause = min(max(due - self.clock.passed(), 0.0), least)
             if self.clock.wait(self.stop, pause):
                 break
         self.lease.release()
 
+    def _look_late(self, due: float, every: float) -> float:
+        """The look that is due, and one alone however many were missed; when the next one is due."""
+        start = self.clock.passed()
+        if start - due >= every:
+            self.say("missed", count=math.floor((start - due) / every))
+        if not self._safely(self.look):
+            self._tidied = False  # it may have left a look that never ended
+        return max(due + every * math.ceil((start - due + 1e-9) / every), start)
+
     def look(self) -> Taken | None:
         """One look; None where the history could not take it yet."""
-        token = new_token()
-        taken = 0
-        try:
-            begin_look(self.history, self.plan.name, token, self.clock.now())
-            taken = taken_of(self.history, self.plan.name) if self.plan.watching.stream else 0
-        except RankgaugeError as error:
-            if self.plan.watching.stream:  # which queries are new is not known
-                raise
-            self.say("unstored", error=error, seconds=_RETRY)
-        seen = observe(self.plan, token, self.clock.now, taken=taken, progress=self.progress)
-        return self._keep(seen)
+        token, since, stream = new_token(), 0, self.plan.watching.stream
+        # Looks count in the order in which they were made, so what waits goes first.
+        ready = self._store_pending()
+        if ready is not None:
+            try:
+                with self._alone():
+                    begin_look(self.history, self.plan.name, token, self.clock.now())
+                    since = taken_of(self.history, self.plan.name) if stream else 0
+            except RankgaugeError as error:
+                self._troubled(error)
+                ready = None
+        if ready is None and stream:  # which queries are new is not known
+            return None
+        return self._keep(observe(self.plan, token, self.clock.now, taken=since, progress=self.progress))
 
     def _keep(self, seen: Observation) -> Taken | None:
         """Put the observation down, then take it in; a failure of either leaves the other."""
-        path = None
         try:
             path = put_down(seen, self.plan.pending)
         except (RankgaugeError, OSError) as error:
-            problem: Exception = error
-        try:
-            taken = self._take_in(seen)
-        except RankgaugeError as error:
-            self._away = True
-            if path is None:
-                self.say("lost", error=f"{problem}; {error}")
-            else:
-                self.say("kept", error=error, path=path)
-            return None
-        if path is not None:
-            path.unlink(missing_ok=True)
+            return self._without_file(seen, error)
+        taken = (self._store_pending(seen.token) or {}).get(seen.token)
+        if taken is None:
+            self.say("kept", path=path)
         return taken
+
+    def _without_file(self, seen: Observation, problem: Exception) -> Taken | None:
+        try:
+            return self._take_in(seen)
+        except RankgaugeError as error:
+            self.say("lost", error=f"{problem}; {error}")
+            self._troubled(error)
+            self._tidied = False
+            return None
 
     def _take_in(self, seen: Observation) -> Taken:
-        try:
-            taken = take_in(self.history, self.plan, seen, self.clock.now())
-        except sa.exc.IntegrityError:  # another monitor took the number: it has the lease by now
-            self.say("lease", name=self.plan.name)
-            taken = take_in(self.history, self.plan, seen, self.clock.now())
-        if self._away:
-            self._away = False
-            self.say("back")
+        with self._alone():
+            if not self.lease.acquire():  # as after a server's restart; whoever has it now is taking looks in
+                raise DataError(self.words["lease"].format(name=self.plan.name))
+            taken = take_in(self.history, self.plan, seen, self.clock.now(), self.reference)
+        self._well()
         if not taken.already:
-            self._report(seen, taken)
+            tell_look(self.say, seen, taken)
+            if self.metrics is not None and taken.status != "abandoned":
+                metrics = self.metrics
+                self._safely(lambda: measure_look(metrics, seen, taken, open_incidents(self.history, self.plan.name)))
         return taken
 
-    def _store_pending(self) -> None:
-        """Take in what could not be taken in before."""
+    def _store_pending(self, newest: str = "") -> dict[str, Taken] | None:
+        """Take in what waits, oldest first, by its token; None where something has to wait on."""
         waiting = pending(self.plan.pending, self.plan.name)
-        if not waiting:
-            return
-        for number, (path, seen) in enumerate(waiting):
+        for path in waiting.damaged:
+            self.say("damaged", path=path)
+        for path in {*waiting.later} - self._noted:
+            self._noted.add(path)
+            self.say("later", path=path)
+        done: dict[str, Taken] = {}
+        for path, seen in waiting.looks:
             try:
-                self._take_in(seen)
+                done[seen.token] = self._take_in(seen)
             except RankgaugeError as error:
-                self._away = True
-                if number == 0:
-                    self.say("unstored", error=error, seconds=_RETRY)
-                return
+                self._troubled(error)
+                return None
             path.unlink(missing_ok=True)
+        late = len(done.keys() - {newest})
+        if late:
+            self.say("late", count=late)
+        return done
 
     def _tidy(self) -> None:
         """After a start: take in what waits, and mark what was broken off."""
-        waiting = pending(self.plan.pending, self.plan.name)
-        if waiting:
-            self.say("waiting", count=len(waiting))
-            self._store_pending()
-        left = [seen.token for _, seen in pending(self.plan.pending, self.plan.name)]
-        for number, started in abandon(self.history, self.plan.name, left):
+        if self._store_pending() is None:
+            return
+        try:
+            broken_off = abandon(self.history, self.plan.name)
+        except RankgaugeError as error:
+            self._troubled(error)
+            return
+        self._tidied = True
+        for number, started in broken_off:
             self.say("abandoned", number=number, started=f"{started:%Y-%m-%d %H:%M:%S} UTC")
 
     def deliver(self) -> None:
@@ -215,26 +247,48 @@ class Monitor:
         try:
             if self.lease.held():
                 return True, False
-            if self.lease.acquire():
-                if standing_by:
-                    self.say("took", name=self.plan.name)
-                return True, False
+            granted = self.lease.acquire()
         except RankgaugeError as error:
-            if not self._away:
-                self.say("unstored", error=error, seconds=_RETRY)
-            self._away = True
+            self._troubled(error)
             return False, standing_by
+        self._well()
+        if granted:
+            if standing_by:
+                self.say("took", name=self.plan.name)
+            return True, False
         if not standing_by:
             self.say("standby", name=self.plan.name)
         return False, True
+
+    def _troubled(self, error: Exception) -> None:
+        """The history takes nothing: that is said once, not at every try."""
+        if str(error) != self._trouble:
+            self.say("unstored", error=error)
+        self._trouble = str(error)
+
+    def _well(self) -> None:
+        if self._trouble is not None:
+            self._trouble = None
+            self.say("back")
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """A number that is taken means that another monitor has the lease by now."""
+        try:
+            yield
+        except sa.exc.IntegrityError:
+            raise DataError(self.words["lease"].format(name=self.plan.name)) from None
 
     def _safely(self, step: Callable[[], object]) -> bool:
         try:
             step()
         except RankgaugeError as error:
             self.say("broken", error=error)
-            return False
-        return True
+        except Exception as error:  # a monitor that has ended tells nothing
+            self.say("broken", error=f"{type(error).__name__}: {error}")
+        else:
+            return True
+        return False
 
     def _asleep(self) -> float:
         """Seconds that the clock went on and this process did not: the machine slept. A clock set back is only told."""
@@ -244,64 +298,3 @@ class Monitor:
             return 0.0
         self.say("set_back" if jump < 0 else "set_on", seconds=abs(jump))
         return max(jump, 0.0)
-
-    def _report(self, seen: Observation, taken: Taken) -> None:
-        """The look in the log, and in the metrics."""
-        figures = [
-            f"{key} {last['value']:.4f}"
-            for watch in taken.watches.values()
-            for key, last in watch.last.items()
-            if not key.endswith(("]", " errors", " p95"))
-        ]
-        for system in taken.anew:
-            self.say("anew", system=system, number=taken.number)
-        if taken.status == "invalid":
-            self.say("invalid", number=taken.number, reason="; ".join(seen.invalid.values()))
-        elif seen.record is None:
-            self.say("nothing", number=taken.number)
-        else:
-            self.say("done", number=taken.number, figures=", ".join(figures))
-            for system, reason in seen.invalid.items():
-                self.say("partly", number=taken.number, system=system, reason=reason)
-        for title in taken.opened:
-            self.say("opened", title=title)
-        for title in taken.closed:
-            self.say("closed", title=title)
-        if self.metrics is not None:
-            self._measure(self.metrics, seen, taken)
-
-    def _measure(self, metrics: Metrics, seen: Observation, taken: Taken) -> None:
-        scores, references, evidence, failed = {}, {}, {}, {}
-        latency: dict[tuple[str, str | float], float | None] = {}
-        for name, watch in taken.watches.items():
-            for key, last in watch.last.items():
-                figure = key.removeprefix(f"{name} ")
-                if figure == "errors":
-                    failed[name] = round(last["value"] * last["queries"])
-                elif figure == "p95":
-                    latency[name, "0.95"] = last["value"]
-                else:
-                    measure, _, tag = figure.partition(" [")
-                    where = (name, measure, tag.removesuffix("]"))
-                    scores[where], references[where] = last["value"], last["reference"]
-                    detector = watch.series[key].detector
-                    evidence[where] = None if detector is None else detector.evidence / math.log(10)
-        metrics.look(
-            self.plan.name,
-            status=taken.status,
-            finished=datetime.datetime.fromisoformat(seen.finished),
-            scores=scores,
-            references=references,
-            log10_evidence=evidence,
-            latency=latency,
-            failed=failed,
-            open_incidents=open_incidents(self.history, self.plan.name),
-        )
-
-
-def open_incidents(history: History, monitor: str) -> dict[str, int]:
-    """How many incidents of each kind are open."""
-    count = sa.func.count()
-    wanted = sa.select(incidents.c.kind, count).where(incidents.c.monitor == monitor, incidents.c.closed_at.is_(None))
-    with history.read() as connection:
-        return {row[0]: int(row[1]) for row in connection.execute(wanted.group_by(incidents.c.kind))}

@@ -10,20 +10,23 @@ import datetime
 import json
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.experiments.running import Progress, corpus_of, evaluate_systems, plan_record
 from rankgauge.experiments.systems import load_object
-from rankgauge.formats import load_testset
+from rankgauge.formats import Source, load_testset
 from rankgauge.formats.sources import write_whole
 from rankgauge.model.testset import TestSet
 from rankgauge.monitoring.drift import Gold, gold_of
+from rankgauge.monitoring.incidents import storable
 from rankgauge.monitoring.plan import MonitorPlan
 
-__all__ = ["Observation", "observe", "pending", "put_down"]
+__all__ = ["Observation", "Waiting", "new_token", "observe", "pending", "put_down"]
+
+_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,21 @@ class Observation:
     """Systems without a score, with the reason."""
     gold: Gold | None = None
     """Hashes of the gold documents; None where nothing can be said of them."""
+    judged: str | None = None
+    """Hash of the test set that the gold documents are of."""
+    since: int = 0
+    """Of a stream: how many of its queries were done with before this look."""
     taken: int = 0
     """Of a stream: how many of its queries are done with, this look's included."""
+
+    def __post_init__(self) -> None:
+        """What a damaged file could have wrong, so that it is found before anything is stored."""
+        texts = (self.monitor, self.token, self.started, self.finished, *self.systems, *self.invalid.values())
+        tables = (self.invalid, {} if self.record is None else self.record, {} if self.gold is None else self.gold)
+        if not all(isinstance(text, str) for text in texts) or not all(isinstance(table, dict) for table in tables):
+            raise TypeError("this is no observation")
+        datetime.datetime.fromisoformat(self.started)
+        datetime.datetime.fromisoformat(self.finished)
 
 
 def new_token() -> str:
@@ -61,23 +77,34 @@ def observe(
     """Ask and score all systems. A system that cannot be scored is named with its reason, never given a score."""
     started = now()
     names = [system.name for system in plan.run.systems]
+    record, gold, judged, done = None, None, None, taken
     try:
         test_set = load_testset(plan.run.test_set)
+        judged = Source(plan.run.test_set).sha256()
         corpus = corpus_of(plan.run)
-        done = len(test_set)
         if plan.watching.stream:
-            if done < taken:
-                raise DataError(f"{plan.run.test_set.name}: it had {taken} queries and has {done} now; only add to it")
-            test_set = TestSet(test_set[taken:], name=test_set.name)
+            test_set = _new_ones(test_set, taken, plan.run.test_set.name)
         gold = _gold(plan, test_set, corpus)
         found, invalid = evaluate_systems(plan.run, test_set, corpus, progress=progress) if len(test_set) else ([], {})
-        record = plan_record(plan.run, test_set, found, invalid, compared=False) if found else None
+        if found:  # queries that no system could be asked are new to the next look still
+            done = taken + len(test_set) if plan.watching.stream else len(test_set)
+            record = plan_record(plan.run, test_set, found, invalid, compared=False)
     except RankgaugeError as error:  # a test set or corpus that cannot be read: nothing can be said of any system
         record, gold, done = None, None, taken
         invalid = {name: f"{name}: {error}" for name in names}
-    return Observation(
-        plan.name, token, started.isoformat(), now().isoformat(), names, record, dict(invalid), gold, done
-    )
+    reasons = {name: storable(reason) for name, reason in invalid.items()}
+    moments = started.isoformat(), now().isoformat()
+    return Observation(plan.name, token, *moments, names, record, reasons, gold, judged, taken, done)
+
+
+def _new_ones(test_set: TestSet, taken: int, name: str) -> TestSet:
+    """The queries of a stream that were added since the last look."""
+    if len(test_set) < taken:
+        raise DataError(
+            f"{name}: it had {taken} queries and has {len(test_set)} now; a stream is only added to: put them back, or "
+            "name another monitor"
+        )
+    return TestSet(test_set[taken:], name=test_set.name)
 
 
 def _gold(plan: MonitorPlan, test_set: TestSet, corpus: Mapping[str, str] | None) -> Gold | None:
@@ -91,27 +118,47 @@ def _gold(plan: MonitorPlan, test_set: TestSet, corpus: Mapping[str, str] | None
         raise DataError(f"{plan.documents} failed: {type(error).__name__}: {error}") from None
     if not isinstance(texts, Mapping):
         raise DataError(f"{plan.documents} must give a mapping from id to text, not a {type(texts).__name__}")
+    wrong = next((doc for doc in wanted if not isinstance(texts.get(doc), str | None)), None)
+    if wrong is not None:
+        raise DataError(f"{plan.documents} must give texts; that of {wrong!r} is a {type(texts[wrong]).__name__}")
     return gold_of(test_set, texts)
 
 
 def put_down(observation: Observation, folder: Path) -> Path:
-    """Write the observation to a file of its own, whole or not at all."""
+    """Write the observation to a file of its own, whole or not at all. Files are numbered: clocks can be set back."""
     folder.mkdir(parents=True, exist_ok=True)
-    stamp = "".join(c for c in observation.started[:19] if c.isdigit())
-    path = folder / f"{stamp}-{observation.token}.json"
-    write_whole(path, json.dumps(vars(observation), ensure_ascii=False).encode("utf-8", errors="surrogatepass"))
+    numbers = [int(path.name[:6]) for path in folder.glob("*.json") if path.name[:6].isdecimal()]
+    path = folder / f"{max(numbers, default=0) + 1:06}-{observation.token}.json"
+    content = {"version": _VERSION, **vars(observation)}
+    write_whole(path, json.dumps(content, ensure_ascii=False).encode("utf-8", errors="surrogatepass"))
     return path
 
 
-def pending(folder: Path, monitor: str) -> list[tuple[Path, Observation]]:
-    """Observations of a monitor that wait to be taken in, oldest first. What cannot be read is set aside."""
-    found = []
+@dataclass(frozen=True)
+class Waiting:
+    """Observations that wait to be taken in, oldest first, and files that cannot be."""
+
+    looks: list[tuple[Path, Observation]] = field(default_factory=list)
+    damaged: list[Path] = field(default_factory=list)
+    """Set aside under this name: they cannot be read."""
+    later: list[Path] = field(default_factory=list)
+    """Left where they are: a later release wrote them."""
+
+
+def pending(folder: Path, monitor: str) -> Waiting:
+    """What waits for a monitor."""
+    found = Waiting()
+    names = {entry.name for entry in fields(Observation)}
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
-            observation = Observation(**json.loads(path.read_bytes().decode("utf-8", errors="surrogatepass")))
-        except (OSError, ValueError, TypeError):
-            path.rename(path.with_suffix(".damaged"))
+            content = json.loads(path.read_bytes().decode("utf-8", errors="surrogatepass"))
+            if content.pop("version") > _VERSION:
+                found.later.extend([path] if content.get("monitor") == monitor else [])
+                continue
+            observation = Observation(**{key: value for key, value in content.items() if key in names})
+        except (AttributeError, KeyError, TypeError, ValueError):
+            found.damaged.append(path.rename(path.with_suffix(".damaged")))
             continue
         if observation.monitor == monitor:
-            found.append((path, observation))
+            found.looks.append((path, observation))
     return found

@@ -34,11 +34,13 @@ _BEGUN = "sending began, and how it ended is not known"
 _ABSENT = "the channel is not in the plan"
 _WORDS = {
     "en": {
+        "sent": "alert channel {channel}: {title!r} was delivered at last (try {tries})",
         "failed": "alert channel {channel}: {title!r} was not delivered (try {tries}): {reason}; next try {when}",
         "given_up": "alert channel {channel}: given up on {title!r} after {tries} tries in {days} days: {reason}",
         "absent": "alert channel {channel} is not in the plan; {count} of its messages are kept until it is back",
     },
     "zh": {
+        "sent": "告警通道 {channel}：“{title}”终于送达（第 {tries} 次）",
         "failed": "告警通道 {channel}：“{title}”未能送达（第 {tries} 次）：{reason}；下次尝试 {when}",
         "given_up": "告警通道 {channel}：“{title}”在 {days} 天内尝试 {tries} 次仍未送达，已放弃：{reason}",
         "absent": "告警通道 {channel} 不在计划中；它的 {count} 条消息会保留，直到该通道恢复",
@@ -194,6 +196,8 @@ class _Round:
         if reason is None:
             self._mark(ids, delivered=self._time(), next_try=None, error=None)
             self._count("sent", row)
+            if row.attempts:  # it was told that it had failed
+                self.log(self.words["sent"].format(channel=row.channel, title=row.title, tries=row.attempts + 1))
             return
         if taken >= _SLOW:
             self.slow.add(row.channel)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError, RankgaugeError
+from rankgauge.experiments.baseline import is_file_name, load_baseline
 from rankgauge.experiments.plan import RunPlan, load_plan
 from rankgauge.experiments.plan_reader import Reader
 from rankgauge.experiments.targets import parse_latency, parse_target
@@ -41,7 +42,11 @@ _KNOWN: dict[str, type | tuple[type, ...]] = {
     "lang": str,
 }
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_SHORTEST, _LONGEST = 0.1, 366 * 86400
 _EVERY = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)")
+_SECRET = re.compile(r"://[^/@]*:[^/@]+@|password=[^&]")
+"""A password that is written out, once what comes from the environment is taken away."""
+_LONGEST_NAME = 100
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -73,9 +78,10 @@ class MonitorPlan:
 def seconds_of(text: str) -> float:
     """Seconds of a time such as 30s, 15m, 1h or 1d."""
     found = _EVERY.fullmatch(text.strip())
-    if found is None or float(found[1]) == 0:
-        raise DataError(f"{text!r} is no time between looks; write 30s, 15m, 1h or 1d")
-    return float(found[1]) * _UNITS[found[2]]
+    seconds = 0.0 if found is None else float(found[1]) * _UNITS[found[2]]
+    if not _SHORTEST <= seconds <= _LONGEST:
+        raise DataError(f"{text[:40]!r} is no time between looks; write 30s, 15m, 1h or 1d, at most 366d")
+    return seconds
 
 
 def load_monitor_plan(path: str | Path, *, history: str | None = None) -> MonitorPlan:
@@ -95,7 +101,7 @@ def load_monitor_plan(path: str | Path, *, history: str | None = None) -> Monito
     read = Reader()
     if "monitor" not in content:
         read.fault("monitor", 'missing; begin with [monitor] and every = "1h"')
-    found = read.table(content, "monitor", _KNOWN)
+    found = read.table(_shown(content), "monitor", _KNOWN)
     watching = _watching(read, found)
     every = _every(read, found)
     place = _history(read, found, Path(path).parent, history)
@@ -104,8 +110,9 @@ def load_monitor_plan(path: str | Path, *, history: str | None = None) -> Monito
     if documents is not None and ":" not in documents:
         read.fault("monitor.documents", f"must be module:function, not {documents!r}")
     name = found.get("name", Path(path).stem)
-    if not name.strip() or not name.isprintable():
-        read.fault("monitor.name", f"{name!r} is no name for a monitor")
+    if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+        read.fault("monitor.name", f"{name[:120]!r} is no name for a monitor; write a short one on one line")
+    baseline = _baseline(read, found, Path(path).parent)
     language = found.get("lang", "en")
     if language not in LANGUAGES:
         read.fault("monitor.lang", f"must be one of {', '.join(LANGUAGES)}, not {language!r}")
@@ -116,7 +123,27 @@ def load_monitor_plan(path: str | Path, *, history: str | None = None) -> Monito
     if faults or run is None:
         raise FormatError(str(path), faults, hint="rankgauge monitor --check looks again without asking anything")
     plain = replace(run, serving=replace(run.serving, cache=None), sweep=None)
-    return MonitorPlan(plain, name, place, every, watching, found.get("baseline"), documents, channels, language)
+    return MonitorPlan(plain, name, place, every, watching, baseline, documents, channels, language)
+
+
+def _shown(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content, in which an address of the wrong type, which would be shown in the fault, is masked."""
+    table = content.get("monitor")
+    if not isinstance(table, dict) or isinstance(table.get("history", ""), str):
+        return dict(content)
+    return {**content, "monitor": {**table, "history": ["***"]}}
+
+
+def _baseline(read: Reader, found: Mapping[str, Any], folder: Path) -> str | None:
+    """The baseline, with its faults if it is a file; one in the history is looked for when that is opened."""
+    named: str | None = found.get("baseline")
+    if named is not None and (is_file_name(named) or (folder / named).is_file()):
+        try:
+            if load_baseline(folder / named).record is None:
+                read.fault("monitor.baseline", f"{named} has only means; a record with its scores is needed here")
+        except RankgaugeError as error:
+            read.fault("monitor.baseline", str(error))
+    return named
 
 
 def _figures(run: RunPlan) -> list[str]:
@@ -135,7 +162,6 @@ def _watching(read: Reader, found: Mapping[str, Any]) -> Watching:
     ):
         if key in found and not least <= found[key] <= most:
             read.fault(f"monitor.{key}", f"must lie between {least:g} and {most:g}, not {found[key]!r}")
-            return Watching()
     kind = found.get("kind", "fixed")
     if kind not in ("fixed", "stream"):
         read.fault("monitor.kind", f'must be "fixed" (the same queries each time) or "stream" (new ones), not {kind!r}')
@@ -188,7 +214,7 @@ def _history(read: Reader, found: Mapping[str, Any], folder: Path, given: str | 
     if unset:
         read.fault("monitor.history", f"the environment variable {unset[0]} is not set")
         return written
-    if "://" in written and "@" in written and not names:
+    if "://" in written and (_SECRET.search(_VARIABLE.sub("", written)) or ("@" in written and not names)):
         read.fault(
             "monitor.history",
             'an address with a user stands in the environment, not in a plan: history = "${RANKGAUGE_DB}"',

@@ -10,6 +10,7 @@ from rankgauge.history.schema import deliveries, incidents, looks, watches
 from rankgauge.history.sql import sa
 from rankgauge.history.store import History
 from rankgauge.monitoring.plan import MonitorPlan
+from rankgauge.monitoring.states import COMMON, read_state, read_watch
 from rankgauge.monitoring.watching import SystemWatch
 
 __all__ = ["status_of"]
@@ -22,7 +23,7 @@ def status_of(history: History, plan: MonitorPlan) -> dict[str, Any]:
         last = connection.execute(sa.select(looks).where(mine).order_by(looks.c.number.desc()).limit(1)).first()
         count = sa.select(looks.c.status, sa.func.count()).where(mine).group_by(looks.c.status)
         counts = {row[0]: row[1] for row in connection.execute(count)}
-        states = connection.execute(sa.select(watches).where(watches.c.monitor == plan.name)).all()
+        known = sa.select(watches.c.series).where(watches.c.monitor == plan.name).order_by(watches.c.series)
         standing = (incidents.c.monitor == plan.name) & incidents.c.closed_at.is_(None)
         found = connection.execute(sa.select(incidents).where(standing).order_by(incidents.c.id)).all()
         waiting = (
@@ -33,14 +34,16 @@ def status_of(history: History, plan: MonitorPlan) -> dict[str, Any]:
             )
         )
         undelivered = connection.execute(waiting).scalar() or 0
-    systems = [json.loads(row.state)["watch"] for row in states if row.series != "*"]
+        names = [name for name in connection.execute(known).scalars() if name != COMMON]
+        states = {name: read_state(connection, plan.name, name) for name in names}
+    systems = [read_watch(state, plan.name, name, plan.watching) for name, state in states.items()]
     return {
         "monitor": plan.name,
         "looks": counts,
         "last": None
         if last is None
         else {"number": last.number, "status": last.status, "started": last.started.isoformat()},
-        "series": [entry for state in systems for entry in _series(SystemWatch.from_dict(state, plan.watching))],
+        "series": [entry for watch in systems for entry in _series(watch)],
         "false_alarm_every": plan.watching.false_alarm_every,
         "incidents": [
             {

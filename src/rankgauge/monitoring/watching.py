@@ -129,14 +129,15 @@ class SystemWatch:
 
     @classmethod
     def against(cls, name: str, watching: Watching, baseline: Mapping[str, Mapping[str, float]]) -> SystemWatch:
-        """Held against a baseline from the first look on, instead of learning from it."""
+        """Held against a baseline from the first look on, instead of learning from it; measures that the baseline
+        lacks are learned."""
         return cls(name, watching, {measure: dict(scores) for measure, scores in baseline.items()})
 
     def look(self, number: int, found: Figures, systems: int = 1) -> list[Event]:
         """Take in a valid look; what changed by it."""
-        held = bool(self.point) and not self.series
-        if not self.point:
-            self.point = {measure: dict(scores) for measure, scores in found.scores.items()}
+        held = frozenset(self.point)
+        if not self.series:
+            self.point = {measure: dict(scores) for measure, scores in found.scores.items()} | self.point
         fresh = found.fingerprint
         same = None if fresh is None or self.fingerprint is None else fresh == self.fingerprint
         self.fingerprint = fresh or self.fingerprint
@@ -145,20 +146,20 @@ class SystemWatch:
         events = [*self._quality(number, found, same), *self._serving(number, found), *self._limits(number, found)]
         return [event for event in events if event is not None]
 
-    def _begin(self, found: Figures, systems: int, *, held: bool) -> None:
+    def _begin(self, found: Figures, systems: int, *, held: frozenset[str]) -> None:
         """The series, and how much evidence each has to bring so that all of them together keep the stated figure."""
         wanted = self.watching
-        quality = [self._key(measure, tag) for measure, tag, _ in self._parts(found)]
+        quality = {self._key(measure, tag): measure for measure, tag, _ in self._parts(found)}
         latency = [self._key("p95")] if wanted.latency and found.latency else []
         each = wanted.false_alarm_every * systems * (len(quality) + len(latency) + 1)
-        for key in quality:
+        for key, measure in quality.items():
             if wanted.stream:
                 self.series[key] = Stream(
                     Sensitivity(wanted.tolerance, reference=10 * wanted.reference, threshold=each)
                 )
             else:
                 level = Level(Sensitivity(wanted.tolerance, reference=wanted.reference, threshold=each))
-                self.series[key] = level.with_reference() if held else level
+                self.series[key] = level.with_reference() if measure in held else level
         for key in latency:  # a logarithm: 0.25 more is about 28 % slower; it takes three looks, because peaks happen
             timing = Sensitivity(
                 math.log1p(wanted.latency_tolerance), 0.05, 0.2, 3, reference=wanted.reference, threshold=each
@@ -190,6 +191,7 @@ class SystemWatch:
                 continue
             value = float(np.mean([now[query] for query in usable]))
             sign = -1.0 if measure in found.lower else 1.0
+            exact = series.phase == "exact"
             if isinstance(series, Stream):
                 change = series.look([now[query] if sign > 0 else 1 - now[query] for query in usable], number)
                 before = series.centre if sign > 0 else 1 - series.centre
@@ -203,6 +205,7 @@ class SystemWatch:
             self.last[key] = {"value": value, "reference": before, "queries": len(usable)}
             kind = "quality" if tag is None else "slice"
             detail = {"measure": measure, "slice": tag, "before": before, "now": value, "queries": len(usable)}
+            detail |= {"exact": True} if exact else {}
             yield self._event(key, kind, change, detail)
 
     def _serving(self, number: int, found: Figures) -> Iterator[Event | None]:
@@ -228,8 +231,9 @@ class SystemWatch:
             series = self.series.setdefault(self._key(limit.text), Threshold())
             value = found.latency.get(limit.figure)
             scores = found.scores.get(limit.figure)
-            if scores:
-                value = float(np.mean(list(scores.values())))
+            counting = [score for query, score in (scores or {}).items() if query not in found.apart]
+            if counting:
+                value = float(np.mean(counting))
             if not isinstance(series, Threshold) or value is None:
                 continue
             change = series.look(holds(value, limit.operator, limit.value), number)

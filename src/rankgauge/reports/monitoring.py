@@ -78,12 +78,17 @@ def _row(entry: dict[str, Any], words: dict[str, Any], digits: int) -> list[str]
     def number(name: str, places: int = digits) -> str:
         return "" if entry[name] is None else f"{entry[name]:.{places}f}"
 
+    def figure(name: str) -> str:
+        if entry[name] is not None and entry["series"].endswith(" p95"):
+            return f"{1000 * entry[name]:.3g} ms"
+        return number(name)
+
     state = words["alarm"] if entry["alarm"] else words[entry["phase"]]
     return [
         entry["series"],
         state,
-        number("value"),
-        number("reference"),
+        figure("value"),
+        figure("reference"),
         number("noise"),
         "" if entry["evidence"] is None else f"{max(entry['evidence'], 0.0):.1f}",
         number("needed", 1),

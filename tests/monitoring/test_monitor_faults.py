@@ -1,0 +1,341 @@
+"""The monitor under real faults: killed, locked out, without disk, asleep, twice at work. Nothing is lost, nothing
+counts twice, and the log says what happened."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import resource
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rankgauge.history.lease import Lease
+from rankgauge.history.store import History
+from rankgauge.monitoring.plan import load_monitor_plan
+from tests.history.conftest import Server
+from tests.monitoring.workspace import Watch, Workspace, counted_once, eventually, rows
+from tests.retrievers.servers import Asked, Reply, serving
+
+KEPT = "the look is kept in "
+BACK = "the history can be used again"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path)
+
+
+def place(service: Workspace) -> Path:
+    return service.folder / ".rankgauge" / "history.db"
+
+
+def asked(service: Workspace, more: int = 1) -> None:
+    """Wait until so many more questions have been asked: a look is under way."""
+    wanted = len(service.calls()) + more
+    eventually(lambda: len(service.calls()) >= wanted, lambda: "no question was asked")
+
+
+def test_killed_in_the_middle_of_a_pass(service: Workspace) -> None:
+    service.order(slow=0.5)
+    with service.running("--every", "1h") as monitor:
+        asked(service, 2)
+        monitor.signal(signal.SIGKILL)
+    service.order()
+    done = service.once()
+    assert done.returncode == 0, done.stderr
+    assert "look 1, begun " in done.stderr
+    assert "was broken off; nothing of it was counted" in done.stderr
+    assert "look 2: search nDCG@10 1.0000" in done.stderr
+    with History.open(place(service)) as history:
+        assert counted_once(history, service) == [2]
+        assert [row["status"] for row in rows(history, "looks")] == ["abandoned", "done"]
+
+
+KILLED = """
+import os, signal, sys
+import rankgauge.monitoring.ingest as ingest
+import rankgauge.monitoring.monitor as monitor
+from rankgauge.cli import main
+
+def die(*arguments, **rest):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def die_after(step):
+    def stepped(*arguments, **rest):
+        step(*arguments, **rest)
+        die()
+    return stepped
+
+moment = sys.argv.pop(1)
+if moment == "put down":
+    monitor.take_in = die
+elif moment == "half taken in":
+    ingest.forget_others = die
+else:
+    monitor.take_in = die_after(monitor.take_in)
+main()
+"""
+
+
+@pytest.mark.parametrize("moment", ["put down", "half taken in", "taken in"])
+def test_killed_between_two_steps(service: Workspace, moment: str) -> None:
+    """The observation lies in its file; whether it has been taken in or not, it counts once."""
+    service.order(down=["search"])
+    command = [sys.executable, "-c", KILLED, moment, "monitor", str(service.plan), "--once"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert [path.suffix for path in service.pending] == [".json"]
+    with History.open(place(service)) as history:
+        before = [row["status"] for row in rows(history, "looks")]
+        assert before == ["invalid" if moment == "taken in" else "running"]
+        watch = Watch(service, history)
+        said = watch.look(1)
+        assert counted_once(history, service) == []
+        assert [row["status"] for row in rows(history, "looks")] == ["invalid", "invalid"]
+        assert len(rows(history, "incidents")) == 1
+        assert len(rows(history, "deliveries")) == 1
+        assert not any("broken off" in line for line in said)
+        assert any("taken in by now: 1" in line for line in said)
+
+
+def locked(service: Workspace) -> sqlite3.Connection:
+    """Another writer who does not let go."""
+    connection = sqlite3.connect(place(service), isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    return connection
+
+
+def test_the_database_locked_when_a_look_ends(service: Workspace) -> None:
+    service.order(slow=0.05)
+    history = f"sqlite:///{place(service)}?timeout=0.3"
+    place(service).parent.mkdir()
+    with service.running("--every", "1s", "--history", history) as monitor:
+        monitor.until("look 1: ")
+        asked(service)
+        writer = locked(service)
+        monitor.until(KEPT, 2)  # that of the look at hand, and of the next one
+        assert len(service.pending) >= 2
+        assert monitor.log.count("locked: another process") == 1
+        writer.close()
+        monitor.until(BACK)
+        monitor.until("that had been kept and are taken in by now: ")
+        done = monitor.log.count("nDCG@10 1.0000")
+        monitor.until("nDCG@10 1.0000", done + 1)
+        assert monitor.stop() == 0
+    with History.open(place(service)) as opened:
+        numbers = counted_once(opened, service)
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert len(numbers) == monitor.log.count("nDCG@10 1.0000")
+        started = [row["started"] for row in rows(opened, "looks")]
+        assert started == sorted(started)
+
+
+def test_the_database_locked_when_a_single_look_ends(service: Workspace) -> None:
+    service.order(slow=0.1)
+    with History.open(_made(service)) as opened:
+        with service.running("--once", "--history", f"sqlite:///{place(service)}?timeout=0.3") as monitor:
+            asked(service)
+            writer = locked(service)
+            assert monitor.process.wait(60) == 2
+        writer.close()
+        assert "locked: another process" in monitor.log
+        assert KEPT in monitor.log
+        assert len(service.pending) == 1
+        service.order()
+        said = Watch(service, opened).look(1)
+        assert said[0] == "look 1: search nDCG@10 1.0000"
+        assert said[1].endswith("taken in by now: 1")
+        assert counted_once(opened, service) == [1, 2]
+
+
+def _made(service: Workspace) -> Path:
+    place(service).parent.mkdir(exist_ok=True)
+    return place(service)
+
+
+def test_the_server_stopped_and_started_again(
+    service: Workspace, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKGAUGE_HISTORY", server.new())
+    with service.running("--every", "1s") as monitor:
+        monitor.until("look 1: ")
+        service.order(slow=0.1)
+        asked(service)
+        server.stop()
+        try:
+            monitor.until(KEPT)
+            service.order()
+        finally:
+            server.start()
+        monitor.until(BACK)
+        monitor.until("that had been kept and are taken in by now: 1")
+        looked = monitor.log.count("nDCG@10 1.0000")
+        monitor.until("nDCG@10 1.0000", looked + 2)
+        with History.open() as history:
+            assert not Lease(history, "monitor plan").acquire()  # it has it again
+            assert monitor.stop() == 0
+            numbers = counted_once(history, service)
+            assert len(numbers) == monitor.log.count("nDCG@10 1.0000")
+            assert numbers == list(range(1, len(numbers) + 1))
+    assert server.password not in monitor.log
+
+
+def test_no_room_on_the_disk(service: Workspace) -> None:
+    """A limit on the size of files stands for a full disk: writing fails, reading does not."""
+    with service.running("--every", "0.5s") as monitor:
+        monitor.until("look 2: ")
+        unlimited = resource.prlimit(monitor.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(monitor.process.pid, resource.RLIMIT_FSIZE, (512, unlimited[1]))
+        monitor.until("it is lost, and the next one comes on schedule", 2)
+        assert "the disk is full, or the file has reached its limit" in monitor.log
+        with sqlite3.connect(place(service)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        connection.close()
+        resource.prlimit(monitor.process.pid, resource.RLIMIT_FSIZE, unlimited)
+        monitor.until(BACK)
+        looked = monitor.log.count("nDCG@10 1.0000")
+        monitor.until("nDCG@10 1.0000", looked + 2)
+        assert monitor.stop() == 0
+    with History.open(place(service)) as history:
+        assert len(counted_once(history, service)) == monitor.log.count("nDCG@10 1.0000")
+        assert {row["status"] for row in rows(history, "looks")} <= {"done", "abandoned"}
+
+
+@pytest.mark.skipif(shutil.which("faketime") is None, reason="no faketime is installed")
+def test_the_clock_set_back_by_a_day(service: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An alert that failed by a clock that was ahead is tried within the hour, not tomorrow, and arrives once."""
+    monkeypatch.setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+    refused = [True]
+
+    def answer(request: Asked) -> Reply:
+        return Reply(status=503 if refused else 200)
+
+    with serving(answer) as receiver:
+        service.write_plan(extra=f'[[alert]]\nname = "ops"\nurl = "{receiver.url}/hook"')
+        service.order(down=["search"])
+        first = service.once(prefix=("faketime", "-f", "+1d"))
+        assert first.returncode == 1, first.stderr
+        assert "was not delivered (try 1)" in first.stderr
+        refused.clear()
+        second = service.once()
+        assert second.returncode == 1, second.stderr
+        with History.open(place(service)) as history:
+            (delivery,) = rows(history, "deliveries")
+            now = datetime.datetime.now(datetime.UTC)
+            assert delivery["next_try"] <= now + datetime.timedelta(hours=1)
+            third = service.once(prefix=("faketime", "-f", "+2h"))
+            assert "was delivered at last (try 2)" in third.stderr
+            assert len(receiver.asked) == 2
+            counted_once(history, service)
+            started = [row["started"] for row in rows(history, "looks")]
+            assert started[1] < started[2] < started[0]
+            assert len(rows(history, "incidents")) == 1
+
+
+def test_two_monitors_at_once(service: Workspace) -> None:
+    with service.running("--every", "1s") as first:
+        first.until("look 1: ")
+        with service.running("--every", "1s") as second:
+            second.until("standing by")
+            beside = service.once()
+            assert beside.returncode == 3
+            assert "another monitor is at work on 'plan'; nothing was asked" in beside.stderr
+            assert {line.split()[0] for line in service.calls()} == {str(first.process.pid)}
+            first.signal(signal.SIGKILL)
+            second.until("took over 'plan'")
+            second.until("nDCG@10 1.0000")
+            assert second.stop() == 0
+    assert "missed" not in second.log
+    asking = [line.split()[0] for line in service.calls()]
+    assert asking == sorted(asking, key=[str(first.process.pid), str(second.process.pid)].index)
+    with History.open(place(service)) as history:
+        done = counted_once(history, service)
+        assert len(done) >= first.log.count("nDCG@10 1.0000") + second.log.count("nDCG@10 1.0000")
+
+
+def test_looks_missed_while_stopped(service: Workspace) -> None:
+    with service.running("--every", "0.5s") as monitor:
+        monitor.until("look 2: ")
+        monitor.signal(signal.SIGSTOP)
+        time.sleep(2.2)
+        looked = len([line for line in service.calls() if line.endswith("word0")])
+        woken = time.monotonic()
+        monitor.signal(signal.SIGCONT)
+        monitor.until(" looks were missed while ")
+        monitor.until("nDCG@10 1.0000", 4)
+        since = time.monotonic() - woken
+        more = len([line for line in service.calls() if line.endswith("word0")]) - looked
+        assert monitor.stop() == 0
+    assert more <= since / 0.5 + 2  # on schedule again: what was missed is not made up for
+    with History.open(place(service)) as history:
+        counted_once(history, service)
+
+
+def test_a_receiver_that_refuses_and_comes_back(service: Workspace) -> None:
+    refused = [True]
+    with (
+        serving(lambda request: Reply(status=500 if refused else 200)) as receiver,
+        History.open(":memory:") as history,
+    ):
+        service.write_plan(extra=f'[[alert]]\nname = "ops"\nurl = "{receiver.url}/hook"')
+        service.order(down=["search"])
+        watch = Watch(service, history)
+        watch.channel = load_monitor_plan(service.plan).channels[0]  # type: ignore[assignment]
+        said = watch.look(2)
+        assert sum("alert channel ops: " in line and "was not delivered" in line for line in said) == 2
+        refused.clear()
+        said = watch.look(2)
+        assert sum("was delivered at last" in line for line in said) == 1
+        taken = [request.body for request in receiver.asked][-1]
+        assert (taken["incident"], taken["event"]) == (1, "opened")
+        assert len(receiver.asked) == 3  # refused twice, taken once
+
+
+def test_a_receiver_that_hangs_does_not_hold_up_the_looks(service: Workspace) -> None:
+    with serving(lambda request: Reply(delay=60)) as receiver, History.open(":memory:") as history:
+        service.write_plan(systems=("search", "other"), extra=f'[[alert]]\nname = "ops"\nurl = "{receiver.url}/hook"')
+        service.order(down=["search", "other"])
+        watch = Watch(service, history)
+        (channel,) = load_monitor_plan(service.plan).channels
+        channel.limit = 0.3
+        watch.channel = channel  # type: ignore[assignment]
+        begun = time.monotonic()
+        said = watch.look(3)
+        assert time.monotonic() - begun < 10
+        assert any("no answer within 0.3 s" in line for line in said)
+        assert [row["status"] for row in rows(history, "looks")] == ["invalid"] * 3
+
+
+def test_no_secret_anywhere(service: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = "T0ken-9f8e7d6c"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setenv("OPS_URL", f"http://bot:{token}@127.0.0.1:{port}/hook/{token}?key={token}")
+    service.write_plan(extra='[[alert]]\nname = "ops"\nurl = "${OPS_URL}"')
+    service.order(down=["search"])
+    done = service.once("--json")
+    assert done.returncode == 1
+    assert "alert channel ops: " in done.stderr
+    with History.open(place(service)) as history:
+        plan = replace(load_monitor_plan(service.plan), name="another")
+        assert token not in repr(plan)
+        assert rows(history, "deliveries")[0]["error"]
+    shown = subprocess.run(service.command("--status"), capture_output=True, text=True, timeout=60, check=False)
+    assert "alerts that are still to be delivered: 1" in shown.stdout
+    files = [path for path in service.folder.rglob("*") if path.is_file()]
+    assert place(service) in files
+    for content in [done.stdout, done.stderr, shown.stdout, shown.stderr]:
+        assert token not in content
+    for path in files:
+        assert token.encode() not in path.read_bytes(), path
+    assert os.environ["OPS_URL"].count(token) == 3
