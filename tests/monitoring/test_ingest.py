@@ -623,3 +623,23 @@ def test_what_is_wrong_with_the_documents_function(service: Workspace, lite: Wat
     service.write_plan(documents="nothing")
     with pytest.raises(RankgaugeError, match="must be module:function"):
         lite.plan()
+
+
+def test_a_fall_over_all_queries_is_news_where_a_slice_alone_had_fallen(service: Workspace, lite: Watch) -> None:
+    questions = json.loads((service.folder / "questions.json").read_text())
+    for number, question in enumerate(questions):
+        question["tags"] = ["new"] if number < 5 else ["old"]
+    (service.folder / "questions.json").write_text(json.dumps(questions))
+    service.write_plan(tolerance=0.15, slices=True)
+    lite.look(4)
+    service.order(broken=["word1"])  # one in five of the slice, one in ten of all
+    lite.look(2)
+    assert lite.open() == ["slice"]
+    service.order(broken=["word1", "word2", "word3"])
+    lite.look(3)
+    assert sorted(lite.open()) == ["quality", "slice"]
+    assert len(lite.channel.told) == 2
+    service.order()
+    lite.look(8)
+    assert lite.open() == []
+    assert len(lite.channel.told) == 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from rankgauge.history.schema import incidents, looks
@@ -32,8 +33,10 @@ class Incidents:
         self.ended: list[str] = []
 
     def open(self, series: str, kind: str, began: int, detail: dict[str, Any], *, group: str | None = None) -> None:
-        """Open one and queue its alert. What is told already is kept up to date, and nobody is woken again."""
-        row = self._standing(series, group or kind)
+        """Open one and queue its alert. What is told already is kept up to date, and nobody is woken again; only a fall
+        over all queries is news where a slice alone had fallen before."""
+        rows = self._standing(series, group or kind)
+        row = next((row for row in rows if kind == "slice" or row.kind == kind), None)
         if row is not None:
             kept = json.loads(row.detail)
             also = sorted({*kept.get("series", []), *detail.get("series", [])})
@@ -58,16 +61,14 @@ class Incidents:
 
     def close(self, series: str, group: str) -> None:
         """It is over, and that is told."""
-        row = self._standing(series, group)
-        if row is not None:
+        for row in self._standing(series, group):
             ending = self._end(row)
             self._queue(row.id, {**row._mapping, **ending}, "recovered")
             self.closed.append(self._headline(row._mapping))
 
     def end(self, series: str, group: str) -> None:
         """Nothing can say any more whether it is over: it ends, and a recovery that nobody saw is not told."""
-        row = self._standing(series, group)
-        if row is not None:
+        for row in self._standing(series, group):
             self._end(row)
             self.ended.append(self._headline(row._mapping))
 
@@ -86,10 +87,10 @@ class Incidents:
     def _open_ones(self) -> sa.ColumnElement[bool]:
         return (incidents.c.monitor == self.plan.name) & incidents.c.closed_at.is_(None)
 
-    def _standing(self, series: str, group: str) -> Any:
+    def _standing(self, series: str, group: str) -> Sequence[Any]:
         kinds = GROUPS.get(group, (group,))
         wanted = self._open_ones() & (incidents.c.series == series) & incidents.c.kind.in_(kinds)
-        return self.connection.execute(sa.select(incidents).where(wanted)).first()
+        return self.connection.execute(sa.select(incidents).where(wanted).order_by(incidents.c.id)).all()
 
     def _queue(self, incident: Any, row: Any, event: str) -> None:
         title, body = map(storable, message(row, event, self.plan.language))
