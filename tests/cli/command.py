@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import signal
 import subprocess
 import sys
 from contextlib import redirect_stderr
@@ -39,6 +40,7 @@ def run_command(*arguments: object, stdin: bytes = b"", status: int | None = 0) 
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     source = mock.Mock(buffer=io.BytesIO(stdin))
     code: int | str | None = 0
+    ctrl_c = signal.getsignal(signal.SIGINT)  # an interrupted command ignores it from then on
     with (
         mock.patch.object(sys, "argv", ["rankgauge", *map(str, arguments)]),
         mock.patch.object(sys, "stdin", source),
@@ -49,6 +51,8 @@ def run_command(*arguments: object, stdin: bytes = b"", status: int | None = 0) 
             main()
         except SystemExit as stop:
             code = stop.code
+        finally:
+            signal.signal(signal.SIGINT, ctrl_c)
     out.flush()
     done = Done(int(code or 0), out.buffer.getvalue().decode(), err.getvalue())  # type: ignore[attr-defined]
     assert "Traceback" not in done.stderr

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import pytest
 
 from tests.cli.command import run_command, run_process
@@ -214,3 +215,132 @@ def test_long_reasons_are_cut_and_whole_in_the_record(folder: Path) -> None:
     invalid = json.loads((folder / "record.json").read_text())["invalid"]
     assert invalid["long"].count("trouble") == 500
     assert invalid["made"].count("misery") == 500
+
+
+def test_no_hint_to_the_check_after_the_check(folder: Path) -> None:
+    (folder / "plan.toml").write_text(PLAN.replace("k = 5", "k = 0"))
+    assert "rankgauge run --check" in run_command("run", folder / "plan.toml", status=2).stderr
+    assert "--check" not in run_command("run", "--check", folder / "plan.toml", status=2).stderr
+
+
+def test_what_a_system_prints_is_no_result(folder: Path) -> None:
+    """From its threads too, and when its module is imported."""
+    (folder / "printing_search_module.py").write_text(
+        "print('imported')\ndef search(query, k):\n    print(f'asked {query}\\n', end='')\n    return [query + '-1']\n"
+    )
+    (folder / "plan.toml").write_text(PLAN.replace("slow_search_module", "printing_search_module"))
+    assert "nothing wrong" in (checked := run_process("run", "--check", folder / "plan.toml")).stdout
+    assert (checked.stderr, "imported" in checked.stdout) == ("imported\n", False)
+    done = run_process("run", "--json", folder / "plan.toml")
+    assert json.loads(done.stdout)["systems"][0]["means"]["R@5"]["value"] == 1.0
+    assert done.stderr.count("asked text") == 60
+
+
+def test_a_second_start_is_refused_at_once(folder: Path) -> None:
+    second = '[[system]]\nname = "second"\nuse = "slow_search_module:second"\n'
+    (folder / "plan.toml").write_text(PLAN.replace("[outputs]", second + "[outputs]"))
+    (folder / "slow_search_module.py").write_text(
+        SEARCH.replace("time.sleep(0.03)", "while not log.with_name('go').exists(): time.sleep(0.01)")
+        + "second = lambda query, k: search('second ' + query, k)\n"
+    )
+    first, deadline = started(folder), time.monotonic() + 30
+    while len(asked(folder)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    for options in ([], ["--fresh"]):  # which must not take the answers of the first one away either
+        done = run_process("run", folder / "plan.toml", *options)
+        assert done.status == 2
+        assert "another rankgauge run keeps its answers in" in done.stderr
+        assert 'cache = "..." under [serving]' in done.stderr
+        assert done.stdout == ""
+    (folder / "go").touch()
+    first.communicate(timeout=60)
+    assert first.returncode == 0
+    assert len(asked(folder)) == 120
+    record = json.loads((folder / "record.json").read_text())
+    assert [system["name"] for system in record["systems"]] == ["slow", "second"]
+    assert record["invalid"] == {}
+    again = run_process("run", folder / "plan.toml")
+    assert "60 of 60 answers were kept from an earlier start" in again.stdout
+    assert "--fresh asks anew" in again.stdout
+    assert len(asked(folder)) == 120
+
+
+def test_reasons_in_chinese(folder: Path) -> None:
+    (folder / "failing_search_module.py").write_text("def search(query, k):\n    raise ValueError('down')\n")
+    more = '[[system]]\nname = "broken"\nuse = "failing_search_module:search"\n'
+    (folder / "plan.toml").write_text(PLAN.replace("[outputs]", f"{more}[outputs]"))
+    done = run_command("run", folder / "plan.toml", "--lang", "zh", status=2)
+    for text in (done.stderr, done.stdout):
+        assert "broken: 60 个查询中有 60 个失败，超过允许的 5%；最常见的原因：ValueError: down (" in text
+    assert "failing_search_module.py:2)" in done.stderr
+
+
+INTERRUPTED = """
+import os, signal
+os.kill(os.getpid(), signal.SIGINT)
+def search(query, k):
+    return [query]
+"""
+
+
+def test_ctrl_c_at_the_start(folder: Path) -> None:
+    (folder / "interrupted_search_module.py").write_text(INTERRUPTED)
+    (folder / "plan.toml").write_text(PLAN.replace("slow_search_module", "interrupted_search_module"))
+    done = run_process("run", folder / "plan.toml")
+    assert (done.status, done.stdout, done.stderr) == (130, "", "rankgauge: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "rankgauge.cli.run._written",  # while outputs are written
+        "rankgauge.experiments.plan.load_plan",
+        "rankgauge.cli.app.import_module",  # while the command is loaded
+        "click.Context.__init__",  # while its arguments are read
+        "rankgauge.experiments.running.plan_record",
+    ],
+)
+@pytest.mark.parametrize("error", [KeyboardInterrupt, click.Abort])
+def test_ctrl_c_anywhere(folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, error: type[BaseException]) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise error
+
+    if error is click.Abort and place.startswith("click"):
+        pytest.skip("click asks its questions later")
+    monkeypatch.setattr(place, interrupt)
+    done = run_command("run", folder / "plan.toml", status=130)
+    assert done.stderr.startswith("rankgauge: interrupted")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_ctrl_c_several_times(folder: Path) -> None:
+    child, deadline = started(folder), time.monotonic() + 30
+    while len(asked(folder)) < 10 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    while child.poll() is None and time.monotonic() < deadline:
+        child.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    _, err = child.communicate(timeout=30)
+    assert child.returncode == 130, err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams(folder: Path, closed: str) -> None:
+    command = f'"$0" -m rankgauge run "$1" {closed}'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable, str(folder / "plan.toml")], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done
+    assert "Traceback" not in done.stderr
+    assert json.loads((folder / "record.json").read_text())["systems"][0]["means"]["R@5"]["value"] == 1.0
+    (journal,) = (folder / ".rankgauge").glob("*.jsonl")
+    assert len(journal.read_text().splitlines()) == 61
+    assert all(json.loads(line) for line in journal.read_text().splitlines())
+
+
+def test_verify_a_record_of_live_retrievers(folder: Path) -> None:
+    run_command("run", folder / "plan.toml")
+    done = run_command("verify", folder / "record.json", status=2)
+    assert "live retrievers (slow), which cannot be computed again" in done.stderr
+    assert "rankgauge evaluate" in done.stderr

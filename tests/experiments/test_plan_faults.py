@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
+import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rankgauge.errors import FormatError, RetrieverError
-from rankgauge.experiments.live import open_journal
+from rankgauge.experiments.answer_cache import open_journal
 from rankgauge.experiments.plan import load_plan
 from rankgauge.experiments.running import run_plan
+from rankgauge.experiments.sweep import settings_of
 
 MODULE = """
 called = []
@@ -232,3 +236,60 @@ def test_dates_are_parameters_too(folder: Path) -> None:
     tried = json.loads(json.dumps(outcome.record, allow_nan=False))["sweeps"][0]["versions"]
     assert [version["parameters"] for version in tried] == [{"since": "2024-01-02"}, {"since": "inf"}]
     assert len(list((folder / ".rankgauge").glob("*.jsonl"))) == 3
+
+
+def test_a_contract_is_named_by_its_own_key(folder: Path) -> None:
+    (fault,) = faults(folder, f'contract = "zz"\n{HEAD}{READY}')
+    assert fault.startswith("contract: ")
+
+
+def test_a_budget_needs_the_texts(folder: Path) -> None:
+    text = f'testset = "testset.json"\nmeasures = ["R(budget=100)"]\n{READY}'
+    assert one(folder, text).startswith("measures: R(budget=100) needs the texts of the documents: corpus = ")
+    assert faults(folder, f'corpus = "corpus.jsonl"\n{text}') == []
+
+
+def test_names_of_systems_fit_into_names_of_files(folder: Path) -> None:
+    for name, fits in (("长" * 76, True), ("长" * 77, False), ("x" * 300, False)):
+        system = f'[[system]]\nname = "{name}"\nuse = "bm25"\n'
+        found = "".join(faults(folder, HEAD + system))
+        assert fits == (found == "")
+        assert fits or "bytes, too many: it names files too, so 230 are the most" in found
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody may write into, /proc")
+def test_a_folder_where_nothing_can_be_made(folder: Path) -> None:
+    """Root may write everywhere, but not here."""
+    fault = one(folder, f'{HEAD}[serving]\ncache = "/proc/answers"\n{READY}')
+    assert "serving.cache: '/proc/answers' cannot be used" in fault
+
+
+def test_bytes_that_are_no_text(folder: Path) -> None:
+    (folder / "plan.toml").write_bytes('name = "你好"'.encode("gb18030"))
+    with pytest.raises(FormatError, match="bytes that are not UTF-8; convert the file"):
+        load_plan(folder / "plan.toml")
+
+
+def test_a_large_grid_is_checked_value_by_value(folder: Path) -> None:
+    """Not every combination, of which there are four million."""
+    k1, b = [i / 1000 for i in range(2000)], [i / 2000 for i in range(2000)]
+    text = HEAD + f'[[system]]\nuse = "bm25"\n[sweep]\nsystem = "bm25"\ntries = 3\ngrid = {{ k1 = {k1}, b = {b} }}\n'
+    (folder / "plan.toml").write_text(text)
+    began = time.perf_counter()
+    tomllib.loads(text)
+    reading = time.perf_counter() - began
+    began = time.perf_counter()
+    plan = load_plan(folder / "plan.toml")
+    assert time.perf_counter() - began < 1 + 3 * reading
+    began = time.perf_counter()
+    assert len(settings_of(plan.sweep.grid, 3, 0)) == 3
+    assert time.perf_counter() - began < 1
+    found = faults(folder, text.replace("1.999]", '1.999, -1, "x"]').replace("0.9995]", "0.9995, 7]"))
+    assert [fault.split(":")[0] for fault in found] == ["sweep.grid.k1", "sweep.grid.k1", "sweep.grid.b"]
+
+
+def test_drawn_settings_are_those_of_all_combinations() -> None:
+    grid = {"a": list(range(5)), "b": ["x", "y", "z"], "c": [None, True]}
+    every = settings_of(grid)
+    chosen = np.random.default_rng(4).choice(len(every), size=7, replace=False)
+    assert settings_of(grid, 7, 4) == [every[i] for i in sorted(chosen.tolist())]

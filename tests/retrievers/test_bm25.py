@@ -16,6 +16,7 @@ import pytest
 from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
 from rankgauge.model.testset import Corpus
 from rankgauge.retrievers import BM25, Hit, Retriever
+from rankgauge.retrievers.builtin import build
 from rankgauge.retrievers.text import chinese_terms, english_terms, tokenizer_for
 from tests.retrievers.real import CHINESE, SMALL, collection, scores
 
@@ -122,10 +123,41 @@ def test_chinese() -> None:
 
 
 def test_language_is_told_by_the_script() -> None:
-    assert tokenizer_for("auto", CHINESE.values()) is chinese_terms
-    assert tokenizer_for("auto", SMALL.values()) is english_terms
-    assert tokenizer_for("auto", ["A sentence about 北京 and nothing else that is Chinese."]) is english_terms
-    assert tokenizer_for("auto", []) is english_terms
+    terms = tokenizer_for("auto")
+    for text in CHINESE.values():
+        assert terms(text) == chinese_terms(text)
+    for text in SMALL.values():
+        assert terms(text) == english_terms(text)
+    assert terms("Running in 北京大学 with os.path") == [
+        *("run", "北京", "大学", "北京大学"),
+        *("os.path", "os", "path"),
+    ]
+    assert tokenizer_for("en") is english_terms
+    assert tokenizer_for("zh") is chinese_terms
+
+
+@pytest.mark.parametrize("name", ["bm25", "dense", "hybrid", "rerank"])
+def test_a_corpus_of_two_languages(name: str) -> None:
+    """Each text by its own script, whatever most of the corpus is written in."""
+    corpus = {**SMALL, **{f"more {i}": f"Another English text, number {i}." for i in range(300)}, **CHINESE}
+    retriever = build(name, corpus)
+    for query, doc in (
+        ("人工智能", "b"),
+        ("信息检索的评测", "c"),
+        ("公园散步 today", "d"),
+        ("run concurrently", "asyncio.gather"),
+    ):
+        assert retriever.search(query, 3)[0].id == doc
+
+
+def test_jieba_is_loaded_for_chinese_only() -> None:
+    code = (
+        "import sys; from rankgauge.retrievers import BM25; found = BM25({'a': 'machine learning', 'b': 'a park'});"
+        "found.search('learning machines', 1); print('jieba' in sys.modules);"
+        "found.search('机器 learning', 1); print('jieba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\nTrue\n"
 
 
 def test_jieba_is_silent_and_writes_nothing(tmp_path: Path) -> None:

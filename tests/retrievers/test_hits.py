@@ -205,6 +205,34 @@ def test_what_cannot_be_understood(results: Any, seen: str, remedy: str) -> None
     assert not caught.value.retry
 
 
+@pytest.mark.parametrize(
+    ("results", "fields", "said"),
+    [
+        (["a", "b"], {"id_field": "doc"}, r"result 1 is 'a' \(str\), which has no 'doc'; leave id_field out"),
+        (["a", "b"], {"score_field": "far"}, "leave score_field out"),
+        ([("a", 1.0)], {"id_field": "doc"}, "which has no 'doc'; leave id_field out"),
+        ([("a", 1.0)], {"score_field": "far"}, "which has no 'far'; leave score_field out"),
+        ([Hit("a", 1.0)], {"id_field": "doc"}, "no id under 'doc'"),
+        ([Hit("a", 1.0)], {"score_field": "far"}, "has no 'far'"),
+        ([({"name": "a"}, 1.0)], {"id_field": "name", "score_field": "far"}, "leave score_field out"),
+    ],
+)
+def test_a_field_that_results_of_this_shape_lack(results: Any, fields: dict[str, str], said: str) -> None:
+    with pytest.raises(RetrieverError, match=said):
+        hits_of(results, 5, **fields)
+
+
+def test_fields_of_pairs() -> None:
+    document = {"name": "a", "far": 0.5}
+    assert hits_of([(document, 1.0)], 5, id_field="name")[0] == [Hit("a", 1.0)]
+    assert hits_of([(document, 1.0)], 5, id_field="name", score_field="-far")[0] == [Hit("a", -0.5)]
+    assert hits_of([("a", 1.0, "text")], 5, id_field="[0]", score_field="[1]")[0] == [Hit("a", 1.0)]
+    assert hits_of([Hit("a", 1.0)], 5, id_field="id")[0] == [Hit("a", 1.0)]
+    with pytest.raises(RetrieverError, match=r"id_field='\[1\]' and score_field='\[0\]'"):
+        hits_of([(1.0, "a")], 5)
+    assert hits_of([(1.0, "a")], 5, id_field="[1]", score_field="[0]")[0] == [Hit("a", 1.0)]
+
+
 def test_fields_that_are_not_there() -> None:
     with pytest.raises(RetrieverError, match=r"no id under 'key'.*seen: a dict with id, score"):
         hits_of([{"id": 1, "score": 2}], 1, id_field="key")

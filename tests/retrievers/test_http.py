@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 import time
@@ -121,6 +122,33 @@ def test_paths_that_lead_nowhere(answer: Any, ids: str, message: str) -> None:
     assert not error.retry
 
 
+@pytest.mark.parametrize(
+    ("options", "hits", "message"),
+    [
+        ({"scores": "$.hits[*].sc"}, FOUND["hits"], r"the path \$.hits\[\*\].sc finds nothing in any of the 2 results"),
+        ({"scores": "$.hits[*].sc"}, FOUND["hits"], r"\(they have the keys id, score\); set scores to where they are"),
+        ({"scores": "$.hits[*].score"}, [{"id": "a", "score": None}], "finds nothing in any of the 1 results"),
+        ({"ids": "$.hits[*].doc"}, FOUND["hits"], "set ids to where they are"),
+        ({"ids": "$.hits[*].doc.id"}, FOUND["hits"], "they have the keys id, score"),
+        ({"ids": "$.hits"}, [None, None], "finds nothing"),
+    ],
+)
+def test_paths_that_find_nothing_in_any_result(options: dict[str, str], hits: list[Any], message: str) -> None:
+    assert re.search(message, str(failure(Reply({"hits": hits}), **options)))
+
+
+def test_some_scores_are_no_reason_to_refuse() -> None:
+    hits = [{"id": "a", "score": 2.0}, {"id": "b"}]
+    with serving(always(Reply({"hits": hits}))) as service:
+        retriever = HttpRetriever(service.url, scores="$.hits[*].score")
+        assert retriever.search("x", 2) == [("a", 2.0), ("b", None)]
+        retriever.close()
+    with serving(always(Reply({"hits": []}))) as service:
+        retriever = HttpRetriever(service.url, scores="$.hits[*].score")
+        assert retriever.search("x", 2) == []
+        retriever.close()
+
+
 def test_scores_must_match() -> None:
     error = failure(Reply({"ids": ["a", "b"], "scores": [1]}), ids="$.ids[*]", scores="$.scores[*]")
     assert "2 ids" in str(error)
@@ -208,6 +236,12 @@ def test_no_json() -> None:
         assert not error.retry
 
 
+def test_no_text() -> None:
+    said = str(failure(Reply(b'{"hits": "\xff"}')))
+    assert "the answer is no JSON (its bytes are not UTF-8); it begins" in said
+    assert "codec" not in said
+
+
 def test_broken_connections() -> None:
     assert failure(Reply(drop=True)).retry
     assert failure(Reply(FOUND, missing=10)).retry
@@ -293,6 +327,13 @@ def test_the_runner_honours_retry_after() -> None:
     assert answer.error is None
     assert 1.0 <= result.wall_seconds < 10
     assert answer.seconds < 0.9  # the pause is no latency
+
+
+def test_a_pause_that_is_too_long_is_told() -> None:
+    with serving(always(Reply("busy", 429, {"Retry-After": "3600"}))) as service:
+        passed = run_queries(HttpRetriever(service.url), {"1": "x"}, 1)
+    assert len(service.asked) == 1
+    assert "not repeated: it asks for a pause of 3600 s, and at most 300 s are waited" in passed.reason
 
 
 def test_many_threads_share_one_retriever() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import subprocess
 import sys
@@ -134,19 +135,25 @@ class AsyncFlaky(Flaky):
 
 @pytest.mark.parametrize("kind", [Flaky, AsyncFlaky])
 def test_retries(kind: type[Flaky]) -> None:
-    flaky = kind(2, ConnectionResetError("gone"))
+    flaky = kind(2, TimeoutError("gone"))
     result = run_queries(flaky, QUERIES, 2, retries=2, backoff=0.001, concurrency=3)
     assert result.valid
     assert not result.failed
     assert set(flaky.asked.values()) == {3}
     assert {answer.attempts for answer in result.answers} == {3}
-    again = kind(2, ConnectionResetError("gone"))
+    assert result.repeated == 80
+    assert any(
+        line.startswith("80 calls were repeated, most often after: TimeoutError: gone") for line in result.remarks
+    )
+    again = kind(2, TimeoutError("gone"))
     result = run_queries(again, QUERIES, 2, retries=1, backoff=0.001, concurrency=3)
     assert not result.valid
     assert result.failed == list(QUERIES)
     assert set(again.asked.values()) == {2}
-    assert result.errors == {"ConnectionResetError: gone": 40}
-    assert "40 of 40 queries failed, more than the 5% allowed; most often: ConnectionResetError: gone" in result.reason
+    line = Flaky.search.__code__.co_firstlineno + 4
+    assert list(result.errors.values()) == [40]
+    assert re.fullmatch(rf"TimeoutError: gone \(.*test_runner.py:{line}\)", next(iter(result.errors)))
+    assert "40 of 40 queries failed, more than the 5% allowed; most often: TimeoutError: gone" in result.reason
 
 
 def pauses(query: str, seed: int) -> list[float | None]:

@@ -5,17 +5,26 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["main"]
+__all__ = ["Interrupted", "main"]
+
+
+class Interrupted(BaseException):
+    """Ctrl-C, past the handling of click, which would call it an error of status 1. Its text says what is kept."""
 
 
 def main() -> None:
     """Run a command. Everything the user can mend ends with a message and status 2, never with a traceback."""
-    from rankgauge.cli.app import app
-    from rankgauge.errors import RankgaugeError
-
     try:
-        app()
+        _open_streams()
+        from rankgauge.cli.app import app
+        from rankgauge.errors import RankgaugeError
+
+        app(prog_name="rankgauge")
         sys.stdout.flush()
+    except (KeyboardInterrupt, Interrupted) as stop:  # first, for it may come while the names below are imported
+        _ignore_more()
+        print(f"rankgauge: {stop if str(stop) else 'interrupted'}", file=sys.stderr)
+        sys.exit(130)
     except RankgaugeError as error:
         print(f"rankgauge: {error}", file=sys.stderr)
         sys.exit(2)
@@ -30,9 +39,26 @@ def main() -> None:
             place = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
         print(f"rankgauge: {place}: {error.strerror or error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("rankgauge: interrupted", file=sys.stderr)
-        sys.exit(130)
     except MemoryError:
         print("rankgauge: out of memory", file=sys.stderr)
         sys.exit(2)
+
+
+def _open_streams() -> None:
+    """Where the shell has closed standard output or error, what goes there is dropped.
+
+    At once, for the first file to be opened would take the number of the closed one, and what a library prints would
+    stand in it.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def _ignore_more() -> None:
+    """A second Ctrl-C while the program ends anyway would only bring a traceback."""
+    import signal
+    import threading
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
+
+from rankgauge.cli import Interrupted
 
 __all__ = ["app"]
 
@@ -37,6 +40,19 @@ _COMMANDS = {
 
 class _Lazy(click.Group):
     """A group that knows its commands by name and loads only the one that is called."""
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **options)
+        except KeyboardInterrupt as stop:
+            raise Interrupted(*stop.args) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """The command that was called. Ctrl-C, also at a question (`Abort`), leaves it as an interrupt."""
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, click.Abort) as stop:
+            raise Interrupted(*stop.args) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -61,47 +62,65 @@ def run(
     A start that was interrupted goes on where it was: only what has no answer yet is asked. `rankgauge init` writes a
     plan to start from.
     """
+    from contextlib import redirect_stdout
+    from functools import partial
+
+    out = sys.stdout
+    # What a system prints must not stand among the results.
+    with redirect_stdout(sys.stderr):
+        invalid = _run(plan, check, fresh, partial(Keeping, keep, history, label), as_json, digits, language, out)
+        if invalid:
+            sys.exit(2)
+
+
+def _run(
+    plan: str,
+    check: bool,
+    fresh: bool,
+    made: Callable[[], Keeping],
+    as_json: bool,
+    digits: int,
+    language: str,
+    out: TextIO,
+) -> bool:
+    """Whether a system was left out."""
     from rankgauge.experiments.plan import load_plan
     from rankgauge.experiments.running import run_plan
 
     words = _WORDS[language]
-    loaded = load_plan(plan)
+    loaded = load_plan(plan, hint="") if check else load_plan(plan)
     if check:
         measures = ", ".join(loaded.measures)
         fine = words["fine_one" if len(loaded.systems) == 1 else "fine"]
-        click.echo(fine.format(path=plan, systems=len(loaded.systems), measures=measures))
-        return
-    kept = Keeping(keep, history, label)
-    cache = None if loaded.serving.cache is None else loaded.folder / loaded.serving.cache
-    if fresh and cache is not None:
-        from rankgauge.experiments.live import journals_in
-
-        for journal in journals_in(cache):
-            journal.unlink()
+        click.echo(fine.format(path=plan, systems=len(loaded.systems), measures=measures), file=out)
+        return False
+    kept = made()
     try:
         with _progress() as progress:
-            outcome = run_plan(loaded, progress=progress)
+            outcome = run_plan(loaded, fresh=fresh, progress=progress)
     except KeyboardInterrupt:
-        said = words["not_kept"] if cache is None else words["kept"].format(cache=cache)
-        click.echo(f"rankgauge: {said}", err=True)
-        sys.exit(130)
+        said = words["not_kept"] if loaded.cache is None else words["kept"].format(cache=loaded.cache)
+        raise KeyboardInterrupt(said) from None
     if as_json:
         from rankgauge.formats.json_values import dumps
 
-        click.echo(dumps(outcome.record).decode())
+        click.echo(dumps(outcome.record).decode(), file=out)
     else:
         from rankgauge.reports.tables import terminal_width
 
-        click.echo(_rendered(outcome.record, "table", language, digits=digits, width=terminal_width()), nl=False)
+        width = terminal_width(out)
+        text = _rendered(outcome.record, "table", language, digits=digits, width=width)
+        click.echo(text, nl=False, file=out)
     for path in _written(loaded, outcome, language):
         click.echo(words["wrote"].format(path=path), err=True)
     kept.store(outcome.record, language, label=Path(plan).stem)
     if outcome.invalid:
         from rankgauge.retrievers.answers import shortened
+        from rankgauge.retrievers.reasons import translated
 
         for reason in outcome.invalid.values():
-            click.echo(words["invalid"].format(reason=shortened(reason)), err=True)
-        sys.exit(2)
+            click.echo(words["invalid"].format(reason=shortened(translated(reason, language))), err=True)
+    return bool(outcome.invalid)
 
 
 def _progress() -> Any:

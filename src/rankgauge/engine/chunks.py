@@ -12,7 +12,21 @@ from rankgauge.model.run import Run
 if TYPE_CHECKING:
     from rankgauge.formats import RunParts
 
-__all__ = ["collapse"]
+__all__ = ["check_rule", "collapse"]
+
+
+def check_rule(rule: str | Mapping[str, str]) -> None:
+    """Raise an error unless it is a rule: a regular expression or a mapping."""
+    if isinstance(rule, str):
+        try:
+            re.compile(rule)
+        except re.error as error:
+            raise DataError(f"collapse-chunks: {rule!r} is no regular expression: {error}") from None
+    elif not isinstance(rule, Mapping):
+        raise DataError(
+            f"collapse-chunks: a rule is a regular expression or a mapping from chunk to document, not a "
+            f"{type(rule).__name__}"
+        )
 
 
 def collapse(run: Run | RunParts, rule: str | Mapping[str, str]) -> tuple[Run, str]:
@@ -23,13 +37,11 @@ def collapse(run: Run | RunParts, rule: str | Mapping[str, str]) -> tuple[Run, s
     """
     import polars as pl
 
+    check_rule(rule)
     frame = run.frame if isinstance(run, Run) else pl.concat(run.parts())
     chunks = frame["doc"].unique(maintain_order=True)
     if isinstance(rule, str):
-        try:
-            pattern = re.compile(rule)
-        except re.error as error:
-            raise DataError(f"collapse-chunks: {rule!r} is no regular expression: {error}") from None
+        pattern = re.compile(rule)
         found = {chunk: _parent(pattern, chunk) for chunk in chunks.to_list()}
         text = f"regex {rule}"
     else:

@@ -133,6 +133,8 @@ def read_run(source: Any, name: str | None = None) -> Run | RunParts:
 class Evaluation:
     """Scores of one run: `.mean`, `.interval`, `.per_query`, `.warnings`, `.contract`, `.coverage`, `.to_json()`."""
 
+    is_live = False
+
     def __init__(self, table: ScoreTable, plan: Plan, name: str | None = None) -> None:
         self._table, self._plan = table, plan
         self.name = name or table.name

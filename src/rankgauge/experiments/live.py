@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-import errno
-import hashlib
-import json
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError, RetrieverError
+from rankgauge.experiments.answer_cache import open_journal, version_of
 from rankgauge.experiments.evaluation import DEFAULT_MEASURES, Evaluation, Plan, evaluate
+from rankgauge.experiments.live_checks import CHOICES, check_names, check_scoring, documents_of, keywords_of
 from rankgauge.formats import load_testset
 from rankgauge.measures import Measure
 from rankgauge.model.scores import ScoreTable
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.retrievers.answers import Pass, counted, shortened
+from rankgauge.retrievers.fingerprint import fingerprint
 from rankgauge.retrievers.journal import Journal
-from rankgauge.retrievers.runner import run_queries
+from rankgauge.retrievers.runner import check_calls, run_queries
 from rankgauge.retrievers.searcher import as_searcher
 
 if TYPE_CHECKING:
     from rankgauge.retrievers.latency import Latency
 
-__all__ = [
-    "LiveEvaluation",
-    "PassError",
-    "askable",
-    "evaluate_retriever",
-    "journals_in",
-    "open_journal",
-    "unwinnable",
-    "version_of",
-]
-
-_JOURNAL = re.compile(r".*-[0-9a-f]{16}\.jsonl")
+__all__ = ["LiveEvaluation", "PassError", "askable", "evaluate_retriever", "unwinnable"]
 
 
 class PassError(RetrieverError):
@@ -51,6 +38,8 @@ class PassError(RetrieverError):
 class LiveEvaluation(Evaluation):
     """Scores of a live retriever, with `.latency`, `.throughput`, `.failed` and the answers (`.passed`) beside them."""
 
+    is_live = True
+
     def __init__(
         self, table: ScoreTable, plan: Plan, name: str, passed: Pass, notes: Sequence[tuple[str, str]]
     ) -> None:
@@ -60,14 +49,15 @@ class LiveEvaluation(Evaluation):
         """Remarks on the calls, each in English and Chinese."""
 
     @property
-    def latency(self) -> Latency | None:
-        """Seconds of the calls that were made and answered now, at the stated concurrency."""
-        return self.passed.latency if self.passed.latency.count else None
+    def latency(self) -> Latency:
+        """Seconds of the calls that were made and answered now, at the stated concurrency; of kept answers there are
+        none, and its count is 0 when all were kept."""
+        return self.passed.latency
 
     @property
     def throughput(self) -> float | None:
         """Answered calls in a second; None where all answers came from the cache."""
-        return self.passed.throughput if self.latency else None
+        return self.passed.throughput if self.latency.count else None
 
     @property
     def failed(self) -> list[str]:
@@ -91,7 +81,7 @@ def evaluate_retriever(
     measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
     *,
     name: str | None = None,
-    corpus: Mapping[str, str] | None = None,
+    corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
     concurrency: int = 1,
     timeout: float = 30.0,
     retries: int = 2,
@@ -108,17 +98,29 @@ def evaluate_retriever(
 
     A retriever is an object with `search(query, k)`, a function of query and k (both may be async), or a LangChain
     retriever. A query that fails counts as an empty list and is named; if more than `max_failed` of them fail, the pass
-    is an error. With `cache`, a folder, answers are kept as they come: a second start with the same `configuration`
-    asks only what is missing; a `Journal` of your own serves too. `corpus` tells which documents exist. `choices` are
-    those of `evaluate`.
+    is an error. `corpus`, texts by id or the path of a file, tells which documents exist. `choices` are those of
+    `evaluate`.
+
+    With `cache`, a folder, answers are kept as they come, and a later start asks only what is missing. They are found
+    again by the query's text, k, the name, the corpus, and `configuration`: a dictionary of all that the answers depend
+    on, such as the version of an index. Without it, the code of the retriever and its state are looked at; where that
+    cannot be done, as with a connection, it is an error. A `Journal` of your own serves as `cache` too.
     """
-    tested = askable(test_set)
+    check_names("evaluate_retriever", choices, [*keywords_of(evaluate_retriever), *CHOICES])
+    check_calls(k, concurrency, timeout=timeout, retries=retries, backoff=backoff, max_failed=max_failed)
+    tested, documents = askable(test_set), documents_of(corpus)
+    check_scoring(measures, choices, documents)
     searcher = as_searcher(retriever, name=name, id_field=id_field, score_field=score_field)
     called = name or searcher.name
     with ExitStack() as opened:
         journal = cache if isinstance(cache, Journal) else None
         if cache is not None and not isinstance(cache, Journal):
-            key = {"system": called, "configuration": dict(configuration or {}), "corpus": version_of(corpus)}
+            key = {
+                "system": called,
+                "configuration": fingerprint(retriever, called) if configuration is None else dict(configuration),
+                "fields": [id_field, score_field],
+                "corpus": version_of(documents),
+            }
             journal = opened.enter_context(open_journal(cache, called, key))
         passed = run_queries(
             searcher,
@@ -130,15 +132,15 @@ def evaluate_retriever(
             backoff=backoff,
             max_failed=max_failed,
             journal=journal,
-            known_ids=None if corpus is None else frozenset(corpus),
+            known_ids=None if documents is None else frozenset(documents),
             progress=progress,
         )
     if passed.interrupted:
         raise KeyboardInterrupt(f"{called}: {passed.reason}")
     if not passed.valid:
         raise PassError(called, passed)
-    scored = evaluate(tested.qrels, passed.run, measures, name=called, **choices)
-    notes = [*_notes(passed, tested, corpus), *_shallow(scored, k)]
+    scored = evaluate(tested.qrels, passed.run, measures, name=called, corpus=documents, **choices)
+    notes = [*_notes(passed, tested, documents), *_shallow(scored, k)]
     return LiveEvaluation(scored.table, scored.plan, called, passed, notes)
 
 
@@ -176,38 +178,6 @@ def _shallow(scored: Evaluation, k: int) -> list[tuple[str, str]]:
             f"只请求了 {k} 个文档，因此 {names} 只能看到前 {k} 个",
         )
     ]
-
-
-def open_journal(folder: str | os.PathLike[str], name: str, key: Mapping[str, Any]) -> Journal:
-    """The journal of what `key` describes, in the folder that answers are kept in."""
-    digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:16]
-    plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)[:60]
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    except OSError as error:
-        raise RetrieverError(
-            f"answers cannot be kept in {os.fspath(folder)!r}: {error.strerror}; name another folder with cache, "
-            "or keep none: cache = false in a plan, cache=None in Python"
-        ) from None
-    return Journal(Path(folder) / f"{plain}-{digest}.jsonl", key)
-
-
-def journals_in(folder: Path) -> list[Path]:
-    """The journals that a folder holds, told by their names; other files of the folder are not among them."""
-    return [path for path in sorted(folder.glob("*.jsonl")) if _JOURNAL.fullmatch(path.name)]
-
-
-def version_of(corpus: Mapping[str, str] | None) -> str | None:
-    """A hash of ids and texts, so that answers from another corpus are not taken for this one's."""
-    if corpus is None:
-        return None
-    digest = hashlib.sha256()
-    for doc in sorted(corpus):
-        digest.update(f"{len(doc)}:{doc}{len(corpus[doc])}:".encode())
-        digest.update(corpus[doc].encode())
-    return digest.hexdigest()
 
 
 def unwinnable(test_set: TestSet, corpus: Corpus | Mapping[str, str]) -> dict[str, list[str]]:

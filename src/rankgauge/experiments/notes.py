@@ -56,6 +56,10 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "{ties}; ties are broken by document id, descending",
         "{ties}；同分按文档编号降序排列",
     ),
+    "ties_trec_live": (
+        "{ties}; ties are broken by document id, descending; with ties='stable' they keep the retriever's order",
+        "{ties}；同分按文档编号降序排列；用 ties='stable' 可保持检索器给出的顺序",
+    ),
     "ties_given": ("{ties}; the order given is kept", "{ties}；保持原有顺序"),
     "ties_stable": ("{ties}; ties keep the order of the list", "{ties}；同分保持列表中的顺序"),
     "ties_expected": (
@@ -118,7 +122,9 @@ def notes_of(evaluation: Evaluation, language: Language = "en") -> list[Note]:
             say("warning", "judged_low", share=f"{100 * share:.1f} %", k=k)
     if coverage.tied_documents:
         ties = phrase("ties", documents=coverage.tied_documents, queries=coverage.tied_queries)
-        say("info" if contract.ties == "expected" else "warning", f"ties_{contract.ties}", ties=ties)
+        key = f"ties_{contract.ties}"
+        text = phrase(f"{key}_live" if evaluation.is_live and f"{key}_live" in _TEXTS else key, ties=ties)
+        notes.append(Note("info" if contract.ties == "expected" else "warning", key, text))
     if evaluation.table.sampled:
         say("info", "sampled", names=", ".join(evaluation.table.sampled))
     if 2 <= counted < _FEW_QUERIES:

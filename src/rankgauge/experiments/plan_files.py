@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -81,10 +82,21 @@ def _no_folder(path: Path) -> str:
     """Why files cannot be written into a folder, which need not be there yet; empty when they can."""
     for place in (path, *path.parents):
         if place.is_dir():
-            return "" if os.access(place, os.W_OK | os.X_OK) else f"the folder {str(place)!r} is not open for writing"
+            return "" if _writable(place) else f"the folder {str(place)!r} is not open for writing"
         if place.exists() or place.is_symlink():
             return f"{str(place)!r} is a file, not a folder"
     return ""
+
+
+def _writable(folder: Path) -> bool:
+    """Whether a file can be made there, which permissions alone do not tell; nothing is left behind."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return False
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def _first_line(source: Source) -> bytes:

@@ -10,9 +10,13 @@ from typing import Any
 from rankgauge.errors import RankgaugeError
 from rankgauge.experiments.evaluation import make_plan
 from rankgauge.experiments.plan_reader import Reader
-from rankgauge.experiments.systems import SystemPlan, check_system
+from rankgauge.experiments.sweep import few_queries
+from rankgauge.experiments.systems import SystemPlan, check_system, check_values
 
 __all__ = ["SweepPlan", "read_sweep", "read_systems"]
+
+_LONGEST_NAME = 230
+"""Bytes: a file's name may have 255, and the ending and the mark of an unfinished file come on top."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class SweepPlan:
     grid: Mapping[str, list[Any]]
     tries: int | None = None
     """Random settings instead of all."""
-    folds: int = 5
+    folds: int | None = None
     seed: int = 0
     exact: Mapping[str, Any] = field(default_factory=dict)
     """Parameters that make the search exact, to measure the recall of an approximate one."""
@@ -62,6 +66,10 @@ def read_systems(read: Reader, content: Mapping[str, Any], folder: Path, *, has_
         elif any(c in name for c in "/\\\0\n") or name in (".", ".."):
             read.fault(
                 place, f"{name!r} is no name for a system: it names files too, so it has no slashes or line ends"
+            )
+        elif (length := len(name.encode("utf-8", "replace"))) > _LONGEST_NAME:
+            read.fault(
+                place, f"its name has {length} bytes, too many: it names files too, so {_LONGEST_NAME} are the most"
             )
         elif name in [system.name for system in systems]:
             read.fault(place, f"two systems are named {name!r}")
@@ -107,16 +115,15 @@ def read_sweep(
     if system is not None:
         known = check_system(system, folder, has_corpus=has_corpus)  # faults of its own, which are named already
         for kind, tried in (("grid", grid), ("exact", {k: [v] for k, v in found.get("exact", {}).items()})):
-            for key, value in ((key, value) for key, values in tried.items() for value in values):
-                changed = SystemPlan(**{**vars(system), "parameters": {**system.parameters, key: value}})
-                for fault in check_system(changed, folder, has_corpus=has_corpus):
+            for key, values in tried.items():
+                for fault in check_values(system, folder, key, values, has_corpus=has_corpus):
                     if fault not in known:
                         read.fault(f"sweep.{kind}.{key}", fault)
     for key, least in (("tries", 1), ("folds", 2), ("seed", 0)):
         if key in found and found[key] < least:
             read.fault(f"sweep.{key}", f"must be at least {least}, not {found[key]!r}")
-    if queries is not None and (folds := found.get("folds", 0)) * 2 > queries:
-        read.fault("sweep.folds", f"{folds} folds need {2 * folds} queries or more; the test set has {queries}")
+    if queries is not None and (fault := few_queries(found.get("folds", 0), queries)):
+        read.fault("sweep.folds", fault)
     measure = found.get("measure", "nDCG@10")
     try:
         make_plan(measure)
@@ -127,7 +134,7 @@ def read_sweep(
         measure,
         grid,
         found.get("tries"),
-        found.get("folds", 5),
+        found.get("folds"),
         found.get("seed", 0),
         found.get("exact", {}),
     )

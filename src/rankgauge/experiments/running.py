@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
 from rankgauge.errors import RankgaugeError, RetrieverError
+from rankgauge.experiments.answer_cache import folder_held, journals_in, version_of
 from rankgauge.experiments.comparison import Comparison
 from rankgauge.experiments.comparison_record import comparison_record
-from rankgauge.experiments.live import LiveEvaluation, PassError, evaluate_retriever, version_of
+from rankgauge.experiments.live import LiveEvaluation, PassError, evaluate_retriever
 from rankgauge.experiments.plan import RunPlan
 from rankgauge.experiments.record import record_of
 from rankgauge.experiments.sweep import Sweep, sweep
@@ -17,6 +19,7 @@ from rankgauge.experiments.systems import SystemPlan, code_of, make_system
 from rankgauge.formats import Source, load_corpus, load_testset
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.retrievers.answers import shortened
+from rankgauge.retrievers.own_code import told
 from rankgauge.stats.family import Settings
 
 __all__ = ["Outcome", "corpus_of", "evaluate_systems", "live_comparison", "live_record", "plan_record", "run_plan"]
@@ -35,8 +38,21 @@ class Outcome:
     invalid: dict[str, str] = field(default_factory=dict)
 
 
-def run_plan(plan: RunPlan, *, progress: Progress | None = None) -> Outcome:
-    """Carry out a plan that has been checked. A system that fails is left out and named; the others go on."""
+def run_plan(plan: RunPlan, *, fresh: bool = False, progress: Progress | None = None) -> Outcome:
+    """Carry out a plan that has been checked. A system that fails is left out and named; the others go on.
+
+    With `fresh`, what earlier starts have answered is forgotten. Another start that keeps its answers in the same
+    folder is an error before anything is asked.
+    """
+    with ExitStack() as held:
+        if (cache := plan.cache) is not None:
+            held.enter_context(folder_held(cache))
+            for journal in journals_in(cache) if fresh else []:
+                journal.unlink()
+        return _carried_out(plan, progress)
+
+
+def _carried_out(plan: RunPlan, progress: Progress | None) -> Outcome:
     test_set = load_testset(plan.test_set)
     corpus = corpus_of(plan)
     found, invalid = evaluate_systems(plan, test_set, corpus, progress=progress)
@@ -68,7 +84,7 @@ def evaluate_systems(
             said = error.passed.reason if isinstance(error, PassError) else str(error)
             invalid[system.name] = said if said.startswith(f"{system.name}:") else f"{system.name}: {said}"
         except Exception as error:  # whatever the user's factory does
-            invalid[system.name] = f"{system.name}: {type(error).__name__}: {error}"
+            invalid[system.name] = f"{system.name}: {told(error)}"
     return found, invalid
 
 
@@ -111,7 +127,7 @@ def _called(plan: RunPlan) -> dict[str, Any]:
         "retries": serving.retries,
         "backoff": serving.backoff,
         "max_failed": serving.max_failed,
-        "cache": None if serving.cache is None else plan.folder / serving.cache,
+        "cache": plan.cache,
     }
 
 
@@ -154,7 +170,7 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
             **base.configuration,
             "system": base.name,
             "code": code_of(base, plan.folder),
-            "corpus": None if plan.serving.cache is None else version_of(corpus),
+            "corpus": None if plan.cache is None else version_of(corpus),
         },
         **_called(plan),
     )
@@ -218,13 +234,14 @@ def live_record(
 def _serving(live: LiveEvaluation) -> dict[str, Any]:
     """Latency and errors beside the scores."""
     passed = live.passed
-    latency: Mapping[str, Any] | None = None if live.latency is None else live.latency.to_dict()
+    latency: Mapping[str, Any] | None = live.latency.to_dict() if live.latency.count else None
     return {
         "k": passed.k,
         "concurrency": passed.concurrency,
         "latency": latency,
         "throughput": live.throughput,
         "cached": passed.cached,
+        "repeated": passed.repeated,
         "failed": passed.failed,
         "errors": passed.errors,
         "notes": {"en": [english for english, _ in live.live_notes], "zh": [chinese for _, chinese in live.live_notes]},

@@ -9,23 +9,31 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from rankgauge.errors import DataError
-from rankgauge.experiments.live import LiveEvaluation, askable
+from rankgauge.experiments.live import LiveEvaluation, askable, evaluate_retriever
+from rankgauge.experiments.live_checks import CHOICES, check_names, check_scoring, documents_of, keywords_of
 from rankgauge.experiments.systems import plain_value
 from rankgauge.experiments.trials import try_settings
-from rankgauge.measures import Law, parse_measure
+from rankgauge.measures import Law, Measure, parse_measure
 from rankgauge.model.ranked import Floats, Ints
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.latency import Latency
+from rankgauge.retrievers.runner import check_calls
 from rankgauge.stats.intervals import Interval, mean_interval
 
-__all__ = ["HeldOut", "Sweep", "Version", "settings_of", "sweep"]
+__all__ = ["FOLDS", "HeldOut", "Sweep", "Version", "few_queries", "settings_of", "sweep"]
+
+FOLDS = 5
+_CALLS = ("k", "concurrency", "timeout", "retries", "backoff", "max_failed")
+_ASKED = ("retriever", "test_set", "measures", "name", "progress")
 
 
 @dataclass(frozen=True)
@@ -106,13 +114,22 @@ def settings_of(grid: Mapping[str, Sequence[Any]], tries: int | None = None, see
         raise DataError("a sweep needs a list of values for each parameter, such as {'ef_search': [16, 64, 256]}")
     if not all(len(values) for values in grid.values()):
         raise DataError("a parameter of the sweep has no values")
-    every = [dict(zip(grid, values, strict=True)) for values in itertools.product(*map(_different, grid.values()))]
-    if tries is not None and tries < 1:
-        raise DataError(f"tries={tries!r} must be at least 1")
-    if tries is None or tries >= len(every):
-        return every
-    chosen = np.random.default_rng(seed).choice(len(every), size=tries, replace=False)
-    return [every[i] for i in sorted(chosen.tolist())]
+    lists = [_different(values) for values in grid.values()]
+    if tries is not None:
+        _check("tries", tries, 1)
+    _check("seed", seed, 0)
+    total = math.prod(map(len, lists))
+    if tries is None or tries >= total:
+        return [dict(zip(grid, values, strict=True)) for values in itertools.product(*lists)]
+    chosen = np.random.default_rng(seed).choice(total, size=tries, replace=False)
+    shape = [len(values) for values in lists]
+    places = (np.unravel_index(number, shape) for number in sorted(chosen.tolist()))  # the last parameter goes first
+    return [{name: values[i] for name, values, i in zip(grid, lists, place, strict=True)} for place in places]
+
+
+def _check(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise DataError(f"{name}={value!r} must be a whole number of at least {least}")
 
 
 def _different(values: Sequence[Any]) -> list[Any]:
@@ -126,9 +143,9 @@ def sweep(
     grid: Mapping[str, Sequence[Any]],
     test_set: TestSet | Any,
     *,
-    measure: str = "nDCG@10",
+    measure: str | Measure = "nDCG@10",
     tries: int | None = None,
-    folds: int = 5,
+    folds: int | None = None,
     seed: int = 0,
     exact: Mapping[str, Any] | None = None,
     progress: Callable[[int, int, str], None] | None = None,
@@ -137,13 +154,26 @@ def sweep(
     """Try every setting of `factory(**setting)` on the test set.
 
     `exact` are parameters that make the search exact; the others' recall against it is then measured too. `serving` is
-    what `evaluate_retriever` takes: k, concurrency, timeout and so on. With `cache`, a folder, answers are kept under
-    their setting and `configuration`: a second start asks only what is missing, and takes the times of the kept answers
-    as they were measured then (`Version.timed_before`).
+    what `evaluate_retriever` takes: k, concurrency, timeout and so on. Queries are cut into `folds` (5, if there are
+    enough of them). With `cache`, a folder, answers are kept under their setting and `configuration`, or the code of
+    the factory: a second start asks only what is missing, and takes the times of the kept answers as they were measured
+    then (`Version.timed_before`).
     """
+    named = keywords_of(sweep, without=("serving",))
+    check_names("sweep", serving, [*named, *keywords_of(evaluate_retriever, without=(*_ASKED, "choices")), *CHOICES])
+    if not isinstance(measure, str | Measure):
+        raise DataError(f"a sweep goes by one measure, such as 'nDCG@10', not by {measure!r}")
+    check_calls(**{"k": 10, **{name: serving[name] for name in _CALLS if name in serving}})
     settings = settings_of(grid, tries, seed)
-    name = str(parse_measure(measure))
     tested = askable(test_set)
+    if folds is not None:
+        _check("folds", folds, 2)
+        if fault := few_queries(folds, len(tested)):
+            raise DataError(fault)
+    folds = folds or FOLDS
+    serving["corpus"] = documents_of(serving.get("corpus"))
+    check_scoring(measure, {name: serving[name] for name in CHOICES if name in serving}, serving["corpus"])
+    name = str(parse_measure(measure))
     tried = try_settings(factory, settings, tested, name, exact=exact or {}, progress=progress, **serving)
     found, numbers, reference = tried.found, tried.numbers, tried.reference
     bounded = Law.BOUNDED in parse_measure(name).definition.laws
@@ -156,6 +186,11 @@ def sweep(
     scores = np.stack([live.table.values[:, 0] for live in found])
     best = versions[_best(scores, lower)]
     return Sweep(name, versions, best, _held_out(scores, numbers, folds, seed, bounded, lower), found, tried.failed)
+
+
+def few_queries(folds: int, queries: int) -> str:
+    """What is wrong with so many folds; empty when there are enough queries for them."""
+    return f"{folds} folds need {2 * folds} queries or more; the test set has {queries}" if 2 * folds > queries else ""
 
 
 def _version(

@@ -8,9 +8,9 @@ import inspect
 import math
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from datetime import time as clock
 from pathlib import Path
@@ -18,8 +18,9 @@ from typing import Any
 
 from rankgauge.errors import RankgaugeError
 from rankgauge.model.testset import Corpus
+from rankgauge.retrievers.own_code import told
 
-__all__ = ["SystemPlan", "check_system", "code_of", "load_object", "make_system", "plain_value"]
+__all__ = ["SystemPlan", "check_system", "check_values", "code_of", "load_object", "make_system", "plain_value"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,26 @@ def check_system(system: SystemPlan, folder: Path, *, has_corpus: bool) -> list[
     if system.use is not None:
         return faults + _check_used(system.use, found, system.parameters)
     return faults + _check_factory(str(system.factory), found, system.parameters, has_corpus=has_corpus)
+
+
+def check_values(
+    system: SystemPlan, folder: Path, key: str, values: Sequence[Any], *, has_corpus: bool
+) -> Iterator[str]:
+    """What is wrong with values of one parameter, each looked at once, the others being the system's own."""
+    from rankgauge.retrievers.builtin import BUILTIN, parameters_of
+
+    known = parameters_of(system.use).get(key) if system.use in BUILTIN else None
+    if known is None or key == "api_key_env":
+        # Of a factory only the names are known, which are the same for all values; an endpoint is made for each.
+        for value in values if system.use == "http" or key == "api_key_env" else values[:1]:
+            changed = replace(system, parameters={**system.parameters, key: value})
+            yield from check_system(changed, folder, has_corpus=has_corpus)
+        return
+    for value in values:
+        try:
+            known.check(value)
+        except RankgaugeError as error:
+            yield f"{system.use}: {error}"
 
 
 def _fields(system: SystemPlan) -> list[str]:
@@ -230,7 +251,7 @@ def load_object(text: str, folder: Path) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever the user's module does when it is imported, sys.exit included
-        raise RankgaugeError(f"{module_name!r} cannot be imported: {type(error).__name__}: {error}") from None
+        raise RankgaugeError(f"{module_name!r} cannot be imported: {told(error)}") from None
     for part in attribute.split("."):
         if not hasattr(found, part):
             raise RankgaugeError(f"{module_name!r} has no attribute {attribute!r}")

@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import DataError, MissingExtraError, RankgaugeError, RetrieverError
-from rankgauge.experiments.live import LiveEvaluation, PassError, evaluate_retriever, open_journal, version_of
+from rankgauge.experiments.answer_cache import open_journal, version_of
+from rankgauge.experiments.live import LiveEvaluation, PassError, evaluate_retriever
 from rankgauge.experiments.systems import plain_value
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.answers import shortened
+from rankgauge.retrievers.fingerprint import fingerprint
+from rankgauge.retrievers.own_code import told
+from rankgauge.retrievers.reasons import reason as reason_text
 
 __all__ = ["Trials", "check_factory", "try_settings"]
 
@@ -76,8 +80,11 @@ def try_settings(
     # Seconds that are kept count as latencies of the next start, so they belong to one concurrency.
     about: dict[str, Any] = {"concurrency": serving.get("concurrency", 1), "corpus": None}
     if cache is not None:
+        _check_keys([*settings, exact], configuration or {})
+        if configuration is None:
+            about["factory"] = fingerprint(factory, getattr(factory, "__name__", "the factory"))
+        about["fields"] = [serving.get("id_field"), serving.get("score_field")]
         about |= {"corpus": version_of(serving.get("corpus")), **(configuration or {})}
-        _check_keys([*settings, exact], about)
 
     def ask(setting: Mapping[str, Any], name: str, *, is_exact: bool = False) -> LiveEvaluation:
         made = factory(**setting)
@@ -95,14 +102,14 @@ def try_settings(
         except RankgaugeError as error:
             raise RetrieverError(f"the exact search failed: {error}") from None
         except Exception as error:  # whatever the user's factory does
-            raise RetrieverError(f"the exact search failed: {type(error).__name__}: {error}") from None
+            raise RetrieverError(f"the exact search failed: {told(error)}") from None
     found: list[LiveEvaluation] = []
     numbers: list[int] = []
     failed: dict[str, str] = {}
     dead: list[str] = []  # reasons of the versions just before this one that reached nobody
     for number, setting in enumerate(settings, start=1):
         if len(dead) >= _DEAD and len(set(dead)) == 1:
-            failed[f"V{number}"] = f"{setting}: not asked: {_DEAD} versions in a row reached nobody ({dead[-1]})"
+            failed[f"V{number}"] = f"{setting}: {reason_text('versions', n=_DEAD, error=dead[-1])}"
             continue
         if progress is not None:
             progress(number, len(settings), json.dumps(setting, ensure_ascii=False, default=str))
@@ -117,7 +124,7 @@ def try_settings(
         except RankgaugeError as error:
             reason = str(error)
         except Exception as error:  # whatever the user's factory does with this setting
-            reason = f"{type(error).__name__}: {error}"
+            reason = told(error)
         dead = [] if silent is None else [*dead, silent][-_DEAD:]
         if reason is None:
             numbers.append(number)

@@ -38,6 +38,13 @@ def verify(record: Mapping[str, Any], *, folder: Path | None = None) -> list[Fin
     """Recompute a record from its inputs. `folder` is where relative paths are looked up (default: as written)."""
     if record["contract"] is None:
         raise DataError("this record is of scores from elsewhere: there are no runs to score again")
+    live = [system["name"] for system in record["systems"] if system.get("serving")]
+    if live:
+        raise DataError(
+            f"this record is of live retrievers ({', '.join(live)}), which cannot be computed again: they may answer "
+            "otherwise now. What can be is a record of the lists they gave: let the plan write them, "
+            '[outputs] runs = "runs"; score these, rankgauge evaluate TESTSET runs/NAME.run -o record.json; verify that'
+        )
     inputs: Mapping[str, Mapping[str, str]] = record["provenance"]["inputs"]
     if "judgments" not in inputs or not any(key.startswith("run:") for key in inputs):
         raise DataError("this record does not name the files it was made from, so it cannot be computed again")

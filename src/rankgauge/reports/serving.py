@@ -49,11 +49,12 @@ def serving_table(record: Record, digits: int, language: Language) -> Table:
                 str(serving["concurrency"]),
                 str(latency.get("count", 0)),
                 str(len(serving["failed"])),
+                str(serving.get("repeated", 0)),
                 str(serving["cached"]),
             ]
         )
     times = ["p50 ms", "p95 ms", "p99 ms"]
-    rest = [words[key] for key in ("rate", "concurrency", "timed", "failed", "cached")]
+    rest = [words[key] for key in ("rate", "concurrency", "timed", "failed", "repeated", "cached")]
     return Table([words["system"], *measures, *times, *rest], rows)
 
 
@@ -98,9 +99,9 @@ def _serving_cells(record: Record) -> Table:
             latency = serving["latency"] or {}
             cells = [system["means"][measure]["value"] for measure in measures]
             cells += [*(latency.get(key) for key in times), serving["throughput"], serving["concurrency"]]
-            cells += [latency.get("count", 0), len(serving["failed"]), serving["cached"]]
+            cells += [latency.get("count", 0), len(serving["failed"]), serving.get("repeated", 0), serving["cached"]]
             rows.append([system["name"], *map(_plain, cells)])
-    rest = ("throughput", "concurrency", "timed", "failed", "cached")
+    rest = ("throughput", "concurrency", "timed", "failed", "repeated", "cached")
     return Table(["system", *measures, *(f"{key}_seconds" for key in times), *rest], rows)
 
 

@@ -11,6 +11,7 @@ from rankgauge.errors import RankgaugeError
 from rankgauge.measures import parse_measure
 from rankgauge.measures.explanations import Language
 from rankgauge.retrievers.answers import shortened
+from rankgauge.retrievers.reasons import translated
 
 __all__ = [
     "WORDS",
@@ -54,12 +55,13 @@ WORDS: dict[Language, dict[str, str]] = {
         "concurrency": "concurrency",
         "timed": "timed calls",
         "failed": "failed",
+        "repeated": "repeated calls",
         "cached": "from the cache",
         "recall": "ANN recall",
         "left_out": "left out: {reason}",
         "tail": "p99 of fewer than {n} timed calls tells little more than the slowest call.",
         "unbeaten": "By the means of {measure} and p50 alone, no other system is both better and faster than: {names}.",
-        "untimed": "{names}: all answers came from the cache, so there is no latency.",
+        "untimed": "{names}: all answers came from the cache, so there is no latency; --fresh asks anew.",
         "only": "Version of {system} by {measure}: {best} ({parameters}) with {mean}; there is no other.",
         "winner": "Best of {n} versions of {system} by {measure}: {best} ({parameters}) with {mean}.",
         "held": "On queries that had no part in choosing it, the chosen version scores {mean}: about {optimism} of the "
@@ -89,12 +91,13 @@ WORDS: dict[Language, dict[str, str]] = {
         "concurrency": "并发",
         "timed": "计时调用",
         "failed": "失败",
+        "repeated": "重试次数",
         "cached": "来自缓存",
         "recall": "ANN 召回率",
         "left_out": "未计入：{reason}",
         "tail": "计时调用少于 {n} 次时，p99 几乎只反映最慢的一次调用。",
         "unbeaten": "仅就 {measure} 的均值与 p50 而言，没有其他系统比它们既更好又更快：{names}。",
-        "untimed": "{names}：全部应答来自缓存，因此没有延迟数据。",
+        "untimed": "{names}：全部应答来自缓存，因此没有延迟数据；--fresh 会重新请求。",
         "only": "{system} 只有一个版本 {best}（{parameters}），{measure} 得分 {mean}。",
         "winner": "{system} 的 {n} 个版本按 {measure} 比较，最佳为 {best}（{parameters}），得分 {mean}。",
         "held": "在未参与选择的查询上，选出的版本得分为 {mean}：最佳版本的得分中约有 {optimism} 出于运气。",
@@ -181,7 +184,12 @@ def left_out(record: Record, language: Language) -> list[str]:
     words = WORDS[language]
     return [
         words["left_out"].format(
-            reason=shortened(reason if reason.startswith(f"{name}:") else f"{name}{words['colon']}{reason}")
+            reason=shortened(
+                translated(
+                    reason if reason.startswith(f"{name}:") else f"{name}{words['colon']}{reason}",
+                    language,
+                )
+            )
         )
         for name, reason in (record.get("invalid") or {}).items()
     ]
@@ -191,7 +199,7 @@ def failed_versions(sweep: Record, language: Language) -> list[str]:
     """Versions of a sweep without a score, with the reason: the first ones, and how many more there are."""
     words, failed = WORDS[language], sweep.get("failed") or {}
     lines = [
-        words["failed_version"].format(label=label, reason=shortened(reason))
+        words["failed_version"].format(label=label, reason=shortened(translated(reason, language)))
         for label, reason in list(failed.items())[:_FAILED]
     ]
     more = len(failed) - len(lines)

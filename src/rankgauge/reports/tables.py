@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TextIO
 from unicodedata import combining, east_asian_width
 
 __all__ = ["Table", "render_csv", "render_latex", "render_markdown", "render_terminal", "terminal_width"]
@@ -71,14 +72,25 @@ def render_latex(table: Table) -> str:
 def render_csv(table: Table) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(table.header)
-    writer.writerows(table.rows)
+    writer.writerows([_harmless(cell) for cell in row] for row in (table.header, *table.rows))
     return buffer.getvalue()
 
 
-def terminal_width(*, to_file: bool = False) -> int | None:
+def _harmless(cell: str) -> str:
+    """A cell that a spreadsheet takes for a formula, such as a name that begins with =, becomes a text by a '."""
+    if not cell.startswith(("=", "+", "-", "@")) or cell == "-":
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
+def terminal_width(stream: TextIO | None = None, *, to_file: bool = False) -> int | None:
     """The width to draw for: the terminal's own, or none at all where there is no terminal."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() and not to_file else None
+    stream = stream or sys.stdout
+    return shutil.get_terminal_size().columns if stream.isatty() and not to_file else None
 
 
 def _cells(text: str) -> int:

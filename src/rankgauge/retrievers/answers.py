@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,11 +11,16 @@ from typing import Any, NamedTuple
 from rankgauge.model.run import Run
 from rankgauge.retrievers.hits import Hit, ListFault
 from rankgauge.retrievers.latency import Latency
+from rankgauge.retrievers.reasons import reason
 
 __all__ = ["Answer", "Pass", "counted", "shortened"]
 
 _LONGEST = 300
+_SHORT = 150
 _KINDS = 5
+_OVERLAPPING = 4  # calls from which on it can be seen whether they overlap
+_MOSTLY = 0.8
+_LEAST_WALL = 0.05  # seconds
 _FAULTS_ZH = {
     "too_many": "返回的结果多于请求的数量，已截断",
     "duplicate": "有重复文档，以第一个为准",
@@ -50,6 +55,8 @@ class Answer(NamedTuple):
     faults: Sequence[ListFault] = ()
     unreachable: bool = False
     """Whether it failed because no connection came about, so that the retriever never saw the query."""
+    repeats: Sequence[str] = ()
+    """Why calls were made again: the errors of all attempts before the last."""
 
     def to_record(self) -> dict[str, Any]:
         """The answer as a line of a journal."""
@@ -83,6 +90,12 @@ class Pass:
     wall_seconds: float
     max_failed: float = 0.05
     known_ids: Set[str] | None = field(default=None, repr=False)
+    not_asked: Sequence[str] = ()
+    """Queries without an answer, because the pass ended before their turn."""
+    given_up: bool = False
+    """Whether it ended early because nobody could be reached."""
+    is_async: bool = False
+    """Whether the calls shared an event loop, where one that blocks holds up the others."""
 
     @cached_property
     def run(self) -> Run:
@@ -105,8 +118,18 @@ class Pass:
         return sum(answer.cached for answer in self.answers)
 
     @property
+    def repeated(self) -> int:
+        """Number of calls that were made again after an error that may pass."""
+        return sum(len(answer.repeats) for answer in self.answers)
+
+    @property
+    def empty(self) -> list[str]:
+        """Queries that were answered with an empty list."""
+        return [answer.query for answer in self.answers if answer.error is None and not answer.hits]
+
+    @property
     def interrupted(self) -> bool:
-        return len(self.answers) < self.asked
+        return len(self.answers) < self.asked and not self.given_up
 
     @cached_property
     def latency(self) -> Latency:
@@ -135,13 +158,14 @@ class Pass:
     def reason(self) -> str:
         """Why the pass is not valid; empty when it is."""
         if self.interrupted:
-            return f"interrupted: {len(self.answers)} of {self.asked} queries were asked"
+            return reason("interrupted", done=len(self.answers), asked=self.asked)
         failed = len(self.failed)
+        if self.given_up:
+            rest, error = self.asked - len(self.answers), next(iter(self.errors))
+            return reason("unreachable", failed=failed, asked=self.asked, rest=rest, error=error)
         if failed > self.max_failed * self.asked:
-            return (
-                f"{failed} of {self.asked} queries failed, more than the {self.max_failed:.0%} allowed; "
-                f"most often: {next(iter(self.errors))}"
-            )
+            share, error = f"{100 * self.max_failed:.3g}%", next(iter(self.errors))
+            return reason("failed", failed=failed, asked=self.asked, share=share, error=error)
         return ""
 
     @property
@@ -188,7 +212,46 @@ class Pass:
                     + ("；id_field 指的字段对吗？" if every else ""),
                 )
             )
-        return said
+        return [*said, *self._call_remarks()]
+
+    def _call_remarks(self) -> Iterator[tuple[str, str]]:
+        """Remarks on lists without a result, and on how the calls went."""
+        if none := self.empty:
+            lists, first = len(self.answers) - len(self.failed), repr(none[0])
+            are = "is" if len(none) == 1 else "are"
+            yield (
+                f"{len(none)} of {counted(lists, 'list')} {are} empty, such as that of {first}",
+                f"{lists} 个列表中有 {len(none)} 个为空，例如查询 {first}",
+            )
+        if n := self.repeated:
+            why = Counter(error for answer in self.answers for error in answer.repeats).most_common(1)[0][0]
+            yield (
+                f"{counted(n, 'call was', 'calls were')} repeated, most often after: {shortened(why, _SHORT)}",
+                f"重试了 {n} 次调用，最常见的原因：{shortened(why, _SHORT)}",
+            )
+        if self._one_by_one:
+            n, wall = len(self._timed), f"{self.wall_seconds:.2g}"
+            yield (
+                f"the calls did not overlap: {n} async calls, up to {self.concurrency} at a time, took {wall} s, as "
+                "long as one after another; the retriever blocks the event loop where it should await",
+                f"调用没有重叠：{n} 次异步调用（并发 {self.concurrency}）共用 {wall} 秒，与逐个调用一样长；"
+                "检索器阻塞了事件循环，应改用 await",
+            )
+        if kept := self.cached:
+            yield (
+                f"{kept} of {counted(len(self.answers), 'answer')} "
+                f"{'was' if kept == 1 else 'were'} kept from an earlier start",
+                f"{len(self.answers)} 个应答中有 {kept} 个是之前运行时保存的",
+            )
+
+    @property
+    def _one_by_one(self) -> bool:
+        """Whether async calls that could have overlapped did not: their times add up to the time of the pass."""
+        if not self.is_async or self.concurrency < 2 or len(self._timed) < _OVERLAPPING:
+            return False
+        total = sum(answer.seconds for answer in self._timed)
+        # Calls that take next to nothing need no overlap: then the pass itself takes most of the time.
+        return total > _LEAST_WALL and _MOSTLY * self.wall_seconds < total < self.wall_seconds / _MOSTLY
 
     @cached_property
     def _timed(self) -> list[Answer]:

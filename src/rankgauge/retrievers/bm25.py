@@ -33,7 +33,7 @@ class BM25:
         *,
         k1: Annotated[float, "How much repeats of a term count; 0 ignores them.", Bounds(0)] = 1.2,
         b: Annotated[float, "How much long documents are held back; 0 not at all.", Bounds(0, 1)] = 0.75,
-        language: Annotated[str, "Language of the texts; auto chooses by their script.", Choices(LANGUAGES)] = "auto",
+        language: Annotated[str, "Language of the texts; auto goes by their script.", Choices(LANGUAGES)] = "auto",
         method: Annotated[str, "Which variant of the formula.", Choices(BM25_METHODS)] = "lucene",
         delta: Annotated[float, "The least a term counts in bm25l and bm25+.", Bounds(0)] = 0.5,
     ) -> None:
@@ -41,7 +41,7 @@ class BM25:
         self.method, self.delta = check_choice("method", method, BM25_METHODS), check_number("delta", delta, 0)
         texts = check_corpus(corpus)
         self._ids = tuple(texts)
-        self._terms = tokenizer_for(language, texts.values())
+        self._terms = tokenizer_for(language)
         self._vocabulary: dict[str, int] = {}
         rows = [
             [self._vocabulary.setdefault(term, len(self._vocabulary)) for term in self._terms(text)]

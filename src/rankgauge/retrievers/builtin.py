@@ -84,7 +84,7 @@ def hnsw(
     model: Annotated[str | None, "A sentence-transformers model, or the endpoint's."] = None,
     endpoint: Annotated[str | None, "URL of an OpenAI-compatible server, before /embeddings."] = None,
     api_key_env: Annotated[str | None, "Environment variable that holds the endpoint's key."] = None,
-    language: Annotated[str, "Language of the texts; auto chooses by their script.", Choices(LANGUAGES)] = "auto",
+    language: Annotated[str, "Language of the texts; auto goes by their script.", Choices(LANGUAGES)] = "auto",
 ) -> Dense:
     """Dense retrieval with an approximate index."""
     return Dense(
@@ -109,7 +109,7 @@ def mmr(
     depth: Annotated[int, "Documents to choose from.", Bounds(1)] = 50,
     relevance: Annotated[str, "Relevance by cosine or by the base's scores.", Choices(RELEVANCES)] = "cosine",
     dimensions: Annotated[int, "Length of the vectors of latent semantic analysis.", Bounds(1)] = 256,
-    language: Annotated[str, "Language of the texts; auto chooses by their script.", Choices(LANGUAGES)] = "auto",
+    language: Annotated[str, "Language of the texts; auto goes by their script.", Choices(LANGUAGES)] = "auto",
 ) -> MMR:
     """Maximal marginal relevance over another retriever."""
     check_choice("base", base, _BASES)
@@ -127,7 +127,7 @@ def rerank(
     base: Annotated[str, "The retriever whose documents are re-ranked.", Choices(_BASES)] = "bm25",
     scorer: Annotated[str, f"{_PROXIMITY}, or a sentence-transformers cross-encoder."] = _PROXIMITY,
     depth: Annotated[int, "Documents to re-rank.", Bounds(1)] = 50,
-    language: Annotated[str, "Language of the texts; auto chooses by their script.", Choices(LANGUAGES)] = "auto",
+    language: Annotated[str, "Language of the texts; auto goes by their script.", Choices(LANGUAGES)] = "auto",
 ) -> Rerank:
     """Another retriever, its best documents re-ranked."""
     retriever = BUILTIN[check_choice("base", base, _BASES)](corpus, language=language)

@@ -41,7 +41,7 @@ class Dense:
         M: Annotated[int, "hnsw: neighbours of each vector.", Bounds(2)] = 16,
         ef_construction: Annotated[int, "hnsw: candidates while building.", Bounds(1)] = 200,
         ef_search: Annotated[int, "hnsw: candidates while searching.", Bounds(1)] = 64,
-        language: Annotated[str, "Language of the texts; auto chooses by their script.", Choices(LANGUAGES)] = "auto",
+        language: Annotated[str, "Language of the texts; auto goes by their script.", Choices(LANGUAGES)] = "auto",
     ) -> None:
         check_choice("index", index, INDEXES)
         graph = {

@@ -28,7 +28,7 @@ class LSA:
 
     def __init__(self, texts: Sequence[str], *, dimensions: int = 256, language: str = "auto") -> None:
         check_whole("dimensions", dimensions, 1)
-        terms = tokenizer_for(language, texts)
+        terms = tokenizer_for(language)
         features = optional("sklearn.feature_extraction.text", "dense retrieval without a model", "scikit-learn")
         decomposition = optional("sklearn.decomposition", "dense retrieval without a model", "scikit-learn")
         self._tfidf = features.TfidfVectorizer(analyzer=terms, sublinear_tf=True)

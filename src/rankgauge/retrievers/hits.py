@@ -187,25 +187,14 @@ def _columns(
 def _parts(entry: Any, id_field: Field, score_field: Field, rank: int) -> tuple[Any, Any, bool]:
     """Id, score, and whether the score is to be negated, of one result."""
     kind = type(entry)
-    if kind is Hit:
+    if kind is Hit and id_field.given is None and score_field.given is None:
         return entry.id, entry.score, False
     if kind is str or (kind is not dict and isinstance(entry, _BARE)):
+        if entry is not None:
+            _refuse(entry, rank, id_field, score_field)
         return entry, None, False
     if isinstance(entry, tuple | list) and not hasattr(entry, "_fields"):
-        score, negative = score_field.find(entry) if score_field.given else (ABSENT, False)
-        found = id_field.find(entry)[0] if id_field.given else ABSENT
-        pair = len(entry) == 2 and (entry[1] is None or hasattr(entry[1], "__float__"))
-        if found is ABSENT and not pair:
-            raise RetrieverError(
-                f"result {rank} is {shown(entry)}, which is no (id, score) pair; name its parts, for example "
-                "with id_field='[0]' and score_field='[1]'"
-            )
-        if score is ABSENT and pair:
-            score = entry[1]
-        if found is ABSENT:
-            found = (
-                entry[0] if type(entry[0]) is str or isinstance(entry[0], _BARE) else _located(entry[0], id_field, rank)
-            )
+        found, score, negative = _pair(entry, id_field, score_field, rank)
     else:
         found = _located(entry, id_field, rank)
         score, negative = score_field.find(entry)
@@ -216,6 +205,43 @@ def _parts(entry: Any, id_field: Field, score_field: Field, rank: int) -> tuple[
             )
         score = None
     return found, score, negative
+
+
+def _pair(entry: Any, id_field: Field, score_field: Field, rank: int) -> tuple[Any, Any, bool]:
+    """Of an (id, score) or (document, score) pair, or of a row whose parts have names such as [0]."""
+    score, negative = score_field.find(entry) if score_field.given else (ABSENT, False)
+    found = id_field.find(entry)[0] if id_field.given else ABSENT
+    pair = len(entry) == 2 and (entry[1] is None or hasattr(entry[1], "__float__"))
+    if found is ABSENT and not pair:
+        swapped = len(entry) == 2 and isinstance(entry[0], Real) and isinstance(entry[1], str | bytes)
+        first, second = ("[1]", "[0]") if swapped else ("[0]", "[1]")
+        raise RetrieverError(
+            f"result {rank} is {shown(entry)}, which is no (id, score) pair; name its parts, for example "
+            f"with id_field='{first}' and score_field='{second}'"
+        )
+    bare = isinstance(entry[0], _BARE)
+    if found is ABSENT:
+        if bare and id_field.given is not None:
+            _refuse(entry, rank, id_field, Field(None, ()))
+        found = entry[0] if bare else _located(entry[0], id_field, rank)
+    if score is ABSENT and score_field.given is not None:
+        if not bare:  # of a document beside its score
+            score, negative = score_field.find(entry[0])
+        if score is ABSENT:
+            _refuse(entry, rank, Field(None, ()), score_field)
+    if score is ABSENT and pair:
+        score = entry[1]
+    return found, score, negative
+
+
+def _refuse(entry: Any, rank: int, *fields: Field) -> None:
+    """A field that was named, and that results of this shape cannot have, must not be passed over in silence."""
+    for name, given in zip(("id_field", "score_field"), (one.given for one in fields), strict=True):
+        if given is not None:
+            raise RetrieverError(
+                f"result {rank} is {shown(entry)}, which has no {given!r}; leave {name} out, or give results that have "
+                "this field"
+            )
 
 
 def _located(entry: Any, id_field: Field, rank: int) -> Any:

@@ -91,6 +91,8 @@ class HttpRetriever:
         self._id_path = parse_path(ids, each=True)
         self._score_path = None if scores is None else parse_path(scores.removeprefix("-"), each=True)
         self._headers = {"Accept": "application/json", "Content-Type": "application/json", **_filled(headers or {})}
+        self.header_texts = dict(headers or {})
+        """Headers as they were given, names of variables in the place of secrets."""
         self._local = threading.local()  # each thread keeps its connection
 
     @property
@@ -102,9 +104,13 @@ class HttpRetriever:
         """Ids, or (id, score) pairs, in the order of the answer."""
         answer = self._parsed(*self._exchange(*self._request(query, k)))
         ids = select(answer, self._id_path, self.ids)
+        if ids and all(found is None for found in ids):
+            raise RetrieverError(self._nothing(answer, "ids", self._id_path, self.ids))
         if self._score_path is None or self.scores is None:
             return ids
         scores = select(answer, self._score_path, self.scores)
+        if ids and all(found is None for found in scores):
+            raise RetrieverError(self._nothing(answer, "scores", self._score_path, self.scores))
         if len(scores) != len(ids):
             raise RetrieverError(
                 f"{self.url}: {len(ids)} ids at {self.ids} but {len(scores)} scores at {self.scores}; "
@@ -113,6 +119,17 @@ class HttpRetriever:
         if self.scores.startswith("-"):
             scores = [-score if isinstance(score, int | float) else score for score in scores]
         return list(zip(ids, scores, strict=True))
+
+    def _nothing(self, answer: Any, what: str, path: Path, text: str) -> str:
+        """What to say of a path that leads into every result of an answer and finds nothing in any."""
+        inside = len(path) - 1 - path[::-1].index(None) if None in path else -1
+        listed = select(answer, path[: inside + 1], text) if inside >= 0 else []
+        keys = dict.fromkeys(str(key) for result in listed if isinstance(result, dict) for key in result)
+        seen = f"they have the keys {', '.join(list(keys)[:15])}" if keys else f"such as {shown((listed or [None])[0])}"
+        return (
+            f"{self.url}: the path {text} finds nothing in any of the {len(listed)} results ({seen}); "
+            f"set {what} to where they are" + (", or leave it out" if what == "scores" else "")
+        )
 
     def close(self) -> None:
         """Close the connection of this thread."""
@@ -181,7 +198,8 @@ class HttpRetriever:
                 return json.loads(data)
             except ValueError as error:
                 begin = shown(data[:60].decode("utf-8", "replace"))
-                raise RetrieverError(f"{self.url}: the answer is no JSON ({error}); it begins {begin}") from None
+                why = "its bytes are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+                raise RetrieverError(f"{self.url}: the answer is no JSON ({why}); it begins {begin}") from None
         reason = http.client.responses.get(status, "")
         if 300 <= status < 400:
             raise RetrieverError(

@@ -62,7 +62,7 @@ class Hybrid:
         model: Annotated[str | None, "A sentence-transformers model, or the endpoint's."] = None,
         endpoint: Annotated[str | None, "URL of an OpenAI-compatible server, before /embeddings."] = None,
         api_key_env: Annotated[str | None, "Environment variable that holds the endpoint's key."] = None,
-        language: Annotated[str, "Language of the texts; auto chooses by their script.", Choices(LANGUAGES)] = "auto",
+        language: Annotated[str, "Language of the texts; auto goes by their script.", Choices(LANGUAGES)] = "auto",
     ) -> Hybrid:
         """BM25 and dense retrieval over one corpus; `weight` is the dense share."""
         check_number("weight", weight, 0, 1)

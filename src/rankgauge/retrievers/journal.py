@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from rankgauge.errors import RetrieverError
 
-__all__ = ["Journal"]
+__all__ = ["Journal", "lock_file"]
 
 _encode: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _HEADER: Final = b'{"rankgauge journal": 1}\n'
@@ -113,19 +113,10 @@ class Journal:
 
     def _lock(self) -> None:
         """Take the file for this process. The system gives it free when the process ends in any way."""
-        try:
-            if sys.platform == "win32":
-                import msvcrt
-
-                msvcrt.locking(self._file, msvcrt.LK_NBLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not lock_file(self._file):
             raise RetrieverError(
                 f"the journal {self.path} is in use: another pass writes to it; wait for its end or name another file"
-            ) from None
+            )
 
     def _read(self) -> None:
         """Load the lines; what is left of one that was cut short goes away, so that the next begins a line."""
@@ -151,3 +142,19 @@ class Journal:
                     self._known[record["key"]] = line
             except (ValueError, KeyError, AttributeError):
                 self.damaged += 1
+
+
+def lock_file(handle: int) -> bool:
+    """Take an open file for this process alone; False when another one has it."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -16,7 +16,7 @@ from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.searcher import as_searcher
 from rankgauge.retrievers.work import Slot, Work
 
-__all__ = ["Answer", "Pass", "run_queries"]
+__all__ = ["Answer", "Pass", "check_calls", "run_queries"]
 
 _LOOK: Final = 0.05  # seconds between two looks at the clock for calls that hang
 _SYNC: Final = 0.25  # seconds between two waits for the disk
@@ -45,21 +45,28 @@ def run_queries(
     ending. Errors worth retrying are retried `retries` times, after backoff * 2^(attempt-1) seconds times a random
     factor between 0.5 and 1.5, or after the pause that the retriever asked for. With a journal, answers it holds are
     not asked again. `progress` gets the number of finished queries and of all. Ctrl-C ends the pass with what is done.
+    When no call ever reached anybody, and more than `max_failed` of the queries have failed, the rest is not asked.
     """
     searcher = as_searcher(searcher)
     _check_queries(queries)
-    check_whole("k", k, 1)
-    check_whole("concurrency", concurrency, 1)
-    check_whole("retries", retries, 0)
-    check_number("timeout", timeout, 0.001)
-    check_number("backoff", backoff, 0)
-    check_number("max_failed", max_failed, 0, 1)
-    work = Work(searcher, queries, k, timeout=timeout, retries=retries, backoff=backoff, journal=journal, seed=seed)
+    check_calls(k, concurrency, timeout=timeout, retries=retries, backoff=backoff, max_failed=max_failed)
+    work = Work(
+        searcher,
+        queries,
+        k,
+        timeout=timeout,
+        retries=retries,
+        backoff=backoff,
+        journal=journal,
+        seed=seed,
+        max_failed=max_failed,
+    )
     start = time.perf_counter()
     try:
         (_Loops if searcher.is_async else _Threads)(work, concurrency).finish(progress)
     except KeyboardInterrupt:
-        pass  # the pass says itself that it is not complete
+        if len(work.answers) == work.total:  # else the pass says itself that it is not complete
+            raise
     finally:
         work.stop.set()
         if journal is not None:
@@ -70,7 +77,32 @@ def run_queries(
     known: Set[str] | None = None
     if known_ids is not None:
         known = known_ids if isinstance(known_ids, Set) else frozenset(known_ids)
-    return Pass(searcher.name, k, concurrency, len(queries), answers, seconds, max_failed, known)
+    done = {answer.query for answer in answers}
+    return Pass(
+        searcher.name,
+        k,
+        concurrency,
+        len(queries),
+        answers,
+        seconds,
+        max_failed,
+        known,
+        [query for query in queries if query not in done],
+        work.dead,
+        searcher.is_async,
+    )
+
+
+def check_calls(
+    k: Any, concurrency: Any = 1, *, timeout: Any = 30.0, retries: Any = 2, backoff: Any = 0.5, max_failed: Any = 0.05
+) -> None:
+    """Raise an error unless a pass can be made with these."""
+    check_whole("k", k, 1)
+    check_whole("concurrency", concurrency, 1)
+    check_whole("retries", retries, 0)
+    check_number("timeout", timeout, 0.001)
+    check_number("backoff", backoff, 0)
+    check_number("max_failed", max_failed, 0, 1)
 
 
 class _Workers:

@@ -37,12 +37,12 @@ class TermProximity:
         self._title, self._identifier = check_number("title", title, 0), check_number("identifier", identifier, 0)
         self._proximity = check_number("proximity", proximity, 0)
         texts = check_corpus(corpus)
-        self._terms = tokenizer_for(language, texts.values())
+        self._terms = tokenizer_for(language)
         self._documents, total = len(texts), 0
         self._holding: Counter[str] = Counter()
         for text in texts.values():
             terms = self._terms(text)
-            self._holding.update(set(terms))
+            self._holding.update(list(dict.fromkeys(terms)))  # in an order that is the same in every process
             total += len(terms)
         self._mean_length = max(1, total) / len(texts)
 

@@ -1,18 +1,25 @@
-"""From text to index terms: English by words and stems, Chinese by jieba."""
+"""From text to index terms: English by words and stems, Chinese by jieba, both within one text."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
-from itertools import islice
 from typing import Any
 
 from rankgauge.retrievers.checks import check_choice
 from rankgauge.retrievers.extras import optional
 
-__all__ = ["LANGUAGES", "Tokenizer", "chinese_terms", "english_terms", "identifiers", "tokenizer_for"]
+__all__ = [
+    "LANGUAGES",
+    "Tokenizer",
+    "chinese_terms",
+    "english_terms",
+    "identifiers",
+    "terms_by_script",
+    "tokenizer_for",
+]
 
 Tokenizer = Callable[[str], list[str]]
 LANGUAGES = ("auto", "en", "zh")
@@ -23,8 +30,6 @@ _PART = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _HAN_RUN = re.compile(f"[{_HAN}]+")
-_SAMPLE = 200
-_HAN_SHARE = 0.1
 
 _STOP_WORDS = """
     a about above after again against all also although am among an and any are as at be because been before being
@@ -72,22 +77,20 @@ def chinese_terms(text: str) -> list[str]:
     return terms + english_terms(text[end:])
 
 
-def tokenizer_for(language: str, texts: Iterable[str]) -> Tokenizer:
-    """The tokenizer of a language; `auto` takes Chinese where a tenth of the letters in the first texts are Chinese."""
+def terms_by_script(text: str) -> list[str]:
+    """Every part of a text by its own script: what has no Chinese in it is read as English, without jieba."""
+    return chinese_terms(text) if _HAN_RUN.search(text) else english_terms(text)
+
+
+def tokenizer_for(language: str) -> Tokenizer:
+    """The tokenizer of a language. `auto` goes by the script of each part of a text, documents and queries alike, so
+    that a corpus may mix languages."""
     check_choice("language", language, LANGUAGES)
-    if language == "auto":
-        language = "zh" if _han_share(texts) >= _HAN_SHARE else "en"
     if language == "zh":
         _jieba()
         return chinese_terms
     _stemmer()
-    return english_terms
-
-
-def _han_share(texts: Iterable[str]) -> float:
-    sample = "".join(text[:2000] for text in islice(texts, _SAMPLE))
-    letters = sum(map(str.isalpha, sample))
-    return sum(map(len, _HAN_RUN.findall(sample))) / letters if letters else 0.0
+    return english_terms if language == "en" else terms_by_script
 
 
 def _parts(word: str) -> list[str]:

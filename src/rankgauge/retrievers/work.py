@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import socket
 import threading
@@ -14,11 +15,13 @@ from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.answers import Answer
 from rankgauge.retrievers.hits import Hit, ListFault
 from rankgauge.retrievers.journal import Journal
+from rankgauge.retrievers.own_code import told
 from rankgauge.retrievers.searcher import Response, Searcher
 
 __all__ = ["Slot", "Work", "unreachable", "worth_retrying"]
 
 _LONGEST_PAUSE: Final = 300.0  # a retriever that asks for more is taken as one that failed
+_LEAST_SILENT: Final = 5  # queries without a connection from which on a server may be taken for dead
 _STATUSES: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
 _PASSING: Final = (
     *("timeout", "timedout", "ratelimit", "toomanyrequests", "throttl", "unavailable"),
@@ -63,12 +66,13 @@ def unreachable(error: BaseException) -> bool:
 class Slot:
     """What one worker is busy with."""
 
-    __slots__ = ("began", "given_up", "query", "text", "tries")
+    __slots__ = ("began", "given_up", "query", "repeats", "text", "tries")
 
     def __init__(self) -> None:
         self.query: str | None = None
         self.text = ""
         self.tries = 0
+        self.repeats: list[str] = []  # errors that were worth another attempt
         self.began: float | None = None  # None while no call is under way
         self.given_up = False  # then the worker takes no more queries, and what it brings is too late
 
@@ -87,6 +91,7 @@ class Work:
         backoff: float,
         journal: Journal | None,
         seed: int,
+        max_failed: float = 1.0,
     ) -> None:
         self.searcher, self.k, self.timeout = searcher, k, timeout
         self.retries, self.backoff, self.journal, self.seed = retries, backoff, journal, seed
@@ -96,6 +101,10 @@ class Work:
         self.lock = threading.Lock()
         self.stop, self.finished = threading.Event(), threading.Event()
         self.broken: BaseException | None = None
+        self._too_silent = max(_LEAST_SILENT, math.floor(max_failed * len(queries)) + 1)
+        self._silent, self._heard = 0, False
+        self.dead = False
+        """Whether the rest is not asked: nobody was ever reached, and too many queries have failed already."""
         for query, text in queries.items():
             record = journal.get(text, k) if journal is not None else None
             if record is None:
@@ -113,7 +122,7 @@ class Work:
             slot.query, slot.text = self.pending.popleft()
         except IndexError:
             return False
-        slot.tries = 0
+        slot.tries, slot.repeats = 0, []
         return True
 
     def succeeded(self, slot: Slot, response: Response) -> None:
@@ -124,15 +133,21 @@ class Work:
         """Seconds to wait before the next attempt, or None when there is none and the failure is recorded."""
         if slot.given_up or self.stop.is_set():
             return None
+        said = told(error)
         if slot.tries <= self.retries and worth_retrying(error):
             asked = getattr(error, "retry_after", None)
             if asked is None:
                 # From the query and not from a shared generator, whose order would depend on the threads.
                 chance = random.Random(f"{self.seed} {slot.tries} {slot.query}").random()
-                return float(self.backoff * 2 ** (slot.tries - 1) * (0.5 + chance))
-            if asked <= _LONGEST_PAUSE:
+                asked = self.backoff * 2 ** (slot.tries - 1) * (0.5 + chance)
+            elif asked > _LONGEST_PAUSE:
+                said += (
+                    f" (not repeated: it asks for a pause of {asked:g} s, and at most {_LONGEST_PAUSE:g} s are waited)"
+                )
+                asked = None
+            if asked is not None:
+                slot.repeats.append(said)
                 return float(asked)
-        said = str(error) if isinstance(error, RetrieverError) else f"{type(error).__name__}: {error}"
         self._record(slot, [], seconds, said, unreachable=unreachable(error))
         return None
 
@@ -182,7 +197,7 @@ class Work:
         unreachable: bool = False,
     ) -> None:
         assert slot.query is not None
-        answer = Answer(slot.query, hits, seconds, error, slot.tries, False, faults, unreachable)
+        answer = Answer(slot.query, hits, seconds, error, slot.tries, False, faults, unreachable, tuple(slot.repeats))
         if self.journal is not None:
             try:
                 self.journal.add(slot.text, self.k, answer.to_record())
@@ -190,5 +205,10 @@ class Work:
                 self.break_off(broken)
                 return
         self.answers[slot.query] = answer
-        if len(self.answers) == self.total:
+        self._heard |= not unreachable
+        self._silent += unreachable
+        self.dead = not self._heard and self._silent >= self._too_silent and len(self.answers) < self.total
+        if self.dead:
+            self.stop.set()  # at once: no worker begins another query
+        if self.dead or len(self.answers) == self.total:
             self.finished.set()

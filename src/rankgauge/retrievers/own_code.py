@@ -1,0 +1,56 @@
+"""The user's own code told from that of libraries: which of their lines an error came from."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+from rankgauge.errors import RankgaugeError
+
+__all__ = ["is_own", "told"]
+
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+@cache
+def is_own(filename: str) -> bool:
+    """Whether a file is neither of Python, nor of an installed package, nor of rankgauge."""
+    if filename.startswith("<"):  # typed in, unless it is of Python itself
+        return not filename.startswith("<frozen")
+    path = Path(os.path.realpath(filename))
+    if any(part in _INSTALLED for part in path.parts):
+        return False
+    places = [sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")]
+    places.append(str(Path(__file__).parents[1]))
+    return not any(path.is_relative_to(os.path.realpath(place)) for place in places if place)
+
+
+def told(error: BaseException) -> str:
+    """An error in one text. One of the user's own code has its place behind it: `KeyError: 'id' (search.py:12)`."""
+    if isinstance(error, RankgaugeError):
+        return str(error)
+    text = str(error)
+    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    place = _place(error)
+    return f"{said} ({place})" if place else said
+
+
+def _place(error: BaseException) -> str:
+    """File and line of the last call in the user's own code; empty when there is none."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        filename = trace.tb_frame.f_code.co_filename
+        if is_own(filename):
+            place = f"{_short(filename)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
+def _short(filename: str) -> str:
+    """A path as seen from the working folder, if it lies there."""
+    try:
+        return str(Path(filename).relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return filename
