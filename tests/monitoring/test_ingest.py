@@ -56,12 +56,15 @@ def test_a_retriever_down_for_an_hour_is_one_alert_and_one_recovery(service: Wor
     assert [row["status"] for row in watch.rows("looks")] == ["done"] * 4 + ["invalid"] * 60
     service.order()
     said = watch.look(2)
-    assert watch.channel.told == ["opened search cannot be asked", "recovered search cannot be asked"]
+    assert watch.channel.told == [
+        "opened no score of search could be taken",
+        "recovered no score of search could be taken",
+    ]
     assert "no route to the server" in watch.channel.got[0][2]
     assert "after 1 h" in watch.channel.got[1][2]
     assert said[-3:] == [
         "look 65: search nDCG@10 1.0000",
-        "recovered: search cannot be asked",
+        "recovered: no score of search could be taken",
         "look 66: search nDCG@10 1.0000",
     ]
     counted_once(watch.history, service)
@@ -164,7 +167,7 @@ def test_a_system_taken_out_of_the_plan_leaves_nothing_open(service: Workspace, 
     assert sorted(watch.open()) == ["down", "quality"]
     service.write_plan(systems=("search",))
     said = watch.look(1)
-    assert said[-1].startswith("ended: other cannot be asked;")
+    assert said[-1].startswith("ended: no score of other could be taken;")
     assert watch.open() == ["quality"]
     assert {entry["series"].split()[0] for entry in status_of(watch.history, watch.plan())["series"]} == {"search"}
     assert all(event.startswith("opened") for event in watch.channel.told)
@@ -190,7 +193,7 @@ def test_one_of_two_systems_down_leaves_the_other_watched(service: Workspace, wa
     watch.look(3)
     service.order(down=["other"], broken=["word1", "word2"])
     watch.look(1)
-    assert watch.channel.told == ["opened other cannot be asked", "opened nDCG@10 of search fell"]
+    assert watch.channel.told == ["opened no score of other could be taken", "opened nDCG@10 of search fell"]
     service.order()
     watch.look(5)
     assert watch.open() == []
@@ -643,3 +646,45 @@ def test_a_fall_over_all_queries_is_news_where_a_slice_alone_had_fallen(service:
     lite.look(8)
     assert lite.open() == []
     assert len(lite.channel.told) == 4
+
+
+def test_the_alert_names_the_tag_that_fell_and_how_far_it_went(service: Workspace, lite: Watch) -> None:
+    questions = json.loads((service.folder / "questions.json").read_text())
+    for number, question in enumerate(questions):
+        question["tags"] = ["billing"] if number < 5 else ["other"]
+    (service.folder / "questions.json").write_text(json.dumps(questions))
+    service.write_plan(slices=True)
+    lite.look(4)
+    service.order(broken=["word1"])
+    lite.look(1)
+    assert "fell from 1.0000 to 0.9000" in lite.channel.got[0][2]
+    assert "By tag: billing 1.0000 → 0.8000; the others did not fall." in lite.channel.got[0][2]
+    service.order(broken=["word1", "word2", "word3"])  # the first look had caught it midway
+    lite.look(3)
+    assert lite.channel.told == ["opened nDCG@10 of search fell"]
+    service.order()
+    lite.look(8)
+    assert len(lite.channel.told) == 2
+    assert "to 0.7000" in lite.channel.got[1][2]  # at its worst, not where it was noticed
+
+
+def test_a_system_that_still_fails_now_and_then_is_back_after_three_valid_looks(
+    service: Workspace, lite: Watch
+) -> None:
+    """Failures around what is allowed would open and close an incident all night; without any, one look is enough."""
+    lite.look(3)
+    service.order(down=["search"])
+    lite.look(1)
+    service.order()
+    plan = lite.plan()
+    for number, still in enumerate((True, True, False)):
+        seen = observe(plan, f"failing {number}", lite.clock.now)
+        assert seen.record is not None
+        seen.record["systems"][0]["serving"]["failed"] = ["q1"]
+        take_in(lite.history, plan, seen, START)
+        assert (lite.open() == ["down"]) is still
+    service.order(down=["search"])
+    lite.look(1)
+    service.order()
+    lite.look(1)
+    assert lite.open() == []

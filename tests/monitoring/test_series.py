@@ -36,8 +36,9 @@ def test_an_exact_retriever_is_known_after_three_looks_and_a_fall_shows_at_once(
     assert feed(level, [-0.02], 51, 0.0) == [(51, "alarm", 51)]
     assert level.phase == "provisional"
     assert feed(level, [-0.02] * 30, 52, -0.02) == []
+    assert level.phase == "provisional"  # an incident is no time to learn from
+    assert [event for _, event, _ in feed(level, [0.0] * 30, 82, -0.02)] == ["recovered"]
     assert level.phase == "exact"
-    assert feed(level, [0.0], 82, -0.02) == [(82, "recovered", 82)]
 
 
 def test_a_rise_or_a_small_fall_is_no_alarm() -> None:
@@ -111,6 +112,37 @@ def test_a_stream_at_the_edge(learned: float) -> None:
         assert any(stream.look([0.0] * 10, number) for number in range(40, 45))
 
 
+def test_an_incident_is_never_learned_as_noise() -> None:
+    """A second fall and a second recovery are found like the first ones, whatever the first incident looked like."""
+    level = Level(SENSITIVE)
+    first = [-0.06, *[-0.33] * 9, -0.15]
+    found = feed(level, [0.0] * 24 + first + [0.0] * 12 + [-0.5] * 10 + [0.0] * 15)
+    assert [event for _, event, _ in found] == ["alarm", "recovered"] * 2
+    assert [number for number, _, _ in found][::2] == [25, 49]  # the second one took two looks, its noise being open
+    assert found[3][0] <= 62
+
+
+def test_noise_that_was_learned_from_chaos_is_bounded() -> None:
+    level = Level(SENSITIVE)
+    feed(level, [0.0, -0.9] * 10)
+    assert level.phase == "watching"
+    assert level.detector is not None
+    assert level.detector.noise.scale == 0.1  # type: ignore[union-attr]
+
+
+def test_errors_that_are_over_are_over() -> None:
+    rate = Rate.allowed(0.01, 1e5)
+    said = []
+    for number in range(1, 61):
+        if change := rate.look(0.04 if 10 < number <= 40 else 0.0, number):
+            said.append((change.event, number, change.began))
+        rate = reloaded(rate)
+    assert [event for event, _, _ in said] == ["alarm", "recovered"]
+    assert said[0][2] in (10, 11)
+    assert rate.since(said[0][2]) > 0
+    assert said[1][1:] == (43, 41)
+
+
 def test_errors_above_what_is_allowed() -> None:
     rng = np.random.default_rng(2)
     rate = Rate.allowed(0.01, 1e5)
@@ -132,3 +164,16 @@ def test_a_plain_limit() -> None:
             said.append((number, *change))
         limit = reloaded(limit)
     assert said == [(2, "alarm", 2), (7, "recovered", 6)]
+
+
+def test_a_figure_that_swings_around_its_limit_rings_less_and_less() -> None:
+    rng = np.random.default_rng(6)
+    limit = Threshold()
+    alarms = [
+        number for number in range(1, 401) if (c := limit.look(bool(rng.random() < 0.3), number)) and c[0] == "alarm"
+    ]
+    assert len(alarms) <= 6
+    for number in range(401, 1000):
+        limit.look(False, number)
+    limit.look(True, 1000)
+    assert [limit.look(False, 1001), limit.look(False, 1002)] == [None, ("recovered", 1001)]

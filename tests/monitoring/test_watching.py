@@ -163,3 +163,18 @@ def test_gold_documents_that_are_gone_or_changed() -> None:
     assert not drift_between(first, first)
     now = drift_between(first, gold_of(tests, {"b": "Y", "c": "z", "never": "here now"}))
     assert (now.gone, now.changed, now.queries) == (["a"], ["b"], ["one", "two"])
+
+
+def test_what_the_plan_no_longer_watches_is_dropped() -> None:
+    watch, _ = watch_all(SystemWatch("x", Watching()), [figures()] * 5)
+    watch.watching = Watching(latency=False, slices=False)
+    watch, _ = watch_all(watch, [figures()], 6)
+    assert set(watch.series) == {"x nDCG@10", "x errors"}
+
+
+def test_milliseconds_of_a_fast_retriever_are_no_incident() -> None:
+    noise = np.random.default_rng(3)
+    fast = [figures(latency={"p95": 0.0008 * float(np.exp(0.05 * noise.standard_normal()))}) for _ in range(40)]
+    loaded = [figures(latency={"p95": 0.0018})] * 20
+    _, events = watch_all(SystemWatch("x", Watching()), fast + loaded)
+    assert events == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankgauge.history.schema import incidents, looks
@@ -58,6 +58,21 @@ class Incidents:
         key = self.connection.execute(sa.insert(incidents).values(**values).returning(incidents.c.id)).scalar()
         self._queue(key, values, "opened")
         self.opened.append(self._headline(values))
+
+    def follow(self, series: str, group: str, last: Mapping[str, Mapping[str, float]]) -> None:
+        """Keep how far it went: the first look may have caught it midway, and the recovery names the worst."""
+        for row in self._standing(series, group):
+            detail = json.loads(row.detail)
+            tag = detail.get("slice")
+            figure = last.get(f"{series} {detail.get('measure')}" + (f" [{tag}]" if tag else ""))
+            before, told = detail.get("before"), detail.get("now")
+            if figure is None or before is None or told is None:
+                continue
+            if (figure["value"] - detail.get("worst", told)) * (told - before) > 0:
+                detail["worst"] = figure["value"]
+                self.connection.execute(
+                    sa.update(incidents).where(incidents.c.id == row.id).values(detail=storable(json.dumps(detail)))
+                )
 
     def close(self, series: str, group: str) -> None:
         """It is over, and that is told."""

@@ -24,6 +24,8 @@ __all__ = ["Taken", "abandon", "begin_look", "relearn", "take_in", "taken_of"]
 
 _GOLD = "gold documents"
 _LISTED = 50
+_STEADY = 3
+"""Valid looks in a row after which a system with single failures is taken as back; without any, one look is enough."""
 
 
 @dataclass(frozen=True)
@@ -150,14 +152,19 @@ class _Work:
             self.record_id = stored.id
         drift = self._drift(common)
         scored = [] if record is None else [entry["name"] for entry in record["systems"]]
+        steady = common.setdefault("steady", {})
         for system in seen.systems:
             if system in seen.invalid:
                 reason = {"system": system, "reason": seen.invalid[system][:1000]}
                 self.incidents.open(system, "down", self.number, reason)
+                steady[system] = 0
             elif system in scored:
                 assert record is not None
-                self.incidents.close(system, "down")
+                steady[system] = steady.get(system, 0) + 1
+                if steady[system] >= _STEADY or not _failed(record, system):
+                    self.incidents.close(system, "down")
                 self._watch(record, system, frozenset(drift.queries))
+        keep_state(self.connection, self.plan.name, COMMON, self.number, common)
         self.incidents.end_others([_GOLD, *seen.systems])
         forget_others(self.connection, self.plan.name, seen.systems)
         return "invalid" if seen.invalid and not scored else "done"
@@ -172,7 +179,6 @@ class _Work:
                 found = drift_between(common["gold"], gold)
             self._drifted(found)
         common["taken"] = self.seen.taken
-        keep_state(self.connection, self.plan.name, COMMON, self.number, common)
         return found
 
     def _drifted(self, found: Drift) -> None:
@@ -199,7 +205,7 @@ class _Work:
         watch = known or self._begin(record, system)
         events = watch.look(self.number, figures_of(record, system, apart=apart), len(self.seen.systems))
         for group, kinds in GROUPS.items():
-            self._tell(system, group, [event for event in events if event.kind in kinds], watch.alarmed(kinds))
+            self._tell(watch, group, [event for event in events if event.kind in kinds], watch.alarmed(kinds))
         keep_state(self.connection, name, system, self.number, {"identity": identity, "watch": watch.to_dict()})
         self.watches[system] = watch
 
@@ -212,18 +218,38 @@ class _Work:
             return SystemWatch(system, self.plan.watching)
         return SystemWatch.against(system, self.plan.watching, held.scores[system])
 
-    def _tell(self, system: str, group: str, events: Sequence[Event], alarmed: Sequence[str]) -> None:
+    def _tell(self, watch: SystemWatch, group: str, events: Sequence[Event], alarmed: Sequence[str]) -> None:
         """One incident for all series of a group: opened by the first, closed when the last has recovered."""
+        system = watch.name
         raised = [event for event in events if event.event == "alarm"]
         if raised:
             worst = max(raised, key=lambda event: (event.kind != "slice", -event.began, _loss(event)))
             detail = {**worst.detail, "series": alarmed, "looks": self.number - worst.began + 1}
+            if worst.kind == "quality":
+                detail["slices"] = _slices(watch, worst.detail["measure"])
             kind = group if worst.kind != "slice" else "slice"
             self.incidents.open(system, kind, worst.began, detail, group=group)
+        if alarmed and group in ("quality", "latency"):
+            self.incidents.follow(system, group, watch.last)
         elif not alarmed and events:
             self.incidents.close(system, group)
         elif not alarmed:  # what had raised it is learned anew, or is no longer in the plan
             self.incidents.end(system, group)
+
+
+def _slices(watch: SystemWatch, measure: str) -> dict[str, list[float]]:
+    """Of the slices that stand in alarm, reference and value, the deepest fall first; empty where all of them do."""
+    start = f"{watch.name} {measure} ["
+    known = {key: last for key, last in watch.last.items() if key.startswith(start) and key in watch.series}
+    fallen = {key.removeprefix(start)[:-1]: last for key, last in known.items() if watch.series[key].alarmed}
+    if len(fallen) == len(known):
+        return {}
+    order = sorted(fallen.items(), key=lambda item: -abs(item[1]["reference"] - item[1]["value"]))
+    return {tag: [last["reference"], last["value"]] for tag, last in order[:5]}
+
+
+def _failed(record: Mapping[str, Any], system: str) -> int:
+    return figures_of(record, system).failed
 
 
 def _loss(event: Event) -> float:

@@ -21,7 +21,7 @@ _BETWEEN_CHINESE = re.compile(f"(?<=[{_CHINESE}]) (?=[{_CHINESE}])")
 
 def message(incident: Any, event: str, language: str = "en") -> tuple[str, str]:
     """Title and body of an alert on an incident's row (or a mapping with its columns). What it lacks is left out."""
-    text = _Text(incident, language)
+    text = _Text(incident, language, at_worst=event == "recovered")
     monitor = text.said("monitor") or "rankgauge"
     if event == "recovered":
         title, body = text.words["recovered"].format(what=text.headline()), text.recovered()
@@ -33,10 +33,12 @@ def message(incident: Any, event: str, language: str = "en") -> tuple[str, str]:
 class _Text:
     """The sentences about one incident."""
 
-    def __init__(self, incident: Any, language: str) -> None:
+    def __init__(self, incident: Any, language: str, *, at_worst: bool = False) -> None:
         self.words, self.language = WORDS.get(language, WORDS["en"]), language if language in WORDS else "en"
         self._row = _mapping(incident)
         self._detail = _detail(self._row.get("detail"))
+        if at_worst and "worst" in self._detail:
+            self._detail = {**self._detail, "now": self._detail["worst"]}
         self.kind = self.said("kind") or "quality"
 
     def said(self, name: str) -> str:
@@ -46,7 +48,7 @@ class _Text:
 
     def headline(self) -> str:
         """What happened, in a few words."""
-        subject, before, now = self._subject(), self._number("before"), self._number("now")
+        subject, before, now = self.subject(), self._number("before"), self._number("now")
         if self.kind in ("quality", "slice", "latency"):
             if before is None or now is None:
                 key = "rose" if self.kind == "latency" else "worse"
@@ -80,7 +82,7 @@ class _Text:
             first = self.words["closed"].format(closed=_time(closed), duration=self._duration(closed - began))
         return "\n".join([first, self.words["was"].format(what=" ".join(self._facts())), *self._when()])
 
-    def _subject(self) -> str:
+    def subject(self) -> str:
         """What it is about: `nDCG@10 of bm25, queries tagged billing`."""
         system, measure = self.said("system"), self.said("measure")
         if self._is_time():
@@ -101,7 +103,20 @@ class _Text:
             if self.kind == "errors" and self._is_share("now") and self._count("queries"):
                 facts.append(words["errors_queries"].format(queries=self._count("queries")))
             facts += [words["limit"].format(limit=limit)] if limit else []
+            facts += self._slices()
         return [*facts, words["reason"].format(reason=reason)] if reason else facts
+
+    def _slices(self) -> list[str]:
+        """The slices that fell, where others did not."""
+        found = self._detail.get("slices")
+        if not isinstance(found, Mapping) or not found:
+            return []
+        shown = [
+            f"{tag} {pair[0]:.4f} → {pair[1]:.4f}"
+            for tag, pair in found.items()
+            if isinstance(pair, list) and len(pair) == 2 and all(isinstance(x, int | float) for x in pair)
+        ]
+        return [self.words["slices"].format(slices=self.words["comma"].join(shown))] if shown else []
 
     def _drift(self) -> list[str]:
         gone, changed = self._number("gone"), self._number("changed")
@@ -120,7 +135,7 @@ class _Text:
             key = self._direction() if before and self.kind != "threshold" else "is_now"
         else:
             return self.headline() + self.words["stop"]
-        return self.words[key].format(subject=self._subject(), before=before, now=now, queries=of, share=self._share())
+        return self.words[key].format(subject=self.subject(), before=before, now=now, queries=of, share=self._share())
 
     def _direction(self) -> str:
         before, now = self._number("before"), self._number("now")

@@ -142,13 +142,12 @@ class _Round:
                 self.counts["absent"] += 1
                 continue
             if row.event == "opened" and (row.incident_id, row.channel, "recovered") in by_event:
-                continue  # both are told in one message
+                continue  # the message that it is over tells what it was
             if row.next_try > self.now or row.channel in self.slow:
                 self.counts["waiting"] += 1
                 continue
-            self._send(
-                row, by_event.get((row.incident_id, row.channel, "opened")) if row.event == "recovered" else None
-            )
+            opened = by_event.get((row.incident_id, row.channel, "opened")) if row.event == "recovered" else None
+            self._send(row, opened)
         return Delivered(outcomes=dict(self.outcomes), **self.counts)
 
     def _pending(self) -> list[Any]:
@@ -185,11 +184,10 @@ class _Round:
                 self.log(self.words["absent"].format(channel=channel, count=count))
 
     def _send(self, row: Any, opened: Any) -> None:
+        """Send one message; with a recovery, that it was open need not be told any more."""
         if not self._claim(row):
             return  # another process has just taken it
-        ids, body = [row.id], row.body
-        if opened is not None:  # what was never told, and that it is over
-            ids, body = [row.id, opened.id], f"{opened.body}\n\n{row.body}"
+        ids, body = [row.id] if opened is None else [row.id, opened.id], row.body
         begun = time.monotonic()
         reason = self.channels[row.channel].send(row.title, body, incident=row.incident_id, event=row.event)
         taken = time.monotonic() - begun

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,11 @@ __all__ = ["EXACT_AFTER", "Level", "Rate", "Sensitivity", "Stream", "Threshold"]
 
 EXACT_AFTER = 3
 """So many equal looks at the start, and the retriever is taken as one that repeats itself exactly."""
+
+_RECENT = 200
+_GOOD_LOOKS = 3
+_QUIET = 100
+_MOST_DOUBLINGS = 6
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,8 @@ class Sensitivity:
     """Noise of a figure that began to move, as long as its own is not known."""
     least_looks: int = 2
     """With noise, an alarm takes at least so many looks."""
+    most_scale: float = 0.1
+    """Noise that is learned is never taken as wilder than this: what falls further has fallen."""
     reference: int = 20
     """Looks from which the noise is learned."""
     threshold: float = 1e5
@@ -60,7 +67,7 @@ class Level:
         if self.phase == "exact" and same is False:
             self._provisional()
         elif self.phase == "provisional":
-            self._learn_again(value)
+            self._learn_again(value, steady=change is None and not self.alarmed)
         return change
 
     def with_reference(self) -> Level:
@@ -89,8 +96,12 @@ class Level:
         self._watch("provisional", Wobble(self.sensitivity.assumed, self.sensitivity.tolerance, most))
         self.learned = []
 
-    def _learn_again(self, value: float) -> None:
-        """The noise alone is learned anew: the point it is held against stays, or a fall would become the norm."""
+    def _learn_again(self, value: float, *, steady: bool) -> None:
+        """The noise alone is learned anew: the point it is held against stays, or a fall would become the norm. An
+        incident is no noise: while one lasts nothing is learned, and what was learned before it is forgotten."""
+        if not steady:
+            self.learned = []
+            return
         self.learned.append(value)
         if len(self.learned) >= self.sensitivity.reference:
             exact = len(set(self.learned)) == 1
@@ -100,13 +111,17 @@ class Level:
 
     def _noise(self) -> Wobble:
         wanted = self.sensitivity
-        return learn_wobble(
+        noise = learn_wobble(
             np.array(self.learned),
             wanted.tolerance,
             least_scale=wanted.least_scale,
             least_looks=wanted.least_looks,
             threshold=wanted.threshold,
         )
+        if noise.scale <= wanted.most_scale:
+            return noise
+        open_ = (noise.tolerance - wanted.tolerance) * wanted.most_scale / noise.scale
+        return replace(noise, scale=wanted.most_scale, tolerance=wanted.tolerance + open_)
 
     def _watch(self, phase: str, noise: Wobble) -> None:
         alarmed = self.alarmed
@@ -193,52 +208,84 @@ class Stream:
 
 @dataclass
 class Rate:
-    """A share that must not rise above what is allowed, such as that of failed queries."""
+    """A share that must not rise above what is allowed, such as that of failed queries.
+
+    It recovers by three looks in a row within what is allowed: a rate near 0 gathers evidence too slowly.
+    """
 
     detector: Detector
+    limit: float
+    recent: list[tuple[int, float]] = field(default_factory=list)
+    """The last looks with their rates."""
+    good: int = 0
     phase = "watching"
 
     @classmethod
     def allowed(cls, rate: float, threshold: float) -> Rate:
-        return cls(Detector(Bounded(1 - min(max(rate, 1e-4), 0.5)), threshold))
+        return cls(Detector(Bounded(1 - min(max(rate, 1e-4), 0.5)), threshold), rate)
 
     def look(self, rate: float, number: int) -> Change | None:
-        return self.detector.look(1 - rate, number)
+        self.recent = [*self.recent[1 - _RECENT :], (number, rate)]
+        if not self.detector.alarmed:
+            return self.detector.look(1 - rate, number)
+        self.good = self.good + 1 if rate <= self.limit else 0
+        if self.good < _GOOD_LOOKS:
+            return None
+        self.good = 0
+        self.detector = Detector(self.detector.noise, self.detector.threshold)
+        return Change("recovered", number - _GOOD_LOOKS + 1)
+
+    def since(self, number: int) -> float:
+        """The mean rate of the looks from this one on."""
+        return float(np.mean([rate for look, rate in self.recent if look >= number] or [0.0]))
 
     @property
     def alarmed(self) -> bool:
         return self.detector.alarmed
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": "rate", "detector": self.detector.to_dict()}
+        return {
+            "kind": "rate",
+            "detector": self.detector.to_dict(),
+            "limit": self.limit,
+            "recent": self.recent,
+            "good": self.good,
+        }
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Rate:
-        return cls(Detector.from_dict(value["detector"]))
+        recent = [(int(look), float(rate)) for look, rate in value["recent"]]
+        return cls(Detector.from_dict(value["detector"]), value["limit"], recent, value["good"])
 
 
 @dataclass
 class Threshold:
-    """A plain limit: crossed is an alarm at once; two looks in a row on the right side end it."""
+    """A plain limit: crossed is an alarm at once. It ends by looks in a row on the right side: two at first, and twice
+    as many each time it is crossed again, so that a figure that swings around its limit does not ring all night. A
+    hundred quiet looks make it forget."""
 
     alarmed: bool = False
     good: int = 0
+    crossings: int = 0
     phase = "watching"
     detector = None
 
     def look(self, crossed: bool, number: int) -> Change | None:
         self.good = 0 if crossed else self.good + 1
+        if not self.alarmed and self.good >= _QUIET:
+            self.crossings = 0
         if crossed and not self.alarmed:
-            self.alarmed = True
+            self.alarmed, self.crossings = True, self.crossings + 1
             return Change("alarm", number)
-        if self.alarmed and self.good == 2:
+        needed = 2 ** min(self.crossings, _MOST_DOUBLINGS)
+        if self.alarmed and self.good >= needed:
             self.alarmed = False
-            return Change("recovered", number - 1)
+            return Change("recovered", number - needed + 1)
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": "threshold", "alarmed": self.alarmed, "good": self.good}
+        return {"kind": "threshold", "alarmed": self.alarmed, "good": self.good, "crossings": self.crossings}
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Threshold:
-        return cls(value["alarmed"], value["good"])
+        return cls(value["alarmed"], value["good"], value["crossings"])

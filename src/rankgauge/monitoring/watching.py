@@ -22,6 +22,8 @@ __all__ = ["Event", "Figures", "Limit", "SystemWatch", "Watching", "figures_of"]
 
 Series = Level | Stream | Rate | Threshold
 _KINDS: dict[str, Any] = {"level": Level, "stream": Stream, "rate": Rate, "threshold": Threshold}
+_TICK = 0.005
+"""Seconds added to latencies before their logarithm is taken: from 1 ms to 2 ms is nothing to be woken for."""
 _LEAST_SLICE = 5
 """A slice of fewer queries is not watched: a single query would be news."""
 
@@ -160,10 +162,9 @@ class SystemWatch:
             else:
                 level = Level(Sensitivity(wanted.tolerance, reference=wanted.reference, threshold=each))
                 self.series[key] = level.with_reference() if measure in held else level
-        for key in latency:  # a logarithm: 0.25 more is about 28 % slower; it takes three looks, because peaks happen
-            timing = Sensitivity(
-                math.log1p(wanted.latency_tolerance), 0.05, 0.2, 3, reference=wanted.reference, threshold=each
-            )
+        for key in latency:  # a logarithm; it takes three looks, because peaks happen
+            slower = math.log1p(wanted.latency_tolerance)
+            timing = Sensitivity(slower, 0.05, 0.2, 3, 1.0, reference=wanted.reference, threshold=each)
             self.series[key] = Level(timing)
         self.series[self._key("errors")] = Rate.allowed(wanted.allowed_errors, each)
 
@@ -214,15 +215,16 @@ class SystemWatch:
         errors = self.series[key]
         assert isinstance(errors, Rate)
         self.last[key] = {"value": rate, "reference": self.watching.allowed_errors, "queries": found.asked}
-        detail = {"now": rate, "limit": self.watching.allowed_errors, "queries": found.failed}
-        yield self._event(key, "errors", errors.look(rate, number), detail)
+        change = errors.look(rate, number)
+        share = rate if change is None else errors.since(change.began)
+        yield self._event(key, "errors", change, {"now": share, "limit": self.watching.allowed_errors})
         key = self._key("p95")
         series = self.series.get(key)
         if isinstance(series, Level) and found.latency.get("p95"):
             p95 = found.latency["p95"]
             first = self.first_p95 = self.first_p95 or p95
-            change = series.look(-math.log(p95 / first), number, same=False)
-            before = first * math.exp(-series.centre)
+            change = series.look(-math.log((p95 + _TICK) / (first + _TICK)), number, same=False)
+            before = (first + _TICK) * math.exp(-series.centre) - _TICK
             self.last[key] = {"value": p95, "reference": before, "queries": found.asked}
             yield self._event(key, "latency", change, {"measure": "p95", "before": before, "now": p95})
 
@@ -273,17 +275,22 @@ class SystemWatch:
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any], watching: Watching) -> SystemWatch:
-        """The watch as it was written down. How closely it looks was fixed when each series began; plain limits are
-        those of today."""
-        watch = cls(value["name"], watching)
-        limits = {watch._key(limit.text) for limit in watching.limits}
-        series = {key: _KINDS[kept["kind"]].from_dict(kept) for key, kept in value["series"].items()}
-        return cls(
+        """The watch as it was written down. How closely it looks was fixed when each series began; what the plan of
+        today does not watch is dropped."""
+        watch = cls(
             value["name"],
             watching,
             {measure: dict(scores) for measure, scores in value["point"].items()},
-            {key: kept for key, kept in series.items() if not isinstance(kept, Threshold) or key in limits},
+            {key: _KINDS[kept["kind"]].from_dict(kept) for key, kept in value["series"].items()},
             value["first_p95"],
             value["fingerprint"],
             dict(value["last"]),
         )
+        limits = {watch._key(limit.text) for limit in watching.limits}
+        dropped = {"latency": not watching.latency, "slice": not watching.slices}
+        for key in list(watch.series):
+            kind = watch._kind(key)
+            if dropped.get(kind, False) or (kind == "threshold" and key not in limits):
+                del watch.series[key]
+                watch.last.pop(key, None)
+        return watch
