@@ -76,6 +76,8 @@ def test_from_the_first_baseline_to_a_regression(folder: Path) -> None:
     first = ran(folder)
     assert first.status == 1
     assert "rankgauge baseline set main" in first.out
+    assert "pytest --rankgauge-set-baseline" in first.out
+    assert "During handling" not in first.out
     assert "2 passed" in first.out
     assert ran(folder, "--rankgauge-set-baseline").status == 0
     assert (folder / "kept" / "history.db").exists()
@@ -111,7 +113,9 @@ def test_an_unsure_result_is_a_warning(folder: Path) -> None:
 
 
 def test_a_file_as_the_baseline(folder: Path) -> None:
-    assert "there is no such file" in ran(folder, "-k", "search", BASELINE="base.json").out
+    missing = ran(folder, "-k", "search", BASELINE="base.json").out
+    assert "there is no such file" in missing
+    assert "pytest --rankgauge-set-baseline" in missing
     assert ran(folder, "-k", "search", "--rankgauge-set-baseline", BASELINE="base.json").status == 0
     assert json.loads((folder / "base.json").read_text())["format"] == "rankgauge.baseline"
     assert ran(folder, "-k", "search", BASELINE="base.json").status == 0
@@ -134,6 +138,7 @@ def test_mistakes_are_told_without_a_traceback(folder: Path) -> None:
     assert done.status == 1
     assert "rankgauge: 'R@3 is good' is no target" in done.out
     assert "Traceback" not in done.out
+    assert "During handling" not in done.out
     assert "pytest_plugin.py" not in done.out
 
 

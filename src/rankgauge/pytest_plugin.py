@@ -44,10 +44,16 @@ def rankgauge(pytestconfig: pytest.Config) -> Guard:
     """Asserts about retrieval quality: `assert_no_regression` and `assert_targets`."""
     history = pytestconfig.getoption("--rankgauge-history")
     if not history:
-        history = pytestconfig.getini("rankgauge_history")
-        if history and "://" not in history:
+        history = str(pytestconfig.getini("rankgauge_history") or "").strip()
+        if history and not _is_address(history):
             history = os.path.join(pytestconfig.rootpath, history)
     return Guard(history or None, bool(pytestconfig.getoption("--rankgauge-set-baseline")))
+
+
+def _is_address(history: str) -> bool:
+    from rankgauge.history.addresses import looks_like_address
+
+    return looks_like_address(history)
 
 
 class Guard:
@@ -156,13 +162,18 @@ def _told() -> Iterator[None]:
     __tracebackhide__ = True
     from rankgauge.errors import RankgaugeError
 
-    message = None
     try:
         yield
     except RankgaugeError as error:
-        message = str(error)
-    if message is not None:
-        pytest.fail(f"rankgauge: {message}", pytrace=False)
+        # `pytest.fail` would show the error a second time, as what was being handled.
+        raise pytest.fail.Exception(f"rankgauge: {error}{_advice(error)}", pytrace=False) from None
+
+
+def _advice(error: Exception) -> str:
+    from rankgauge.history.references import UnknownBaselineError
+
+    first = "; in pytest, make the present results the baseline with: pytest --rankgauge-set-baseline"
+    return first if isinstance(error, UnknownBaselineError) else ""
 
 
 def _measured(

@@ -83,7 +83,7 @@ def test_one_measure_and_a_wide_margin() -> None:
 def test_rules_beside_the_baseline() -> None:
     written("new.json", served(["q3"]))
     arguments = ["gate", "new.json", "--baseline", "new.json"]
-    assert "1 queries failed" in run_command(*arguments, status=1).stdout
+    assert "1 query failed" in run_command(*arguments, status=1).stdout
     run_command(*arguments, "--max-errors", "1", "--max-latency", "p95 <= 200ms", "--min-judged", "90%")
     assert "180 ms" in run_command(*arguments, "--max-errors", "1", "--max-latency", "p95 < 180ms", status=1).stdout
     run_command(*arguments, "--max-errors", "1", "--target", "RR >= 0.99", status=1)
@@ -138,7 +138,9 @@ def test_summaries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     run_command("gate", two(*UNSURE_WITHIN), "--baseline", "base.json", "-f", "markdown", "-o", "own.md")
     assert Path("own.md").read_text().startswith("### ⚠️ PASS, BUT NOT SURE")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "no" / "such"))
-    assert "cannot be written" in run_command("gate", "new.json", "--baseline", "base.json", status=2).stderr
+    done = run_command("gate", "new.json", "--baseline", "base.json")
+    assert "warning: the summary was not added" in done.stderr
+    assert done.stdout.startswith("PASS, BUT NOT SURE")
 
 
 def test_rules_from_a_file() -> None:

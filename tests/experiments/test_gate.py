@@ -130,10 +130,11 @@ def test_figures_are_in_the_document() -> None:
 
 
 def test_few_queries_are_told() -> None:
-    few = gate(made({"RR": BASE[:20] + NOISE[:20]}), made({"RR": BASE[:20]}), margin=0.2)
-    assert not few.remarks  # 14 suffice for a fifth
+    few = gate(made({"RR": BASE[:45] + NOISE[:45]}), made({"RR": BASE[:45]}), margin=0.2)
+    assert not few.remarks  # 41 suffice for a fifth
     few = gate(made({"RR": BASE[:20] + NOISE[:20] / 9}), made({"RR": BASE[:20]}))
     assert "20 queries are few" in few.remarks[0][0]
+    assert "from 176 queries on it is about 7 % or less" in few.remarks[0][0]
     assert not gate(made({"RR": BASE[:20]}), made({"RR": BASE[:20]})).remarks
 
 
@@ -221,16 +222,27 @@ def test_records_without_scores_of_queries() -> None:
         baseline_of(bare, "old")
 
 
+def counting(record: dict[str, Any], rule: Any) -> dict[str, Any]:
+    """A record in which only some queries count, by their number."""
+    record = copy.deepcopy(record)
+    for system in record["systems"]:
+        for measure, values in system["per_query"].items():
+            counts = [bool(rule(i)) for i in range(len(values))]
+            kept = [value for value, counted in zip(values, counts, strict=True) if counted]
+            system["counted"][measure] = counts
+            system["means"][measure] |= {"value": float(np.mean(kept)), "queries": len(kept)}
+    return record
+
+
 def test_queries_that_do_not_count() -> None:
-    record, base = made({"RR": BASE}), made({"RR": BASE})
-    record["systems"][0]["counted"] = {"RR": [i >= 5 for i in range(N)]}
-    base["systems"][0]["counted"] = {"RR": [i < 70 for i in range(N)]}
+    record = made({"RR": BASE})
+    base = counting(made({"RR": BASE}), lambda i: i < 70)
     result = gate(record, base)
-    assert result.rules[0].values["n"] == 65
+    assert result.rules[0].values["n"] == 70
     assert "10 queries count in the record" in result.remarks[0][0]
-    base["systems"][0]["counted"] = {"RR": [i == 7 for i in range(N)]}
-    with pytest.raises(DataError, match="RR: 1 common queries"):
-        gate(record, base)
+    assert "1 query counts in the record" in gate(record, counting(base, lambda i: i != 7)).remarks[0][0]
+    with pytest.raises(DataError, match="RR: 1 common query:"):
+        gate(record, counting(base, lambda i: i == 7))
 
 
 def test_several_systems() -> None:
@@ -444,7 +456,10 @@ def test_damaged_records_are_told(side: str) -> None:
     good = served(["q1"])
     good["queries"] = good["queries"][:6]
     good["tags"] = {query: ["billing"] for query in good["queries"]}
-    good["systems"][0]["per_query"]["RR"] = good["systems"][0]["per_query"]["RR"][:6]
+    scores = good["systems"][0]["per_query"]["RR"][:6]
+    good["systems"][0]["per_query"]["RR"] = scores
+    good["systems"][0]["means"]["RR"]["value"] = float(np.mean(scores))
+    assert gate(good, good, rules=GateRules.of(min_judged=0.5)).status == "broken"
     rules = GateRules.of(
         targets=["RR >= 0.1", "RR +1%"], floors=["tag:billing RR >= 0.1"], latency=["p95 <= 1s"], min_judged=0.5
     )
@@ -501,6 +516,12 @@ def test_other_texts() -> None:
         parse_target("R@10 >= 0.5", sliced=True)
 
 
+UNMEASURED = """
+[gate]
+measures = ["R@10", "AP"]
+targets = ["nDCG@10 >= 0.1", "P@5 >= 0.1", "much"]
+floors = ["tag:refund R@10 >= 0.6", "tag:odd tag R@10 >= 0.6", 'tag:"odd tag" R@10 >= 0.6']
+"""
 TABLE = """
 [gate]
 baseline = "main"
@@ -537,15 +558,29 @@ def test_all_faults_of_a_table_are_named() -> None:
 
 
 def test_a_plan_may_have_the_table(tmp_path: Path) -> None:
-    queries = [{"id": "q1", "query": "a text", "relevant_docs": ["d"]}]
+    queries = [{"id": "q1", "query": "a text", "relevant_docs": ["d"], "tags": ["billing", "odd tag"]}]
     (tmp_path / "testset.json").write_text(json.dumps(queries))
     (tmp_path / "search.py").write_text("def search(query, k):\n    return []\n")
-    plan = 'testset = "testset.json"\nmeasures = ["RR"]\n[[system]]\nname = "s"\nuse = "search:search"\n'
+    plan = 'testset = "testset.json"\nmeasures = ["ndcg@10", "R@10"]\n[[system]]\nname = "s"\nuse = "search:search"\n'
     (tmp_path / "plan.toml").write_text(plan + TABLE)
     load_plan(tmp_path / "plan.toml")
     (tmp_path / "plan.toml").write_text(plan + "[gate]\nmargin = 2\n")
     with pytest.raises(FormatError, match=r"gate\.margin"):
         load_plan(tmp_path / "plan.toml")
+    (tmp_path / "plan.toml").write_text(plan + UNMEASURED)
+    with pytest.raises(FormatError) as raised:
+        load_plan(tmp_path / "plan.toml")
+    text = str(raised.value)
+    assert raised.value.total == 5
+    for place, told in (
+        ("measures", "the plan has no measure 'AP'; it has: nDCG@10, R@10"),
+        ("targets", "the plan has no measure 'P@5'"),
+        ("floors", "'tag:refund R@10 >= 0.6': no query of the test set is tagged 'refund'; its tags are: billing,"),
+        ("floors", "the plan has no measure 'tag R@10'"),
+        ("targets", "'much' is no target"),
+    ):
+        assert f"gate.{place}: {told}" in text
+    assert 'its tags are: billing, "odd tag"' in text
 
 
 # --- real records

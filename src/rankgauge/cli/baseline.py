@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankgauge.cli import options
 from rankgauge.cli.gate import STATUS, history_option, read_record, rule_options, rules_of, show_results
+from rankgauge.reports.visible import visible
 
 if TYPE_CHECKING:
     from rankgauge.history.baselines import StoredBaseline
@@ -41,6 +43,8 @@ _WORDS = {
         "age": "{days} days ago",
         "anchor": "anchor",
         "wrote": "wrote {path}",
+        "looser": "promoted by looser rules ({options}): {note}",
+        "used": "rules of the promotion",
     },
     "zh": {
         "set": "{name} 第 {version} 版：{system}，测于 {created}，容许幅度 {margin}",
@@ -67,6 +71,8 @@ _WORDS = {
         "age": "{days} 天前",
         "anchor": "锚点",
         "wrote": "已写入 {path}",
+        "looser": "以较宽的规则提升（{options}）：{note}",
+        "used": "提升时的规则",
     },
 }
 
@@ -138,7 +144,10 @@ def promote(
     """Let a record take the place of the baseline NAME, if it holds against it and against the anchor.
 
     The anchor is the record that was last `set`: held against it too, many small losses, each within the margin, cannot
-    add up. Exit status 1 if the promotion is refused, 3 if the queries cannot tell and --on-unsure is report.
+    add up. Rules looser than the baseline's own (a larger margin or alpha, fewer measures, --on-unsure pass, --allow)
+    need --note, and are kept.
+
+    Exit status 1 if the promotion is refused, 3 if the queries cannot tell and --on-unsure is report.
     """
     from rankgauge.history.baselines import current_baseline, promote_baseline
     from rankgauge.history.store import History
@@ -180,7 +189,7 @@ def show(name: str, history: str | None, as_json: bool, digits: int, language: s
     from rankgauge.history.baselines import current_baseline, versions_of
     from rankgauge.history.store import History
 
-    with History.open(history, create=False) as opened:
+    with History.open(history, create=False, write=False) as opened:
         now, versions = current_baseline(opened, name), versions_of(opened, name)
         record = opened.document(now.record_id)
     identity = identity_of(record)
@@ -205,6 +214,7 @@ def show(name: str, history: str | None, as_json: bool, digits: int, language: s
         ("measured", f"{now.created:%Y-%m-%d %H:%M} ({words['age'].format(days=days)})"),
         ("margin", _margin(now, language)),
         *((("targets", ", ".join(now.targets)),) if now.targets else ()),
+        *((("used", _used(now.used)),) if now.used else ()),
         *((key, (getattr(identity, key) or words["unknown"])[:12]) for key in ("test_set", "corpus", "contract")),
         ("anchor", str(now.anchor_id)),
     ]
@@ -218,7 +228,7 @@ def show(name: str, history: str | None, as_json: bool, digits: int, language: s
     )
     header = [words[key] for key in ("version", "action", "system", "record", "set_at", "note")]
     rows = [
-        [str(v.version), v.action, v.system, str(v.record_id), f"{v.set_at:%Y-%m-%d %H:%M}", _note(v, language)]
+        [str(v.version), v.action, visible(v.system), str(v.record_id), f"{v.set_at:%Y-%m-%d %H:%M}", _note(v)]
         for v in versions
     ]
     click.echo(render_terminal(Table(header, rows, len(header)), width=width), nl=False)
@@ -233,7 +243,7 @@ def list_command(history: str | None, as_json: bool, language: str) -> None:
     from rankgauge.history.baselines import all_baselines
     from rankgauge.history.store import History
 
-    with History.open(history, create=False) as opened:
+    with History.open(history, create=False, write=False) as opened:
         found, place = all_baselines(opened), str(opened.location)
     words = _WORDS[language]
     if as_json:
@@ -248,7 +258,7 @@ def list_command(history: str | None, as_json: bool, language: str) -> None:
 
     header = [words[key] for key in ("name", "version", "action", "system", "measured", "margin", "note")]
     rows = [
-        [b.name, str(b.version), b.action, b.system, f"{b.created:%Y-%m-%d}", _margin(b, language), _note(b, language)]
+        [b.name, str(b.version), b.action, visible(b.system), f"{b.created:%Y-%m-%d}", _margin(b, language), _note(b)]
         for b in found
     ]
     click.echo(render_terminal(Table(header, rows, len(header)), width=terminal_width()), nl=False)
@@ -267,7 +277,7 @@ def export(name: str, history: str | None, language: str, output: str | None) ->
     from rankgauge.history.baselines import current_baseline, gate_baseline
     from rankgauge.history.store import History
 
-    with History.open(history, create=False) as opened:
+    with History.open(history, create=False, write=False) as opened:
         now, found = current_baseline(opened, name), gate_baseline(opened, name)
     document = export_baseline(found, set_at=now.set_at.isoformat(timespec="seconds"))
     write_whole(output or "-", dumps(document))
@@ -284,15 +294,19 @@ def _tell(made: StoredBaseline, as_json: bool, language: str) -> None:
     click.echo(_sentence(made, language))
     if made.forced is not None:
         click.echo(_WORDS[language]["forced"].format(status=made.forced, note=made.note))
+    elif made.looser:
+        click.echo(_WORDS[language]["looser"].format(options=", ".join(made.looser), note=made.note))
 
 
 def _sentence(made: StoredBaseline, language: str) -> str:
-    return _WORDS[language]["set"].format(
-        name=made.name,
-        version=made.version,
-        system=made.system,
-        created=f"{made.created:%Y-%m-%d}",
-        margin=_margin(made, language),
+    return visible(
+        _WORDS[language]["set"].format(
+            name=made.name,
+            version=made.version,
+            system=made.system,
+            created=f"{made.created:%Y-%m-%d}",
+            margin=_margin(made, language),
+        )
     )
 
 
@@ -300,11 +314,20 @@ def _margin(made: StoredBaseline, language: str) -> str:
     return _WORDS[language]["default"] if made.margin is None else f"{100 * made.margin:g} %"
 
 
-def _note(made: StoredBaseline, language: str) -> str:
-    return (f"[{made.forced}] " if made.forced else "") + (made.note or "")
+def _note(made: StoredBaseline) -> str:
+    marks = [mark for mark in (made.forced, *made.looser) if mark]
+    return visible((f"[{', '.join(marks)}] " if marks else "") + (made.note or ""))
+
+
+def _used(rules: Mapping[str, Any]) -> str:
+    """The rules of a promotion, without those that are empty."""
+    told = {key: value for key, value in rules.items() if value not in (None, [], 0) or key == "margin"}
+    if told.get("margin") is not None:
+        told["margin"] = f"{100 * told['margin']:g} %"
+    return ", ".join(f"{key} {' '.join(value) if isinstance(value, list) else value}" for key, value in told.items())
 
 
 def _plain(made: StoredBaseline) -> dict[str, Any]:
     told = dict(vars(made))
     told |= {key: told[key].isoformat() for key in ("created", "set_at")}
-    return told | {"targets": list(made.targets)}
+    return told | {"targets": list(made.targets), "looser": list(made.looser)}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from rankgauge.cli import options
+from rankgauge.errors import DataError, RankgaugeError
 
 if TYPE_CHECKING:
     from rankgauge.experiments.gate import GateResult
@@ -29,12 +30,15 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
         "measures",
         multiple=True,
         metavar="MEASURE",
-        help="A measure to compare with the baseline; may be given several times. Default: all that the baseline has.",
+        help="A measure to compare with the baseline; may be given several times, and replaces those of --rules. "
+        "Default: all that the baseline has.",
     ),
     click.option(
         "--margin", metavar="SHARE", help="Relative loss that is allowed, such as 5% [default: the baseline's, or 5%]."
     ),
-    click.option("--alpha", type=float, help="Chance of a false pass, and of a false alarm [default: 0.05]."),
+    click.option(
+        "--alpha", type=float, help="Chance that a loss as large as the margin surely passes [default: 0.05]."
+    ),
     click.option(
         "--target",
         "targets",
@@ -48,7 +52,11 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
         help="The reference values of a scenario as targets: see 'rankgauge explain nDCG'.",
     ),
     click.option(
-        "--floor", "floors", multiple=True, metavar="FLOOR", help="A target for a slice: 'tag:billing R@10 >= 0.6'."
+        "--floor",
+        "floors",
+        multiple=True,
+        metavar="FLOOR",
+        help="A target for a slice: 'tag:billing R@10 >= 0.6', 'tag:\"odd tag\" R@10 >= 0.6'.",
     ),
     click.option(
         "--max-latency", "latency", multiple=True, metavar="LIMIT", help="'p95 <= 200ms' (p50, p95, p99, mean)."
@@ -64,8 +72,8 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--allow",
         multiple=True,
-        type=click.Choice(["corpus", "testset"]),
-        help="Compare although this differs from the baseline's.",
+        type=click.Choice(["corpus", "testset", "missing"]),
+        help="Compare although this differs from the baseline's; missing: without the queries that only it scored.",
     ),
     click.option("--rules", metavar="FILE.toml", help="Rules from the table [gate] of a TOML file, such as a plan."),
 )
@@ -101,9 +109,12 @@ def rules_of(rules: str | None, **choices: Any) -> GateRules:
 
 
 def read_record(path: str) -> dict[str, Any]:
+    from rankgauge.experiments.gate_parts import check_parts
     from rankgauge.experiments.record import load_record
 
-    return load_record(path)
+    record = load_record(path)
+    check_parts(record, "standard input" if path == "-" else path)
+    return record
 
 
 @click.command(
@@ -147,21 +158,24 @@ def gate(
     Targets, floors, latency, errors and judged documents are rules that hold or do not. Without a baseline only these
     are checked. In a GitHub Action the summary is added to the job's page.
     """
-    from rankgauge.errors import DataError
     from rankgauge.experiments.gate import gate as check
     from rankgauge.history.references import find_baseline
 
     form = _form(form, as_json, output)
     for path in (output, junit, summary):
         options.refuse_overwriting(path, [p for p in (record, baseline, rules) if p])
-    wanted = rules_of(rules, baseline=baseline, **choices)
-    if wanted.baseline is None and not (
-        wanted.targets or wanted.scenario or wanted.floors or wanted.latency or wanted.min_judged
-    ):
-        raise DataError("there is nothing to hold the record against: give --baseline NAME|FILE, or a --target")
-    loaded = read_record(record)
-    found = None if wanted.baseline is None else find_baseline(wanted.baseline, history)
-    result = check(loaded, found, rules=wanted)
+    try:
+        wanted = rules_of(rules, baseline=baseline, **choices)
+        if wanted.baseline is None and not wanted.alone:
+            raise DataError("there is nothing to hold the record against: give --baseline NAME|FILE, or a --target")
+        loaded = read_record(record)
+        found = None if wanted.baseline is None else find_baseline(wanted.baseline, history)
+        result = check(loaded, found, rules=wanted)
+    except RankgaugeError as error:
+        # What an earlier run left in these files must not be taken for this one's verdict.
+        to_file = {form: output} if output is not None else {}
+        show_error(str(error), record, junit=[junit, to_file.get("junit")], summary=[summary, to_file.get("markdown")])
+        raise
     show_results([result], form, junit=junit, summary=summary, digits=digits, language=language, output=output)
     sys.exit(STATUS[result.accepted])
 
@@ -197,9 +211,7 @@ def show_results(
         write_whole(junit, render_junit(told, chosen).encode())
     if summary is not None:
         write_whole(summary, text.encode())
-    step = os.environ.get("GITHUB_STEP_SUMMARY")
-    if step:
-        _append(step, text)
+    _append_step(text)
     if form == "json":
         data = dumps(told[0] if len(told) == 1 else told)
     elif form == "junit":
@@ -218,12 +230,34 @@ def show_results(
                 click.echo(line, err=True)
 
 
-def _append(path: str, text: str) -> None:
-    """Add to a file that other steps write to as well."""
-    from rankgauge.errors import FormatError
+def show_error(message: str, record: str, *, junit: Iterable[str | None], summary: Iterable[str | None]) -> None:
+    """Write into the files asked for that no verdict could be reached."""
+    from rankgauge.formats.sources import write_whole
+    from rankgauge.reports.gate import render_error
+    from rankgauge.reports.junit import render_junit_error
 
+    text = render_error(message)
+    pages = [(path, render_junit_error(message, record)) for path in junit] + [(path, text) for path in summary]
+    for path, content in pages:
+        if path is not None:
+            try:
+                write_whole(path, content.encode())
+            except RankgaugeError as error:  # the first error is the one to be told
+                click.echo(f"rankgauge: {error}", err=True)
+    _append_step(text)
+
+
+def _append_step(text: str) -> None:
+    """Add to the page of a GitHub job, which other steps write to as well. The verdict does not depend on it."""
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not path:
+        return
     try:
         with open(path, "a", encoding="utf-8") as file:
             file.write(text + "\n")
     except OSError as error:
-        raise FormatError(path, [f"cannot be written: {error.strerror or error}"]) from None
+        click.echo(
+            f"rankgauge: warning: the summary was not added to {path} ($GITHUB_STEP_SUMMARY): "
+            f"{error.strerror or error}",
+            err=True,
+        )

@@ -11,8 +11,16 @@ __all__ = ["Keeping", "history_option", "keeping"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _WORDS = {
-    "en": {"kept": "kept as record {id} of {place}", "there": "record {id} of {place} is the same already"},
-    "zh": {"kept": "已存入 {place}，编号 {id}", "there": "{place} 中已有相同的记录，编号 {id}"},
+    "en": {
+        "kept": "kept as record {id} of {place}",
+        "there": "record {id} of {place} is the same already",
+        "label": ", and keeps its label {label}",
+    },
+    "zh": {
+        "kept": "已存入 {place}，编号 {id}",
+        "there": "{place} 中已有相同的记录，编号 {id}",
+        "label": "，其标签仍为 {label}",
+    },
 }
 
 
@@ -56,5 +64,8 @@ class Keeping:
 
         with History.open(self.history) as opened:
             stored = opened.add(record, label=self.label or label)
-            words = _WORDS[language]["kept" if stored.new else "there"]
-            click.echo(words.format(id=stored.id, place=opened.location), err=True)
+            words = _WORDS[language]
+            told = words["kept" if stored.new else "there"].format(id=stored.id, place=opened.location)
+            if self.label is not None and stored.label != self.label.strip():
+                told += words["label"].format(label=stored.label)
+            click.echo(told, err=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError, RankgaugeError
+from rankgauge.experiments.gate_parts import check_parts
 from rankgauge.experiments.record import FORMAT as RECORD_FORMAT
 from rankgauge.experiments.record import check_record
-from rankgauge.experiments.targets import parse_share, parse_target
+from rankgauge.experiments.targets import LARGEST, parse_share, parse_target
 
 __all__ = ["FORMAT", "Baseline", "baseline_of", "choose_system", "export_baseline", "is_file_name", "load_baseline"]
 
@@ -116,7 +116,9 @@ def load_baseline(path: str | os.PathLike[str]) -> Baseline:
     value = read_json(source)
     kind = value.get("format") if isinstance(value, dict) else None
     if kind == RECORD_FORMAT:
-        return baseline_of(check_record(value, source.name), source.name)
+        record = check_record(value, source.name)
+        check_parts(record, source.name)
+        return baseline_of(record, source.name)
     if kind == FORMAT:
         return _exported(value, source.name)
     return Baseline(source.name, thresholds=_means(value, source.name))
@@ -145,6 +147,7 @@ def _exported(value: Mapping[str, Any], where: str) -> Baseline:
     if not isinstance(value.get("version"), int) or not 1 <= value["version"] <= VERSION:
         raise FormatError(where, [f"baseline version {value.get('version')!r} is not known to this release"])
     record = check_record(value.get("record"), where)
+    check_parts(record, where)
     targets = value.get("targets") or []
     try:
         margin = None if value.get("margin") is None else parse_share(value["margin"])
@@ -169,4 +172,4 @@ def _means(value: Any, where: str) -> dict[str, float]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST

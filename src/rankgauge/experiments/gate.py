@@ -23,12 +23,13 @@ from rankgauge.experiments.gate_checks import (
     check_target,
     check_threshold,
 )
-from rankgauge.experiments.gate_identity import Remark, check_comparable
+from rankgauge.experiments.gate_identity import Remark, check_comparable, check_names
+from rankgauge.experiments.gate_missing import check_missing
 from rankgauge.experiments.gate_parts import check_parts
+from rankgauge.experiments.gate_remarks import few_queries, left_out, untested
 from rankgauge.experiments.gate_rules import GateRules
-from rankgauge.experiments.targets import measure_in, scenario_targets
+from rankgauge.experiments.targets import measure_in, scenario_targets, target_measure
 from rankgauge.measures.explanations import LANGUAGES
-from rankgauge.stats.noninferiority import least_queries
 
 __all__ = ["FORMAT", "GateResult", "gate"]
 
@@ -128,7 +129,9 @@ def gate(
     if invalid is not None and not any(entry["name"] == settings.system for entry in record["systems"]):
         return GateResult(settings.system or "?", baseline, settings, [invalid], (), created)
     entry = choose_system(record, settings.system)
-    remarks = [] if baseline is None else check_comparable(record, baseline, settings, moment)
+    remarks: list[Remark] = []
+    if baseline is not None:
+        remarks = check_comparable(record, baseline, settings, moment) + check_names(entry["name"], baseline)
     sides = Sides(record, entry, baseline)
     found: list[Rule] = [] if invalid is None else [invalid]
     if baseline is not None:
@@ -149,10 +152,22 @@ def gate(
             )
     found += [check_target(sides, target) for target in (*targets, *settings.floors)]
     found += [check_latency(sides, limit) for limit in settings.latency]
-    errors = check_errors(sides, settings.max_errors)
+    errors = check_errors(sides, settings.max_errors or 0)
     found += [] if errors is None else [errors]
     if settings.min_judged is not None:
         found.append(check_judged(sides, settings.min_judged))
+    if errors is None and settings.max_errors is not None:
+        if not found:
+            raise DataError(
+                f"errors <= {settings.max_errors} cannot be checked: no calls were made, for the lists of "
+                f"{entry['name']} came from a file; give another rule, or measure it live: rankgauge run PLAN.toml"
+            )
+        remarks.append(
+            (
+                f"errors <= {settings.max_errors} was not checked: no calls were made, for the lists came from a file",
+                f"errors <= {settings.max_errors} 未检查：结果列表来自文件，没有发生调用",
+            )
+        )
     if not found:
         raise DataError("there is nothing to check: give a baseline, a target or another rule")
     return GateResult(entry["name"], baseline, settings, found, remarks, created)
@@ -201,37 +216,14 @@ def _against(sides: Sides, baseline: Baseline, settings: GateRules) -> tuple[lis
             names = ", ".join(added)
             remarks.append((f"not in the baseline, so not compared: {names}", f"基线中没有，因此未比较：{names}"))
     chosen = list(dict.fromkeys(chosen))
-    found = [check_measure(sides, name, margin, settings.alpha, len(chosen)) for name in chosen]
-    return found, remarks + _few(found, sides, margin, settings.alpha)
-
-
-def _few(found: Sequence[Rule], sides: Sides, margin: float, alpha: float) -> list[Remark]:
-    """Too few queries to see a loss that is as large as the margin, or queries that count on one side only."""
-    remarks: list[Remark] = []
-    least = least_queries(margin, alpha)
-    n = min((rule.values["n"] for rule in found), default=0)
-    passed = any(rule.status == "pass" and rule.values["reason"] != "identical" for rule in found)
-    if least is not None and n < least and passed:
-        share = f"{100 * margin:g} %"
-        remarks.append(
-            (
-                f"{n} queries are few for a margin of {share}: were one query in {1 / margin:.0f} broken, "
-                f"{100 * (1 - margin) ** n:.0f} % of such samples would not show it; {least} queries make that rare",
-                f"对 {share} 的容许幅度来说，{n} 个查询偏少：即使每 {1 / margin:.0f} 个查询中有一个完全失效，"
-                f"也有 {100 * (1 - margin) ** n:.0f} % 的可能一个都看不到；{least} 个查询可使这种情况少见",
-            )
-        )
-    counts = {rule.name: len(sides.own(rule.name)) for rule in found}
-    left = {rule.name: counts[rule.name] - rule.values["n"] for rule in found if counts[rule.name] > rule.values["n"]}
-    if left:
-        name, number = next(iter(left.items()))
-        remarks.append(
-            (
-                f"{number} queries count in the record, but not in the baseline ({name}); they are left out",
-                f"有 {number} 个查询在记录中计入、在基线中未计入（{name}）；比较时未包括",
-            )
-        )
-    return remarks
+    relative = [target for target in (*settings.targets, *settings.floors) if target.relation != "absolute"]
+    looked_at = dict.fromkeys([*chosen, *(target_measure(sides.record, target) for target in relative)])
+    found, loud = check_missing(sides, looked_at, allowed="missing" in settings.allow)
+    tested = [check_measure(sides, name, margin, settings.alpha, len(chosen)) for name in chosen]
+    remarks += [*left_out(tested, sides), *few_queries(tested, sides, margin, settings.alpha)]
+    if not settings.measures:
+        remarks += untested(baseline.record)
+    return found + tested, loud + remarks
 
 
 def _thresholds(sides: Sides, baseline: Baseline, settings: GateRules) -> tuple[list[Rule], list[Remark]]:

@@ -11,7 +11,7 @@ import numpy as np
 from rankgauge.errors import DataError
 from rankgauge.experiments.baseline import Baseline
 from rankgauge.experiments.record import tags_of
-from rankgauge.experiments.targets import LatencyLimit, Target, holds, measure_in
+from rankgauge.experiments.targets import LatencyLimit, Target, holds, listed_tags, measure_in, target_measure
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.intervals import mean_interval
 from rankgauge.stats.noninferiority import NonInferiority, non_inferiority
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 RuleStatus = Literal["pass", "regression", "broken", "unsure"]
-Kind = Literal["measure", "threshold", "target", "floor", "latency", "errors", "judged"]
+Kind = Literal["measure", "threshold", "target", "floor", "latency", "errors", "judged", "missing"]
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,16 @@ class Sides:
 
     def paired(self, measure: str, queries: Collection[str] | None = None) -> tuple[Floats, Floats]:
         """New and old scores of the queries that count in both."""
+        new, old = self.scores(measure)
+        common = [query for query in new if query in old and (queries is None or query in queries)]
+        return np.array([new[query] for query in common]), np.array([old[query] for query in common])
+
+    def scores(self, measure: str) -> tuple[dict[str, float], dict[str, float]]:
+        """New and old scores of the queries that count, each side's own."""
         assert self.other is not None
         assert self.other_entry is not None
         new = _scores(self.record, self.entry, measure)
-        old = _scores(self.other, self.other_entry, measure_in(self.other, measure, "the baseline"))
-        common = [query for query in new if query in old and (queries is None or query in queries)]
-        return np.array([new[query] for query in common]), np.array([old[query] for query in common])
+        return new, _scores(self.other, self.other_entry, measure_in(self.other, measure, "the baseline"))
 
 
 def _scores(record: Mapping[str, Any], entry: Mapping[str, Any], measure: str) -> dict[str, float]:
@@ -148,7 +152,7 @@ def check_threshold(sides: Sides, measure: str, value: float) -> Rule:
 
 def check_target(sides: Sides, target: Target) -> Rule:
     """A target or a floor: met by the mean that was observed, and surely if its whole interval meets it."""
-    measure = measure_in(sides.record, target.measure)
+    measure = target_measure(sides.record, target)
     about = sides.about(measure)
     sign = target.compare(bool(about.get("lower_is_better")))
     queries = _slice(sides, target)
@@ -162,7 +166,8 @@ def check_target(sides: Sides, target: Target) -> Rule:
                 raise DataError(f"{measure} is no mean over queries, so the target {target.text!r} cannot be relative")
             new, old = sides.paired(measure, queries)
             if len(new) < 2:
-                raise DataError(f"{target.text!r}: {len(new)} queries in common with the baseline are too few")
+                count = "1 query" if len(new) == 1 else f"{len(new)} queries"
+                raise DataError(f"{target.text!r}: {count} in common with the baseline: that is too few")
             value, base, n = float(new.mean()), float(old.mean()), len(new)
             share = target.value * float(np.sign(base)) if target.relation == "share" else 0.0
             shift = target.value if target.relation == "difference" else 0.0
@@ -184,7 +189,11 @@ def check_target(sides: Sides, target: Target) -> Rule:
         ),
     }[met, sure is not False]
     known = ("", "") if base is None else (f" (the baseline has {base:.4f})", f"（基线为 {base:.4f}）")
-    extent = (f" over {n} queries", f"（{n} 个查询）") if target.tag is not None else ("", "")
+    extent = ("", "")
+    if target.tag is not None:
+        extent = (f" over {n} {'query' if n == 1 else 'queries'}", f"（{n} 个查询）")
+    if not met and target.relation == "absolute" and 1 < goal <= 100 and 0 <= value <= 1:
+        text = (f"{text[0]}; did you mean {goal:g}%?", f"{text[1]}；是否想写 {goal:g}%？")
     message = {
         "en": f"{value:.4f}{extent[0]}, wanted {sign} {goal:.4g}{known[0]}: {text[0]}",
         "zh": f"{value:.4f}{extent[1]}，要求 {sign} {goal:.4g}{known[1]}：{text[1]}",
@@ -232,7 +241,7 @@ def _slice(sides: Sides, target: Target) -> Collection[str] | None:
         return None
     tags = tags_of(sides.record)
     if target.tag not in tags:
-        known = f"its tags are: {', '.join(tags)}" if tags else "its test set has no tags"
+        known = f"its tags are: {listed_tags(tags)}" if tags else "its test set has no tags"
         raise DataError(f"{target.text!r}: the record has no queries tagged {target.tag!r}; {known}")
     return set(tags[target.tag])
 
@@ -265,10 +274,11 @@ def check_errors(sides: Sides, most: int) -> Rule | None:
         return None
     failed = list(serving["failed"])
     met = len(failed) <= most
+    queries = "query" if len(failed) == 1 else "queries"
     such = f", such as {failed[0]!r}" if failed else ""
     such_zh = f"，例如 {failed[0]!r}" if failed else ""
     message = {
-        "en": f"{len(failed)} queries failed{such}; at most {most} may",
+        "en": f"{len(failed)} {queries} failed{such}; at most {most} may",
         "zh": f"{len(failed)} 个查询失败{such_zh}；最多允许 {most} 个",
     }
     values = {"value": len(failed), "operator": "<=", "goal": most, "met": met, "failed": failed[:20]}

@@ -11,10 +11,12 @@ from rankgauge.experiments.baseline import Baseline
 from rankgauge.experiments.gate_rules import GateRules
 from rankgauge.experiments.identity import identity_of
 
-__all__ = ["Remark", "check_comparable"]
+__all__ = ["Remark", "check_comparable", "check_names"]
 
 Remark = tuple[str, str]
 """A warning in English and Chinese."""
+_CLOCKS = datetime.timedelta(hours=1)
+"""How far the clocks of two machines may be apart."""
 
 
 def check_comparable(
@@ -49,9 +51,34 @@ def _name(baseline: Baseline) -> str:
     return baseline.name if "." not in baseline.name and "/" not in baseline.name else "NAME"
 
 
-def _age(baseline: Baseline, rules: GateRules, now: datetime.datetime) -> list[Remark]:
-    if rules.max_age is None:
+def check_names(system: str, baseline: Baseline) -> list[Remark]:
+    """Two systems of different names may be one that was renamed, or a slip of the hand."""
+    if baseline.record is None:
         return []
+    other = baseline.entry(system)["name"]
+    if other == system:
+        return []
+    return [
+        (
+            f"the baseline's system is named {other!r} and the record's {system!r}; they are compared all the same",
+            f"基线中的系统名为 {other!r}，记录中的为 {system!r}；仍照常比较",
+        )
+    ]
+
+
+def _age(baseline: Baseline, rules: GateRules, now: datetime.datetime) -> list[Remark]:
+    remarks: list[Remark] = []
+    if baseline.created is not None and baseline.created > now + _CLOCKS:
+        when = f"{baseline.created.astimezone(datetime.UTC):%Y-%m-%d %H:%M}"
+        remarks.append(
+            (
+                f"the baseline {baseline.name} is dated {when} (UTC), which is still to come: a clock was wrong, and "
+                "its age cannot be told",
+                f"基线 {baseline.name} 的日期为 {when}（UTC），尚未到来：说明某个时钟有误，无法判断其新旧",
+            )
+        )
+    if rules.max_age is None:
+        return remarks
     if baseline.created is None:
         raise DataError(f"{baseline.name} does not tell when its means were measured, so its age cannot be limited")
     age = now - baseline.created
@@ -60,7 +87,7 @@ def _age(baseline: Baseline, rules: GateRules, now: datetime.datetime) -> list[R
             f"the baseline {baseline.name} was measured {age.days} days ago, on {baseline.created:%Y-%m-%d}; the "
             f"oldest allowed is {rules.max_age.total_seconds() / 86400:g} days: {_remedy(baseline)}"
         )
-    return []
+    return remarks
 
 
 def _contract(own: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> str:

@@ -1,15 +1,17 @@
-"""Is all that a gate reads of a record there, and of the right kind? A damaged record is named before it is judged."""
+"""Is all that a gate reads of a record there, of the right kind, and without contradiction? A damaged record is named
+before it is judged."""
 
 from __future__ import annotations
 
+import datetime
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rankgauge.errors import FormatError
+from rankgauge.experiments.targets import LARGEST
 
-__all__ = ["check_parts"]
-
-_LARGEST = 1e100  # its cube is still a number
+__all__ = ["check_parts", "contradictions"]
 
 
 def check_parts(record: Mapping[str, Any], name: str) -> None:
@@ -20,8 +22,8 @@ def check_parts(record: Mapping[str, Any], name: str) -> None:
 
 
 def _faults(record: Mapping[str, Any]) -> Iterator[str]:
-    if not isinstance(record.get("created"), str):
-        yield "'created' is no time"
+    if not _is_time(record.get("created")):
+        yield f"'created' is {record.get('created')!r}, which is no time"
     if "contract" not in record:
         yield "there is no contract"
     if not isinstance(record["provenance"].get("inputs", {}), Mapping):
@@ -38,9 +40,44 @@ def _faults(record: Mapping[str, Any]) -> Iterator[str]:
         return
     if not record["systems"]:
         yield "there is no system"
+    whole = _texts(record["queries"])
     for system in record["systems"]:
         for fault in (*_scores(system, measures, len(record["queries"])), *_serving(system)):
+            whole = False
             yield f"system {system['name']!r}, {fault}"
+    if whole:
+        yield from contradictions(record)
+
+
+def contradictions(record: Mapping[str, Any]) -> Iterator[str]:
+    """Where a record with all its parts says two things at once: a query twice, a mean that is not its scores'."""
+    queries: list[str] = record["queries"]
+    if len(set(queries)) < len(queries):
+        seen: set[str] = set()
+        twice = next(query for query in queries if query in seen or seen.add(query))  # type: ignore[func-returns-value]
+        yield f"query {twice!r} stands twice"
+    names = [system["name"] for system in record["systems"]]
+    if len(set(names)) < len(names):
+        yield "two systems have the same name"
+    means = [measure["name"] for measure in record["measures"] if measure["aggregate"] == "mean"]
+    for system in record["systems"]:
+        for measure in means:
+            told, values = system["means"].get(measure), system["per_query"].get(measure)
+            if told is None or not values:
+                continue
+            counted = system["counted"].get(measure) or [True] * len(values)
+            kept = [value for value, counts in zip(values, counted, strict=True) if counts]
+            if kept and not math.isclose(math.fsum(kept) / len(kept), told["value"], rel_tol=1e-9, abs_tol=1e-12):
+                found = f"{math.fsum(kept) / len(kept):.6g}"
+                yield f"system {system['name']!r}, {measure}: the mean is {told['value']:.6g}, its scores' {found}"
+
+
+def _is_time(text: Any) -> bool:
+    try:
+        datetime.datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _scores(system: Mapping[str, Any], measures: list[str], n: int) -> Iterator[str]:
@@ -82,7 +119,7 @@ def _texts(value: Any) -> bool:
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
 
 
 def _numbers(table: Any, keys: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,22 @@ from rankgauge.experiments.targets import (
     SCENARIOS,
     LatencyLimit,
     Target,
+    listed_tags,
+    measure_in,
     parse_age,
     parse_latency,
     parse_share,
     parse_target,
+    scenario_targets,
+    target_measure,
 )
 from rankgauge.stats.noninferiority import check_levels
 
-__all__ = ["ALLOWED", "DEFAULT_MARGIN", "ON_UNSURE", "GateRules", "check_gate_table", "load_rules"]
+__all__ = ["ALLOWED", "DEFAULT_MARGIN", "ON_UNSURE", "GateRules", "check_gate_plan", "check_gate_table", "load_rules"]
 
 DEFAULT_MARGIN = 0.05
 ON_UNSURE = ("auto", "pass", "fail", "report")
-ALLOWED = ("corpus", "testset")
+ALLOWED = ("corpus", "testset", "missing")
 
 _NUMBER = (int, float)
 _SHARE = (str, int, float)
@@ -66,8 +70,8 @@ class GateRules:
     scenario: str | None = None
     floors: tuple[Target, ...] = ()
     latency: tuple[LatencyLimit, ...] = ()
-    max_errors: int = 0
-    """Failed queries that are allowed, where the record tells of calls."""
+    max_errors: int | None = None
+    """Failed queries that are allowed, where the record tells of calls. Default: none."""
     min_judged: float | None = None
     """Least share of judged documents among the first ten."""
     max_age: datetime.timedelta | None = None
@@ -75,7 +79,8 @@ class GateRules:
     on_unsure: str = "auto"
     """pass, fail, report, or auto: pass if the loss observed is within the margin, else fail."""
     allow: tuple[str, ...] = ()
-    """`corpus`, `testset`: compare although these differ from the baseline's."""
+    """`corpus`, `testset`: compare although these differ from the baseline's; `missing`: without the queries that the
+    baseline scored and the record does not."""
 
     @classmethod
     def of(cls, **choices: Any) -> GateRules:
@@ -102,7 +107,7 @@ class GateRules:
             made["max_age"] = parse_age(made["max_age"])
         rules = cls(**made)
         check_levels(DEFAULT_MARGIN if rules.margin is None else rules.margin, rules.alpha)
-        if rules.max_errors < 0:
+        if rules.max_errors is not None and rules.max_errors < 0:
             raise DataError(f"max_errors must be at least 0, not {rules.max_errors}")
         if rules.scenario is not None and rules.scenario not in SCENARIOS:
             raise DataError(f"unknown scenario {rules.scenario!r}; known are: {', '.join(SCENARIOS)}")
@@ -110,8 +115,20 @@ class GateRules:
             raise DataError(f"on_unsure is one of {', '.join(ON_UNSURE)}, not {rules.on_unsure!r}")
         for name in rules.allow:
             if name not in ALLOWED:
-                raise DataError(f"only {' and '.join(ALLOWED)} can be allowed to differ, not {name!r}")
+                raise DataError(f"only {', '.join(ALLOWED)} can be allowed, not {name!r}")
         return rules
+
+    @property
+    def alone(self) -> bool:
+        """Whether they are rules without any baseline."""
+        return bool(
+            self.targets
+            or self.scenario
+            or self.floors
+            or self.latency
+            or self.min_judged is not None
+            or self.max_errors is not None
+        )
 
     def with_baseline_settings(self, margin: float | None, targets: Sequence[str]) -> GateRules:
         """The rules where the baseline's own margin and targets stand in for what is not given."""
@@ -142,6 +159,46 @@ def check_gate_table(table: Any) -> list[str]:
     return read.faults
 
 
+def check_gate_plan(table: Any, measures: Sequence[str], contract: Any, tags: Collection[str]) -> list[str]:
+    """Faults of a `[gate]` table beside what its plan measures: measures it does not, and tags that no query has.
+
+    What is wrong with a rule by itself is left to `check_gate_table`, and with the measures to the plan.
+    """
+    from rankgauge.experiments.evaluation import make_plan
+
+    try:
+        plan = make_plan(measures, contract)
+    except RankgaugeError:
+        return []
+    known = {"measures": [{"name": str(measure)} for measure in plan.measures], "contract": {"preset": plan.preset}}
+    faults: list[str] = []
+    for key in ("measures", "targets", "floors", "scenario"):
+        given = table.get(key, []) if isinstance(table, dict) else []
+        for text in [given] if isinstance(given, str) else given if isinstance(given, list) else []:
+            try:
+                rules = GateRules.of(**{key: text if key == "scenario" else [text]})
+            except (RankgaugeError, AttributeError, TypeError):
+                continue
+            try:
+                _check_measured(rules, known, tags)
+            except RankgaugeError as error:
+                faults.append(f"gate.{key}: {error}")
+    return faults
+
+
+def _check_measured(rules: GateRules, known: Mapping[str, Any], tags: Collection[str]) -> None:
+    for name in rules.measures:
+        measure_in(known, name, "the plan")
+    for target in (*rules.targets, *rules.floors):
+        target_measure(known, target, "the plan")
+    for floor in rules.floors:
+        if floor.tag not in tags:
+            there = f"its tags are: {listed_tags(tags)}" if tags else "it has no tags"
+            raise DataError(f"{floor.text!r}: no query of the test set is tagged {floor.tag!r}; {there}")
+    if rules.scenario is not None:
+        scenario_targets(known, rules.scenario, "the plan")
+
+
 def load_rules(path: str) -> dict[str, Any]:
     """The `[gate]` table of a TOML file, checked: choices for `GateRules.of`."""
     try:
@@ -152,8 +209,10 @@ def load_rules(path: str) -> dict[str, Any]:
         raise FormatError(path, [str(error)]) from None
     except tomllib.TOMLDecodeError as error:
         raise FormatError(path, [f"this is no TOML: {error}"]) from None
+    except RecursionError:
+        raise FormatError(path, ["it is nested too deeply"]) from None
     if "gate" not in content:
-        raise FormatError(path, ["there is no table [gate]"])
+        raise FormatError(path, ['there is no table [gate]; begin it with a line [gate], and below it margin = "5%"'])
     faults = check_gate_table(content["gate"])
     if faults:
         raise FormatError(path, faults)

@@ -14,11 +14,12 @@ from typing import Any
 
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.experiments.evaluation import make_plan
-from rankgauge.experiments.gate_rules import check_gate_table
+from rankgauge.experiments.gate_rules import check_gate_plan, check_gate_table
 from rankgauge.experiments.plan_files import check_cache, check_corpus_file, check_outputs, read_test_set
 from rankgauge.experiments.plan_reader import Reader
 from rankgauge.experiments.plan_systems import SweepPlan, read_sweep, read_systems
 from rankgauge.experiments.systems import SystemPlan
+from rankgauge.formats.sources import not_utf8
 from rankgauge.stats.family import Settings
 
 __all__ = ["OutputPlan", "RunPlan", "Serving", "SweepPlan", "load_plan", "template"]
@@ -69,6 +70,11 @@ class RunPlan:
     def folder(self) -> Path:
         return self.path.parent
 
+    @property
+    def cache(self) -> Path | None:
+        """The folder that answers are kept in."""
+        return None if self.serving.cache is None else self.folder / self.serving.cache
+
 
 _NUMBER = (int, float)
 _TOP = (
@@ -87,17 +93,20 @@ _TOP = (
 )
 
 
-def load_plan(path: str | Path) -> RunPlan:
-    """Read and check a plan. All faults are in one `FormatError`."""
+def load_plan(path: str | Path, *, hint: str = "rankgauge run --check looks again without running anything") -> RunPlan:
+    """Read and check a plan. All faults are in one `FormatError`, with the hint."""
     file = Path(path)
     try:
-        content = tomllib.loads(file.read_text("utf-8"))
+        data = file.read_bytes()
+        content = tomllib.loads(data.decode("utf-8"))
     except FileNotFoundError:
         raise FormatError(
             str(path), ["there is no such file"], hint="rankgauge init writes a plan to start from"
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(str(path), [str(error)]) from None
+    except UnicodeDecodeError:
+        raise FormatError(str(path), [not_utf8(data)]) from None
+    except OSError as error:
+        raise FormatError(str(path), [error.strerror or str(error)]) from None
     except tomllib.TOMLDecodeError as error:
         raise FormatError(str(path), [f"this is no TOML: {error}"]) from None
     read = Reader()
@@ -119,9 +128,11 @@ def load_plan(path: str | Path) -> RunPlan:
     sweep = read_sweep(read, content, systems, folder, queries=queries, has_corpus=corpus is not None)
     outputs = _outputs(read, content)
     read.faults += check_gate_table(content.get("gate", {}))
+    if tested is not None:
+        read.faults += check_gate_plan(content.get("gate", {}), measures, content.get("contract"), tested.tags)
     check_outputs(read, vars(outputs), folder, [path for path in (file, test_set, corpus) if path is not None])
     if read.faults:
-        raise FormatError(str(path), read.faults, hint="rankgauge run --check looks again without running anything")
+        raise FormatError(str(path), read.faults, hint=hint)
     assert test_set is not None
     contract = content.get("contract")
     return RunPlan(
@@ -155,9 +166,18 @@ def _measures(read: Reader, content: Mapping[str, Any]) -> list[str]:
         return []
     contract = content.get("contract")
     try:
-        make_plan(names, contract)
+        make_plan(DEFAULT_MEASURES, contract)
+    except RankgaugeError as error:
+        read.fault("contract", str(error))
+        contract = None
+    try:
+        planned = make_plan(names, contract)
     except RankgaugeError as error:
         read.fault("measures", str(error))
+    else:
+        budgets = [measure for measure in planned.measures if measure.get("budget") is not None]
+        if budgets and "corpus" not in content:
+            read.fault("measures", f'{budgets[0]} needs the texts of the documents: corpus = "corpus.jsonl"')
     return list(names)
 
 

@@ -6,7 +6,7 @@ import datetime
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,22 +16,27 @@ from rankgauge.measures.notation import parse_measure
 from rankgauge.measures.presets import find_preset
 
 __all__ = [
+    "LARGEST",
     "SCENARIOS",
     "STATISTICS",
     "LatencyLimit",
     "Target",
     "holds",
+    "listed_tags",
     "measure_in",
     "parse_age",
     "parse_latency",
     "parse_share",
     "parse_target",
     "scenario_targets",
+    "target_measure",
 ]
 
 SCENARIOS = {"precise": "qa", "general": "general", "exploratory": "exploratory"}
 """Scenarios by the name used here, and their key in the table of reference values."""
 STATISTICS = ("p50", "p95", "p99", "mean")
+LARGEST = 1e100
+"""Its cube is still a number."""
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -42,6 +47,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 _SIGNS = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<="}
 _OPERATOR = r"(>=|<=|=>|=<|≥|≤|>|<)"
 _NUMBER = r"(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)"
+_FLOOR = 'tag:billing R@10 >= 0.6, or with blanks in the tag: tag:"odd tag" R@10 >= 0.6'
 _TAG = re.compile(r'^tag:\s*(?:"([^"]+)"|(\S+))\s+(.+)$', re.DOTALL)
 _WHOLE = re.compile(rf"^(.+?)\s*{_OPERATOR}\s*(.+)$", re.DOTALL)
 _SHORT = re.compile(rf"^(.+?)\s+([+-])\s*{_NUMBER}\s*(%?)$", re.DOTALL)
@@ -103,7 +109,7 @@ def parse_target(text: str, *, sliced: bool = False) -> Target:
     if found := _TAG.match(written):
         tag, rest = found[1] or found[2], found[3]
     if sliced and tag is None:
-        raise DataError(f"{text!r} names no slice; write a floor as: tag:billing R@10 >= 0.6")
+        raise DataError(f"{text!r} names no slice; write a floor as: {_FLOOR}")
     if not sliced and tag is not None:
         raise DataError(f"{text!r} is about a slice; give it as a floor: --floor {written!r}")
     if found := _WHOLE.match(rest):
@@ -117,17 +123,32 @@ def parse_target(text: str, *, sliced: bool = False) -> Target:
             kind: Literal["share", "difference"] = "share" if relative[3] else "difference"
             return Target(written, found[1], sign, kind, _signed(relative), tag)
     elif short := _SHORT.match(rest):
-        value = float(short[3]) / (100 if short[4] else 1)
+        value = _number(short[3]) / (100 if short[4] else 1)
         kind = "share" if short[4] else "difference"
         return Target(written, short[1], None, kind, -value if short[2] == "-" else value, tag)
+    if sliced:
+        raise DataError(f"{text!r} is no floor; write one as: {_FLOOR}")
     raise DataError(
         f"{text!r} is no target; write one as: R@10 >= 0.8, or relative to the baseline: nDCG@10 >= baseline + 20%"
     )
 
 
+def listed_tags(tags: Iterable[str]) -> str:
+    """Tags as a floor names them: in quotes where they hold blanks."""
+    return ", ".join(f'"{tag}"' if " " in tag else tag for tag in tags)
+
+
 def _signed(found: re.Match[str]) -> float:
-    value = float(found[2]) / (100 if found[3] else 1)
+    value = _number(found[2]) / (100 if found[3] else 1)
     return -value if found[1] == "-" else value
+
+
+def _number(text: str) -> float:
+    """A number that can still be squared."""
+    value = float(text)
+    if value > LARGEST:
+        raise DataError(f"{text} is too large a number for a rule")
+    return value
 
 
 def parse_latency(text: str) -> LatencyLimit:
@@ -138,7 +159,7 @@ def parse_latency(text: str) -> LatencyLimit:
             f"({', '.join(STATISTICS)}; with the unit ms or s)"
         )
     sign = _SIGNS.get(found[2], found[2])
-    return LatencyLimit(" ".join(text.split()), found[1], sign, float(found[3]) * _SECONDS[found[4]])
+    return LatencyLimit(" ".join(text.split()), found[1], sign, _number(found[3]) * _SECONDS[found[4]])
 
 
 def parse_share(value: str | float, what: str = "margin") -> float:
@@ -149,7 +170,8 @@ def parse_share(value: str | float, what: str = "margin") -> float:
     except ValueError:
         raise DataError(f"{what} {value!r} is no share; write 5% or 0.05") from None
     if not 0 <= share <= 1:
-        raise DataError(f"{what} {value!r} must lie between 0 and 1: write 5% or 0.05")
+        meant = f"did you mean {text}%?" if 1 < share <= 100 and "%" not in text else "write 5% or 0.05"
+        raise DataError(f"{what} {value!r} must lie between 0 and 1: {meant}")
     return share
 
 
@@ -157,7 +179,10 @@ def parse_age(text: str) -> datetime.timedelta:
     found = _AGE.match(text.strip())
     if found is None:
         raise DataError(f"{text!r} is no age; write 90d, 12h or 2w")
-    return datetime.timedelta(hours=float(found[1]) * _HOURS[found[2][0].lower()])
+    try:
+        return datetime.timedelta(hours=float(found[1]) * _HOURS[found[2][0].lower()])
+    except OverflowError:
+        raise DataError(f"{text!r} is longer than any age; write 90d, 12h or 2w, or leave it out") from None
 
 
 def measure_in(record: Mapping[str, Any], name: str, what: str = "the record") -> str:
@@ -178,7 +203,19 @@ def measure_in(record: Mapping[str, Any], name: str, what: str = "the record") -
     return found
 
 
-def scenario_targets(record: Mapping[str, Any], scenario: str) -> tuple[list[Target], list[str]]:
+def target_measure(record: Mapping[str, Any], target: Target, what: str = "the record") -> str:
+    """The name under which a record holds a target's measure."""
+    try:
+        return measure_in(record, target.measure, what)
+    except DataError as error:
+        if target.tag is None or " " not in target.measure:
+            raise
+        raise DataError(f'{error}; a tag with blanks stands in quotes: tag:"odd tag" R@10 >= 0.6') from None
+
+
+def scenario_targets(
+    record: Mapping[str, Any], scenario: str, what: str = "the record"
+) -> tuple[list[Target], list[str]]:
     """The reference values of a scenario for the measures of a record, and those of its measures that are missing."""
     if scenario not in SCENARIOS:
         raise DataError(f"unknown scenario {scenario!r}; known are: {', '.join(SCENARIOS)}")
@@ -198,5 +235,5 @@ def scenario_targets(record: Mapping[str, Any], scenario: str) -> tuple[list[Tar
             left = {other for other in left if (other.name, other.at) != (measure.name, measure.at)}
     if not found:
         wanted = ", ".join(TARGETS[key])
-        raise DataError(f"the scenario {scenario} has targets for {wanted}; the record has none of these measures")
+        raise DataError(f"the scenario {scenario} has targets for {wanted}; {what} has none of these measures")
     return list(found.values()), sorted(map(str, left))

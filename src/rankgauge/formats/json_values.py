@@ -12,6 +12,9 @@ from rankgauge.formats.sources import Source
 __all__ = ["dumps", "read_json", "read_json_lines"]
 
 
+_DEEP = "it is nested too deeply to be read"
+
+
 def _no_constant(text: str) -> float:
     raise ValueError(f"{text} is no finite number")
 
@@ -40,7 +43,9 @@ def read_json(source: Source) -> Any:
         raise FormatError(
             source.name, [Fault(f"this is no JSON: {error.msg} (column {error.colno})", error.lineno)]
         ) from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise FormatError(source.name, [_DEEP]) from None
+    except ValueError as error:
         raise FormatError(source.name, [str(error)]) from None
 
 
@@ -55,7 +60,9 @@ def read_json_lines(source: Source) -> Iterator[tuple[int, Any]]:
             values.append((number, _parse(line)))
         except json.JSONDecodeError as error:
             faults.append(Fault(f"this is no JSON: {error.msg} (column {error.colno})", number))
-        except (ValueError, RecursionError) as error:
+        except RecursionError:
+            faults.append(Fault(_DEEP, number))
+        except ValueError as error:
             faults.append(Fault(str(error), number))
     if faults:
         raise FormatError(source.name, faults)
@@ -66,4 +73,8 @@ def read_json_lines(source: Source) -> Iterator[tuple[int, Any]]:
 
 def dumps(value: Any) -> bytes:
     """JSON for people to read, Chinese as it is."""
-    return (json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
+    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair has no UTF-8, only an escape
+        return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,8 @@ from rankgauge.experiments.gate import GateResult, gate
 from rankgauge.experiments.gate_rules import GateRules
 from rankgauge.experiments.identity import uid_of
 from rankgauge.experiments.targets import parse_share, parse_target
+from rankgauge.history.loosening import loosened, require_reason, used
+from rankgauge.history.references import UnknownBaselineError, check_name
 from rankgauge.history.schema import baselines, records
 from rankgauge.history.sql import sa
 from rankgauge.history.store import History
@@ -35,8 +36,6 @@ __all__ = [
     "set_baseline",
     "versions_of",
 ]
-
-_NAME = re.compile(r"\w[\w@+:-]{0,99}")
 
 
 @dataclass(frozen=True)
@@ -59,6 +58,10 @@ class StoredBaseline:
     forced: str | None
     """What the gate had said where it was overridden."""
     anchor_id: int
+    used: Mapping[str, Any] | None = None
+    """The rules that a promotion was held to; None for what was set."""
+    looser: tuple[str, ...] = ()
+    """What of them was looser than the baseline's own, as options."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def set_baseline(
     note: str | None = None,
 ) -> StoredBaseline:
     """Make a record the baseline and the anchor, whatever it scores. Margin and targets not given stay as they were."""
-    _check_name(name)
+    check_name(name)
     chosen = choose_system(record, system)["name"]
     baseline_of(record, name, system=chosen)
     given = None if margin is None else parse_share(margin)
@@ -121,12 +124,17 @@ def promote_baseline(
     force: bool = False,
     note: str | None = None,
 ) -> Promotion:
-    """Let a record take the place of the baseline, if it holds against it and against the anchor, or by force."""
-    if force and not (note or "").strip():
-        raise DataError("a promotion by force is kept with its reason: give one with --note")
-    before = current_baseline(history, name)
+    """Let a record take the place of the baseline, if it holds against it and against the anchor, or by force.
+
+    Force, and rules that are looser than the baseline's own, need a note.
+    """
+    require_reason([], note, force=force)
+    before, old = current_baseline(history, name), gate_baseline(history, name)
     wanted = replace(rules or GateRules(), system=system or (rules.system if rules else None))
-    results = [gate(record, gate_baseline(history, name), rules=wanted)]
+    assert old.record is not None
+    looser = loosened(wanted, before.margin, old.record)
+    require_reason(looser, note, force=force)
+    results = [gate(record, old, rules=wanted)]
     if before.anchor_id != before.record_id:
         anchored = replace(wanted, targets=(), floors=(), latency=(), scenario=None, min_judged=None, max_age=None)
         results.append(gate(record, replace(gate_baseline(history, name, anchor=True), targets=()), rules=anchored))
@@ -142,6 +150,7 @@ def promote_baseline(
             raise DataError(f"the baseline {name} was changed meanwhile; look at it and promote again")
         stored = history.add(record, connection=connection)
         settings: dict[str, Any] = {"margin": before.margin, "targets": list(before.targets)}
+        settings |= {"used": used(tried.against_current.settings), "looser": looser}
         if tried.accepted is not True:
             settings["forced"] = next(r.status for r in tried.results if r.accepted is not True)
         number = before.version + 1
@@ -152,13 +161,14 @@ def promote_baseline(
 
 def current_baseline(history: History, name: str) -> StoredBaseline:
     """The highest version of a name."""
+    check_name(name)
     with history.read() as connection:
         found = _latest(connection, name)
         if found is not None:
             return found
         known = list(connection.execute(sa.select(baselines.c.name).distinct().order_by(baselines.c.name)).scalars())
     there = f"there are: {', '.join(known)}" if known else "it has none yet"
-    raise DataError(
+    raise UnknownBaselineError(
         f"{history.location} has no baseline {name!r}; {there}; make one: rankgauge baseline set {name} RECORD.json"
     )
 
@@ -206,14 +216,6 @@ def baseline_record(
     return found.record, found.system
 
 
-def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name):
-        raise DataError(
-            f"{name!r} is no name for a baseline: letters, digits and - _ @ + : name one, without the dots and slashes "
-            "that would make it look like a file"
-        )
-
-
 def _rows() -> sa.Select[Any]:
     return sa.select(baselines, records.c.uid, records.c.created).join(records, records.c.id == baselines.c.record_id)
 
@@ -240,6 +242,8 @@ def _stored(row: sa.Row[Any]) -> StoredBaseline:
         tuple(settings.get("targets") or ()),
         settings.get("forced"),
         row.anchor_id,
+        settings.get("used"),
+        tuple(settings.get("looser") or ()),
     )
 
 

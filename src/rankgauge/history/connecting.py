@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
-from rankgauge.history.faults import unwritable
+from rankgauge.history.addresses import masked
+from rankgauge.history.faults import NoHistoryError, unwritable
 from rankgauge.history.location import VARIABLE, Location
+from rankgauge.history.reading import read_only, sealed
 from rankgauge.history.sql import sa
 
 __all__ = ["WRITE", "engine_for", "look_at_file"]
@@ -32,33 +34,35 @@ def _look_at_file(location: Location, *, create: bool) -> None:
     if path is None:
         return
     if path.is_dir():
-        raise FormatError(str(path), [f"this is a folder; name a file in it, such as {path / 'history.db'}"])
+        raise FormatError(str(location), [f"this is a folder; name a file in it, such as {location}/history.db"])
     if path.exists():
         if not path.is_file():
-            raise FormatError(str(path), ["this is no file that can hold a database; name another"])
+            raise FormatError(str(location), ["this is no file that can hold a database; name another"])
         return
     if not create:
-        raise DataError(
-            f"there is no history at {path} yet: 'rankgauge history add' or --keep begins one, and --history or "
+        raise NoHistoryError(
+            f"there is no history at {location} yet: 'rankgauge history add' or --keep begins one, and --history or "
             f"{VARIABLE} names another"
         )
-    _folder_of(path, make=location.default)
+    _folder_of(path, location)
 
 
-def _folder_of(path: Path, *, make: bool) -> None:
-    folder = path.parent
-    if make:
+def _folder_of(path: Path, location: Location) -> None:
+    folder, shown = path.parent, masked(str(path.parent))
+    if location.default:
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise DataError(f"the folder {str(folder)!r} cannot be made: {error.strerror or error}") from None
+            raise DataError(f"the folder {shown!r} cannot be made: {error.strerror or error}") from None
     if not folder.is_dir():
-        raise FormatError(str(path), [f"the folder {str(folder)!r} does not exist; make it first"])
+        raise FormatError(str(location), [f"the folder {shown!r} does not exist; make it first"])
 
 
-def engine_for(location: Location, timeout: float) -> sa.Engine:
-    """An engine; nothing is connected yet."""
+def engine_for(location: Location, timeout: float, *, write: bool = True) -> sa.Engine:
+    """An engine; nothing is connected yet. Without `write` a file that cannot be written is read as it is."""
     if location.sqlite:
+        if not write and location.path is not None and sealed(location.path):
+            return read_only(location.path, timeout)
         return _sqlite(location, timeout)
     from rankgauge.retrievers.extras import optional
 

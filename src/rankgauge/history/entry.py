@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import math
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
+from rankgauge.experiments.gate_parts import contradictions
 from rankgauge.experiments.identity import canonical, identity_of
 from rankgauge.experiments.record import check_record
+from rankgauge.experiments.targets import LARGEST
 
 __all__ = ["Entry", "check_label", "entry_of", "moment"]
 
@@ -35,7 +36,10 @@ def entry_of(record: Mapping[str, Any], label: str | None = None, name: str = "t
         document = canonical(checked)
     except (TypeError, ValueError) as error:
         raise FormatError(name, [f"it cannot be written as JSON: {error}"]) from None
+    if "contract" not in checked:
+        raise FormatError(name, ["there is no contract: the record is damaged"])
     identity, rows = identity_of(checked), _means(checked, name)
+    _check_whole(checked, name)
     git = checked["provenance"].get("git")
     row = {
         "uid": hashlib.sha256(document).hexdigest(),
@@ -52,6 +56,16 @@ def entry_of(record: Mapping[str, Any], label: str | None = None, name: str = "t
         "document": zlib.compress(document, _LEVEL),
     }
     return Entry(row, rows)
+
+
+def _check_whole(record: Mapping[str, Any], name: str) -> None:
+    """A record that says two things at once is refused."""
+    try:
+        faults = list(contradictions(record))
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+        faults = ["its scores are not what they should be"]
+    if faults:
+        raise FormatError(name, [f"{fault}: the record is damaged" for fault in faults])
 
 
 def _means(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -76,15 +90,15 @@ def _means(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
                 }
             except (AttributeError, KeyError, TypeError, ValueError):
                 raise FormatError(name, [f"{where}: the mean is damaged"]) from None
-            if not math.isfinite(row["value"]):
-                raise FormatError(name, [f"{where}: the mean is no finite number"])
+            if not abs(row["value"]) < LARGEST:
+                raise FormatError(name, [f"{where}: the mean is no number that can be drawn"])
             rows[system["name"], measure] = row
     return list(rows.values())
 
 
 def _end(value: Any) -> float | None:
     """An end of an interval; one without a bound has none."""
-    return None if value is None or not math.isfinite(float(value)) else float(value)
+    return None if value is None or not abs(float(value)) < LARGEST else float(value)
 
 
 def moment(text: Any, name: str) -> datetime.datetime:
@@ -93,7 +107,7 @@ def moment(text: Any, name: str) -> datetime.datetime:
         found = datetime.datetime.fromisoformat(text)
     except (TypeError, ValueError):
         raise FormatError(
-            name, [f"'created' is {text!r}, which is no time such as 2026-01-31T12:00:00+00:00"]
+            name, [f"'created' is {text!r}, which is no time such as 2026-01-31T12:00:00+00:00: the record is damaged"]
         ) from None
     return found.replace(tzinfo=datetime.UTC) if found.tzinfo is None else found.astimezone(datetime.UTC)
 

@@ -8,11 +8,17 @@ from contextlib import contextmanager
 
 from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.history.location import VARIABLE, Location
+from rankgauge.history.reading import UnreadLogError
 from rankgauge.history.sql import sa
 
-__all__ = ["told", "unwritable"]
+__all__ = ["NoHistoryError", "told", "unwritable"]
 
+_INCOMPLETE = "tables of the history are missing; put back a copy of the database, or begin a new one elsewhere"
 _ELSEWHERE = f"or keep the history elsewhere with --history or {VARIABLE}"
+
+
+class NoHistoryError(DataError):
+    """There is no history at the place yet."""
 
 
 @contextmanager
@@ -27,6 +33,11 @@ def told(location: Location) -> Iterator[None]:
         if known is None:
             raise
         raise known from None
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"{location}: {str(error.object)!r} holds bytes that are no text in UTF-8, which can neither be stored nor "
+            "found"
+        ) from None
     except sa.exc.TimeoutError:
         raise DataError(f"{location}: all connections are in use; try again") from None
     except (sqlite3.OperationalError, sqlite3.DatabaseError) as error:  # before SQLAlchemy has the connection
@@ -42,6 +53,11 @@ def _known(location: Location, error: BaseException) -> RankgaugeError | None:
 def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:
     code = getattr(error, "sqlite_errorcode", None) or 0
     primary, place = code & 0xFF, str(location)
+    if isinstance(error, UnreadLogError):
+        return DataError(
+            f"{place}: {error}, and reading them needs a place that can be written: open it once where it can "
+            "('rankgauge history list'), or copy the file together with its -wal to another folder"
+        )
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return DataError(
             f"{place}: locked: another process has been writing to it all the while; try again when it is done"
@@ -57,6 +73,8 @@ def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:
         )
     if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return unwritable(location)
+    if "no such table" in str(error) or "no such column" in str(error):
+        return FormatError(place, [f"{_INCOMPLETE} ({error})"])
     return DataError(f"{place}: {error}")
 
 
@@ -72,6 +90,7 @@ _STATES = {
     "53300": "the server has no connection left; try again later",
     "42501": "this user may not do that; grant the user the rights on the tables",
     "25006": "the server takes no changes: it is a read-only copy; name the primary server",
+    "42P01": _INCOMPLETE,
     "22021": "the server's encoding cannot hold this text; use a database with UTF-8",
 }
 

@@ -25,8 +25,8 @@ def light() -> sa.Select[Any]:
     return sa.select(*_LIGHT)
 
 
-def stored_of(row: sa.Row[Any], *, new: bool = False) -> Stored:
-    return Stored(**row._mapping, new=new)
+def stored_of(row: sa.Row[Any], *, new: bool = False, labelled: bool = False) -> Stored:
+    return Stored(**row._mapping, new=new, labelled=labelled)
 
 
 def matching(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankgauge.errors import DataError
+from rankgauge.history.addresses import REMEDY, looks_like_address, masked
 from rankgauge.history.sql import sa
 
 __all__ = ["DEFAULT", "VARIABLE", "Location", "resolve"]
@@ -16,7 +17,6 @@ VARIABLE = "RANKGAUGE_HISTORY"
 DEFAULT = ".rankgauge/history.db"
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*)://")
 _SECRET = ("password", "sslpassword")
-_REMEDY = "give a file, sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE"
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Location:
 
     def __str__(self) -> str:
         if self.path is not None:
-            return str(self.path)
+            return masked(str(self.path))
         if self.memory:
             return "the history in memory"
         # A password may stand among the options too.
@@ -61,16 +61,22 @@ class Location:
 
 def resolve(text: str | os.PathLike[str] | None = None) -> Location:
     """The place asked for, else the one the environment names, else `.rankgauge/history.db` under this folder."""
-    given = os.fspath(text) if text else os.environ.get(VARIABLE, "")
+    given = (os.fspath(text) if text else os.environ.get(VARIABLE, "")).strip()
     if not given:
         return _file(Path(DEFAULT), default=True)
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        raise DataError(f"{masked(given)!r} holds bytes that are no text in UTF-8; name another file") from None
     scheme = _SCHEME.match(given)
     if scheme is None:
+        if looks_like_address(given) and not Path(given).exists():
+            raise DataError(f"{masked(given)}: this looks like an address of a database, but is none; {REMEDY}")
         return _file(Path(given))
     try:
         url = sa.make_url(given)
     except (sa.exc.ArgumentError, ValueError):  # its message may repeat the address
-        raise DataError(f"{_masked(given)} is no address of a database; {_REMEDY}") from None
+        raise DataError(f"{masked(given)} is no address of a database; {REMEDY}") from None
     backend = url.get_backend_name()
     if backend == "sqlite":
         if url.database in (None, "", ":memory:"):
@@ -78,17 +84,12 @@ def resolve(text: str | os.PathLike[str] | None = None) -> Location:
         return Location(url, Path(str(url.database)))
     if backend in ("postgresql", "postgres"):
         if not url.database:
-            raise DataError(f"{_masked(given)} names no database; {_REMEDY}")
+            raise DataError(f"{masked(given)} names no database; {REMEDY}")
         return Location(url.set(drivername="postgresql+psycopg"), None)
-    raise DataError(f"{_masked(given)}: a history cannot be kept in {backend!r}; {_REMEDY}")
+    raise DataError(f"{masked(given)}: a history cannot be kept in {backend!r}; {REMEDY}")
 
 
 def _file(path: Path, *, default: bool = False) -> Location:
     if str(path) == ":memory:":
         return Location(sa.make_url("sqlite://"), None)
     return Location(sa.URL.create("sqlite", database=str(path)), path, default)
-
-
-def _masked(text: str) -> str:
-    """An address that cannot be read, without what may be a password: all from the first colon to the last @."""
-    return re.sub(r"://.*@", "://***@", text, flags=re.DOTALL)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rankgauge.errors import DataError
 
-__all__ = ["paired"]
+__all__ = ["paired", "without_advice"]
 
 Record = Mapping[str, Any]
 
@@ -40,3 +40,18 @@ def _chosen(own: Sequence[str], known: Sequence[Sequence[str]], system: str | No
         return shared[0]
     listed = ", ".join(shared) if shared else "no system in common; name two records of one system"
     raise DataError(f"the records hold several systems; choose one with --system: {listed}")
+
+
+def without_advice(record: dict[str, Any], remarks: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """A comparison record whose first word is the warning, where records that were not made alike were compared."""
+    forced = next((remark for remark in remarks if "was forced" in remark[0]), None)
+    if forced is None:
+        return record
+    summary = {
+        "en": [
+            f"WARNING: {forced[0]}. A difference may come from what was measured and not from the system, so that no "
+            "advice follows from it."
+        ],
+        "zh": [f"警告：{forced[1]}。差值可能来自测量方式的不同，而不是系统本身，因此不能据此给出建议。"],
+    }
+    return {**record, "comparison": {**record["comparison"], "summary": summary}}

@@ -27,6 +27,8 @@ class Stored:
     queries: int
     new: bool = False
     """Whether `add` has just stored it; a record that was there already is not stored again."""
+    labelled: bool = False
+    """Whether `add` has just given its label to a record that was there without one."""
 
 
 @dataclass(frozen=True)

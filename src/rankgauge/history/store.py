@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
 from rankgauge.history.connecting import WRITE, engine_for, look_at_file
-from rankgauge.history.faults import told
+from rankgauge.history.faults import NoHistoryError, told
 from rankgauge.history.finding import find, light, matching, measure_names, stored_of
 from rankgauge.history.location import Location, resolve
 from rankgauge.history.migrating import REVISIONS, current, migrate, newer
@@ -44,22 +44,26 @@ class History:
         location: str | os.PathLike[str] | Location | None = None,
         *,
         create: bool = True,
+        write: bool = True,
         timeout: float = _TIMEOUT,
     ) -> History:
         """Open the history at a path or URL (see `resolve`), and bring its tables to this release's.
 
-        `create` makes one where there is none; `timeout` is how many seconds to wait for other writers of a file.
+        `create` makes one where there is none. Without `write` nothing is going to be stored, and a file that cannot be
+        written is read as it is. `timeout` is how many seconds to wait for other writers of a file.
         """
         place = location if isinstance(location, Location) else resolve(location)
         look_at_file(place, create=create)
-        history = cls(place, engine_for(place, timeout))
+        history = cls(place, engine_for(place, timeout, write=write))
         try:
             with history.read() as connection:
                 at = current(connection)
             if at is not None and at not in REVISIONS:
                 raise newer(place, at)
             if at is None and not create:
-                raise DataError(f"there is no history in {place} yet: 'rankgauge history add' or --keep begins one")
+                raise NoHistoryError(
+                    f"there is no history in {place} yet: 'rankgauge history add' or --keep begins one"
+                )
             if at != REVISIONS[-1]:
                 with history.begin() as connection:
                     migrate(connection, place)
@@ -115,7 +119,8 @@ class History:
         connection: sa.Connection | None = None,
         name: str = "the record",
     ) -> Stored:
-        """Store a record; one that is there already stays as it is, and nothing is counted twice.
+        """Store a record; one that is there already stays as it is, and nothing is counted twice. Only a label that it
+        lacks is added to it.
 
         `name` is what messages call it.
         """
@@ -136,8 +141,13 @@ class History:
         number = connection.execute(wanted).scalar()
         if number is not None and entry.means:
             connection.execute(sa.insert(means), [{**mean, "record_id": number} for mean in entry.means])
-        row = connection.execute(light().where(records.c.uid == entry.row["uid"])).one()
-        return stored_of(row, new=number is not None)
+        label, same = entry.row["label"], records.c.uid == entry.row["uid"]
+        labelled = False
+        if number is None and label is not None:
+            bare = sa.update(records).where(same, records.c.label.is_(None)).values(label=label)
+            labelled = connection.execute(bare).rowcount == 1
+        row = connection.execute(light().where(same)).one()
+        return stored_of(row, new=number is not None, labelled=labelled)
 
     def records(
         self,

@@ -7,8 +7,9 @@ from typing import Any
 
 from rankgauge.measures.explanations import Language
 from rankgauge.reports.tables import Table, render_markdown, render_terminal
+from rankgauge.reports.visible import visible
 
-__all__ = ["headline", "render", "warnings_of"]
+__all__ = ["headline", "render", "render_error", "warnings_of"]
 
 Result = Mapping[str, Any]
 _WORDS: dict[Language, dict[str, str]] = {
@@ -87,12 +88,14 @@ def headline(result: Result, language: Language) -> str:
         elif result["accepted"] is False:
             key = "title_unsure_none"
     margin = result["settings"]["margin"]
-    return words[key].format(
-        system=result["system"],
-        against=_against(result, words),
-        margin="" if margin is None else f"{100 * margin:g} %",
-        names=words["comma"].join(names),
-        count=words["one"] if len(names) == 1 else words["several"].format(n=len(names)),
+    return visible(
+        words[key].format(
+            system=result["system"],
+            against=_against(result, words),
+            margin="" if margin is None else f"{100 * margin:g} %",
+            names=words["comma"].join(names),
+            count=words["one"] if len(names) == 1 else words["several"].format(n=len(names)),
+        )
     )
 
 
@@ -118,7 +121,7 @@ def render(
     """The result as `table` or `markdown`."""
     tables = [table for table in (_measures(result, digits, language), _others(result, language)) if table.rows]
     told = [
-        f"{rule['name']}{_WORDS[language]['colon']}{rule['message'][language]}"
+        visible(f"{rule['name']}{_WORDS[language]['colon']}{rule['message'][language]}")
         for rule in result["rules"]
         if rule["status"] != "pass" and rule["kind"] == "measure"
     ]
@@ -127,9 +130,9 @@ def render(
         mark = {True: "✅", False: "❌", None: "❔"}[result["accepted"]]
         if result["accepted"] and result["status"] == "unsure":
             mark = "⚠️"
-        parts = [f"### {mark} {headline(result, language)}\n", *map(render_markdown, tables)]
+        parts = [f"### {mark} {_inline(headline(result, language))}\n", *map(render_markdown, tables)]
         if told:
-            parts.append("".join(f"- {line}\n" for line in told))
+            parts.append("".join(f"- {_inline(line)}\n" for line in told))
         return "\n".join(parts)
     title = headline(result, language)
     if color:
@@ -141,9 +144,23 @@ def render(
     return "\n".join(parts)
 
 
+def render_error(message: str) -> str:
+    """Markdown for a gate that reached no verdict."""
+    first, *rest = map(visible, message.splitlines() or [""])
+    lines = [
+        f"### ❌ ERROR: no verdict was reached\n\n{_inline(first)}",
+        *(f"- {_inline(line.strip())}" for line in rest),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _inline(text: str) -> str:
+    return text.replace("<", "&lt;")
+
+
 def warnings_of(result: Result, language: Language) -> list[str]:
     words = _WORDS[language]
-    return [f"{words['warning']}{words['colon']}{text}" for text in result["warnings"][language]]
+    return [visible(f"{words['warning']}{words['colon']}{text}") for text in result["warnings"][language]]
 
 
 def _measures(result: Result, digits: int, language: Language) -> Table:
@@ -157,7 +174,7 @@ def _measures(result: Result, digits: int, language: Language) -> Table:
         if values["reason"] != "bounds":
             changes[1] = "-"
         means = [f"{values[key]:.{digits}f}" for key in ("base", "new")]
-        rows.append([rule["name"], *means, *changes, str(values["n"]), words[rule["status"]]])
+        rows.append([visible(rule["name"]), *means, *changes, str(values["n"]), words[rule["status"]]])
     header = [words[key] for key in ("measure", "before", "now", "change", "worst", "queries", "verdict")]
     return Table(header, rows)
 
@@ -166,7 +183,7 @@ def _others(result: Result, language: Language) -> Table:
     """Targets, floors, latency and the rest."""
     words = _WORDS[language]
     rows = [
-        [rule["name"], rule["message"][language], words[rule["status"]]]
+        [visible(rule["name"]), visible(rule["message"][language]), words[rule["status"]]]
         for rule in result["rules"]
         if rule["kind"] != "measure"
     ]

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from rankgauge.measures.explanations import Language
 from rankgauge.reports.gate import headline, warnings_of
 
-__all__ = ["render_junit"]
+__all__ = ["render_junit", "render_junit_error"]
 
 # XML 1.0 has no place for these, not even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -46,6 +46,21 @@ def render_junit(results: Sequence[Mapping[str, Any]], language: Language = "en"
             SubElement(suite, "system-out").text = _clean("\n".join(warnings))
     for key, value in totals.items():
         root.set(key, str(value))
+    return _written(root)
+
+
+def render_junit_error(message: str, record: str) -> str:
+    """The test suite of a gate that reached no verdict: one case, which is an error."""
+    counts = {"tests": "1", "failures": "0", "errors": "1", "skipped": "0"}
+    root = Element("testsuites", {"name": "rankgauge gate", **counts})
+    suite = SubElement(root, "testsuite", {"name": "rankgauge gate", **counts})
+    case = SubElement(suite, "testcase", classname="rankgauge", name=_clean(f"gate of {record}"), time="0")
+    text = _clean(message)
+    SubElement(case, "error", message=text.split("\n", 1)[0], type="error").text = text
+    return _written(root)
+
+
+def _written(root: Element) -> str:
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 

@@ -9,6 +9,7 @@ from rankgauge.history.rows import Mean, Stored
 from rankgauge.history.times import shown
 from rankgauge.measures.explanations import Language
 from rankgauge.reports.tables import Table
+from rankgauge.reports.visible import visible
 
 __all__ = ["listed", "listing_table"]
 
@@ -53,8 +54,8 @@ def listing_table(
     shown_last = [key for key in ("commit", "baseline") if any(line.get(key) for line in lines)]
     keys = [*shown_first, *shown_last, *columns]
     return Table(
-        [words.get(key, key) for key in keys],
-        [[line.get(key, "") for key in keys] for line in lines],
+        [visible(words.get(key, key)) for key in keys],
+        [[visible(line.get(key, "")) for key in keys] for line in lines],
         text_columns=len(shown_first) + len(shown_last),
     )
 

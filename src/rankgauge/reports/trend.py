@@ -12,6 +12,7 @@ from rankgauge.history.times import shown
 from rankgauge.measures.explanations import Language
 from rankgauge.reports.chart_theme import FONT
 from rankgauge.reports.tables import Table, render_csv
+from rankgauge.reports.visible import visible
 
 __all__ = ["WORDS", "Series", "render_trend", "series_of", "trend_csv", "trend_data", "trend_html"]
 
@@ -99,7 +100,7 @@ def render_trend(
         widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
         left = _left(rows)
         room = max(_PLOT[0], min(_PLOT[1], (width or 100) - left))
-        head = f"{points[0].measure}, {series.name}"
+        head = visible(f"{points[0].measure}, {series.name}")
         ends = f"{low:.{digits}f}", f"{high:.{digits}f}"
         blank = " " * max(1, room - len(ends[0]) - len(ends[1]))
         lines = [f"\x1b[1m{head}\x1b[0m" if color else head]
@@ -180,12 +181,12 @@ def trend_data(points: Sequence[Point]) -> dict[str, Any]:
     }
 
 
-def trend_csv(points: Sequence[Point], digits: int) -> str:
-    """One row for each point."""
+def trend_csv(points: Sequence[Point]) -> str:
+    """One row for each point, with all the digits of its figures."""
     rows = []
     for series in series_of(points):
         for i, point in enumerate(series.points):
-            ends = ["" if end is None else f"{end:.{digits}f}" for end in (point.low, point.high)]
+            ends = ["" if end is None else repr(end) for end in (point.low, point.high)]
             rows.append(
                 [
                     str(point.record_id),
@@ -193,7 +194,7 @@ def trend_csv(points: Sequence[Point], digits: int) -> str:
                     point.label or "",
                     point.system,
                     point.measure,
-                    f"{point.value:.{digits}f}",
+                    repr(point.value),
                     *ends,
                     str(point.queries),
                     point.git or "",
