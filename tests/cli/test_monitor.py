@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
+import time
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -65,6 +67,31 @@ def test_check_finds_a_baseline_that_is_missing(service: Workspace) -> None:
     assert "monitor.baseline" in monitor("--check", status=2).stderr
 
 
+def test_check_finds_what_is_not_there(service: Workspace) -> None:
+    """All of it at once, and a baseline too where the history can be read."""
+    service.write_plan(history="absent/history.db", documents="no_such_module:texts", tolerance=3)
+    said = monitor("--check", status=2).stderr
+    assert "monitor.tolerance: " in said
+    assert "monitor.history: " in said
+    assert "absent' does not exist; make it first" in said
+    assert "monitor.documents: 'no_such_module' cannot be imported" in said
+    service.write_plan(history=".", documents=f"{service.module}:HERE")
+    said = monitor("--check", status=2).stderr
+    assert "this is a folder; name a file in it" in said
+    assert f"monitor.documents: {service.module}:HERE is no function" in said
+    service.write_plan(documents=f"{service.module}:texts", baseline="good", tolerance=3)
+    monitor("--relearn", status=2)
+    service.write_plan()
+    monitor("--once")
+    service.write_plan(documents=f"{service.module}:texts", baseline="good", tolerance=3)
+    said = monitor("--check", status=2).stderr
+    assert "2 faults" in said
+    assert "monitor.baseline: " in said
+    assert "has no baseline 'good'" in said
+    service.write_plan(documents=f"{service.module}:texts")
+    monitor("--check")
+
+
 def test_looks_and_their_exit_statuses(service: Workspace) -> None:
     first = monitor("--once", "--json")
     assert json.loads(first.stdout) == {
@@ -98,7 +125,9 @@ def test_looks_and_their_exit_statuses(service: Workspace) -> None:
             held = monitor("--once", "--json", status=3)
             assert held.stdout == ""
             assert "another monitor is at work on 'plan'; nothing was asked" in held.stderr
-            assert "another process" in monitor("--relearn", status=2).stderr
+            said = "stop the monitor first, relearn, start it again"
+            assert said in monitor("--relearn", status=2).stderr
+            assert "请先停止监测进程" in monitor("--relearn", "--lang", "zh", status=2).stderr
     service.plan.write_text("nonsense")
     monitor("--once", status=2)
 
@@ -124,10 +153,14 @@ def test_status_and_relearning(service: Workspace) -> None:
     assert shown.count("open since ") == 2
     chinese = monitor("--status", "--lang", "zh").stdout
     assert "告警" in chinese
+    assert "第 4 次检查（完成），" in chinese
+    assert "累计：完成 4" in chinese
+    assert "起未恢复：质量下降，search" in chinese
     assert "起未恢复" in chinese
     state = json.loads(monitor("--status", "--json").stdout)
     assert [incident["kind"] for incident in state["incidents"]] == ["quality", "threshold"]
     assert state["last"]["number"] == 4
+    assert all(entry["evidence"] is None or entry["evidence"] >= 0 for entry in state["series"])
     assert {entry["series"]: entry["alarm"] for entry in state["series"]} == {
         "search nDCG@10": True,
         "search errors": False,
@@ -149,7 +182,47 @@ def test_status_and_relearning(service: Workspace) -> None:
 def test_when_to_look_has_to_be_said(service: Workspace) -> None:
     assert "say when to look" in monitor(status=2).stderr
     assert "请说明何时检查" in monitor("--lang", "zh", status=2).stderr
-    assert "is no time between looks" in monitor("--every", "often", status=2).stderr
+    said = monitor("--every", "often", status=2).stderr
+    assert "is no time between looks" in said
+    assert "from 0.1s to 366d" in said
+
+
+def test_one_incident_that_ends_is_one(service: Workspace) -> None:
+    service.write_plan(thresholds=["nDCG@10 < 0.5"])
+    service.order(broken=[f"word{i}" for i in range(6)])
+    monitor("--once", status=1)
+    assert ", 1 open incident ended; " in monitor("--relearn").stdout
+
+
+def test_latency_noise_is_a_share() -> None:
+    from rankgauge.reports.monitoring import render_status
+
+    entry = {"phase": "watching", "alarm": False, "queries": 9, "evidence": 0.0, "needed": 4.5, "correlation": 0.0}
+    series = [
+        {**entry, "series": "search p95", "value": 0.2, "reference": 0.1, "noise": math.log(1.12)},
+        {**entry, "series": "search R@5", "value": 0.2, "reference": 0.1, "noise": 0.01},
+    ]
+    last = {"number": 9, "status": "abandoned", "started": "2026-03-01T12:00:00+00:00"}
+    state = {"monitor": "m", "looks": {"done": 8, "abandoned": 1}, "last": last, "series": series}
+    state |= {"false_alarm_every": 10_000, "incidents": [], "undelivered": 0}
+    shown = render_status(state)
+    assert "200 ms" in shown
+    assert " 12 % " in shown
+    assert "0.0100" in shown
+    chinese = render_status(state, language="zh")
+    assert "第 9 次检查（中断）" in chinese
+    assert "累计：中断 1, 完成 8" in chinese
+
+
+def test_a_stop_between_looks(service: Workspace) -> None:
+    with service.running("--every", "1h", "--lang", "zh") as running:
+        running.until("第 1 次检查：")
+        eventually(lambda: (service.folder / ".rankgauge" / "pending").is_dir(), lambda: "no look was put down")
+        eventually(lambda: service.pending == [], lambda: "the look was not taken in")
+        time.sleep(0.3)
+        assert running.stop() == 0
+    assert "正在停止" in running.log
+    assert "本次检查后停止" not in running.log
 
 
 def test_a_state_of_a_later_release_is_no_traceback(service: Workspace) -> None:
@@ -174,7 +247,7 @@ def test_on_schedule_with_metrics_until_it_is_stopped(service: Workspace) -> Non
         assert "no score was taken" in log
         address = log.split("metrics at ")[1].split()[0]
         service.order()
-        running.until("recovered: search cannot be asked")
+        running.until("recovered: no score of search could be taken")
         with urlopen(address, timeout=30) as answer:
             text = answer.read().decode()
         assert 'rankgauge_score{measure="nDCG@10",monitor="plan",slice="",system="search"} 1.0' in text

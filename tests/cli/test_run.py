@@ -305,8 +305,8 @@ def test_ctrl_c_anywhere(folder: Path, monkeypatch: pytest.MonkeyPatch, place: s
     def interrupt(*_: object, **__: object) -> None:
         raise error
 
-    if error is click.Abort and place.startswith("click"):
-        pytest.skip("click asks its questions later")
+    if place.startswith("click"):  # there click itself cannot have turned it into its own
+        error = KeyboardInterrupt
     monkeypatch.setattr(place, interrupt)
     done = run_command("run", folder / "plan.toml", status=130)
     assert done.stderr.startswith("rankgauge: interrupted")

@@ -407,7 +407,7 @@ def test_all_faults_at_once() -> None:
     assert faults == [
         "alert ops: 'urll' is unknown; did you mean url?",
         "alert ops: the environment variable UNSET is not set; set it to the address",
-        "alert ops (2): two channels are named 'ops'; deliveries are kept by name",
+        "alert ops (2): two channels are named 'ops'; give them different names",
         'alert 3: name is missing; write one such as name = "ops": it is shown instead of the address',
         "alert 3: url is written out, and it may hold a secret: put the address into an environment variable, such as "
         'OPS_URL, and write url = "${OPS_URL}"',

@@ -16,7 +16,9 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from rankgauge.errors import DataError, MissingExtraError
+from rankgauge.history.store import History
 from rankgauge.monitoring.metrics import Metrics
+from tests.monitoring.workspace import Watch, Workspace
 
 AT = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
 RULES = Path(__file__).parents[2] / "docs" / "monitoring" / "rankgauge-alerts.yml"
@@ -150,3 +152,34 @@ def test_the_rules_use_metrics_that_there_are() -> None:
     promtool = shutil.which("promtool")
     if promtool is not None:
         subprocess.run([promtool, "check", "rules", str(RULES)], check=True, capture_output=True)
+
+
+def test_a_new_start_begins_where_the_last_one_ended(tmp_path: Path) -> None:
+    """Scores and open incidents are there before the first look; a monitor that never gets a score is found."""
+    service = Workspace(tmp_path, thresholds=["nDCG@10 < 0.5"])
+    everywhere = {"quality", "slice", "latency", "errors", "threshold", "down", "drift"}
+    with History.open(":memory:") as history:
+        watch = Watch(service, history)
+        watch.clock.wall = AT
+        first = watch.monitor()
+        first.metrics = Metrics()
+        first.begin_metrics()
+        samples = parsed(first.metrics.text())
+        assert value(samples, "last_valid_look_timestamp_seconds", monitor="plan") == AT.timestamp()
+        assert value(samples, "last_look_timestamp_seconds", monitor="plan") is None
+        opened = {kind: value(samples, "incidents_open", monitor="plan", kind=kind) for kind in everywhere}
+        assert opened == dict.fromkeys(everywhere, 0.0)
+        service.order(broken=[f"word{i}" for i in range(6)])
+        watch.look(2)
+        again = watch.monitor()
+        again.metrics = Metrics()
+        again.begin_metrics()
+        samples = parsed(again.metrics.text())
+    series = {"monitor": "plan", "system": "search", "measure": "nDCG@10", "slice": ""}
+    assert value(samples, "score", **series) == 0.4
+    assert value(samples, "failed_queries", monitor="plan", system="search") == 0
+    assert value(samples, "incidents_open", monitor="plan", kind="threshold") == 1
+    assert value(samples, "incidents_open", monitor="plan", kind="down") == 0
+    assert value(samples, "looks_total", monitor="plan", status="done") == 0
+    assert value(samples, "last_valid_look_timestamp_seconds", monitor="plan") > AT.timestamp()
+    assert all(number >= 0 for (name, _), number in samples.items() if name == "rankgauge_evidence")

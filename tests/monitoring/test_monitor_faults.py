@@ -22,7 +22,7 @@ from rankgauge.history.lease import Lease
 from rankgauge.history.store import History
 from rankgauge.monitoring.plan import load_monitor_plan
 from tests.history.conftest import Server
-from tests.monitoring.workspace import Watch, Workspace, counted_once, eventually, rows
+from tests.monitoring.workspace import FakeClock, Watch, Workspace, counted_once, eventually, rows
 from tests.retrievers.servers import Asked, Reply, serving
 
 KEPT = "the look is kept in "
@@ -194,20 +194,166 @@ def test_no_room_on_the_disk(service: Workspace) -> None:
     with service.running("--every", "0.5s") as monitor:
         monitor.until("look 2: ")
         unlimited = resource.prlimit(monitor.process.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(monitor.process.pid, resource.RLIMIT_FSIZE, (512, unlimited[1]))
-        monitor.until("it is lost, and the next one comes on schedule", 2)
+        resource.prlimit(monitor.process.pid, resource.RLIMIT_FSIZE, (3000, unlimited[1]))
+        monitor.until("this look is lost, nothing can be written (", 2)
+        monitor.until("the monitor cannot see: looks are lost")
         assert "the disk is full, or the file has reached its limit" in monitor.log
+        lost = next(line for line in monitor.log.splitlines() if "this look is lost" in line)
+        assert lost.endswith("; it had: search nDCG@10 1.0000")
+        assert len(lost) < 120
         with sqlite3.connect(place(service)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         connection.close()
         resource.prlimit(monitor.process.pid, resource.RLIMIT_FSIZE, unlimited)
         monitor.until(BACK)
-        looked = monitor.log.count("nDCG@10 1.0000")
-        monitor.until("nDCG@10 1.0000", looked + 2)
+        looked = monitor.log.count(": search nDCG@10 1.0000")
+        monitor.until(": search nDCG@10 1.0000", looked + 2)
+        monitor.until("the monitor sees again")
         assert monitor.stop() == 0
+    assert monitor.log.count("the monitor cannot see") == monitor.log.count("the monitor sees again") == 1
     with History.open(place(service)) as history:
-        assert len(counted_once(history, service)) == monitor.log.count("nDCG@10 1.0000")
+        lines = [line for line in monitor.log.splitlines() if line.endswith("search nDCG@10 1.0000")]
+        kept = [line for line in lines if "this look is lost" not in line]
+        assert len(counted_once(history, service)) == len(kept)
         assert {row["status"] for row in rows(history, "looks")} <= {"done", "abandoned"}
+
+
+@pytest.mark.parametrize("how", ["removed", "replaced", "with its folder"])
+def test_the_history_removed_under_it(service: Workspace, how: str) -> None:
+    """What is written to a removed file is lost: it is opened anew, and nothing is written to the old one."""
+    with service.running("--every", "0.5s") as monitor:
+        monitor.until("look 2: ")
+        if how == "with its folder":
+            place(service).parent.rename(service.folder / "old")
+            removed = service.folder / "old" / "history.db"
+        else:
+            removed = service.folder / "old.db"
+            if how == "replaced":
+                with History.open(service.folder / "other.db") as other:
+                    Watch(service, other).look(4)
+                for path in service.folder.glob("other.db*"):
+                    path.rename(place(service).with_name(path.name.replace("other", "next")))
+            for path in sorted(place(service).parent.glob("history.db*")):
+                path.rename(service.folder / path.name.replace("history", "old"))
+            if how == "replaced":
+                place(service).with_name("next.db").rename(place(service))
+        log = monitor.until("history.db was removed or replaced; it is opened anew")
+        before = log.count("nDCG@10 1.0000")
+        monitor.until("nDCG@10 1.0000", before + 2)
+        with History.open(place(service)) as history:
+            assert not Lease(history, "monitor plan").acquire()  # it has that of the new one
+            assert monitor.stop() == 0
+            numbers = counted_once(history, service)
+    assert monitor.log.count("was removed or replaced") == 1
+    assert "this failed" not in monitor.log
+    first = 5 if how == "replaced" else 1
+    assert f"look {first}: search" in monitor.log[log.index("was removed") :]
+    with History.open(removed) as old:
+        assert len(counted_once(old)) + len(numbers) == monitor.log.count("nDCG@10 1.0000") + first - 1
+
+
+def test_a_server_that_is_away_at_the_start(
+    service: Workspace, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKGAUGE_HISTORY", server.new())
+    server.stop()
+    away = True
+    try:
+        once = service.once()
+        assert once.returncode == 2
+        assert "the server cannot be used" in once.stderr
+        with service.running("--every", "0.5s") as stopped:
+            stopped.until("the history takes nothing now: ")
+            assert stopped.stop() == 0
+        assert "stopping\n" in stopped.log
+        with service.running("--every", "0.5s") as monitor:
+            monitor.until("the history takes nothing now: ")
+            assert service.calls() == []
+            server.start()
+            away = False
+            monitor.until(BACK)
+            monitor.until("look 1: search nDCG@10 1.0000")
+            assert monitor.stop() == 0
+    finally:
+        if away:
+            server.start()
+    assert monitor.log.count("the history takes nothing now") == 1
+    assert server.password not in monitor.log + once.stderr
+    monkeypatch.setenv("RANKGAUGE_HISTORY", str(service.folder / "absent" / "history.db"))
+    with service.running("--every", "1s") as wrong:  # waiting would not mend this
+        assert wrong.process.wait(30) == 2
+    assert "does not exist; make it first" in wrong.log
+
+
+def test_a_server_away_for_long_is_told_once(
+    service: Workspace, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Straight over the channel: what goes through the history would wait for it. A short absence is not told."""
+    monkeypatch.setenv("RANKGAUGE_HISTORY", server.new())
+    down: list[float] = []
+
+    def during(clock: FakeClock) -> None:
+        away = (1000 <= clock.time < 1300) or (3000 <= clock.time < 4000)
+        if away and not down:
+            server.stop()
+            down.append(clock.time)
+        elif not away and down:
+            server.start()
+            down.clear()
+        watch.channel.down = "no route" if 3000 <= clock.time < 3700 else None
+        if clock.time > 5000:
+            monitor.stop.set()
+
+    try:
+        with History.open() as history:
+            watch = Watch(service, history, FakeClock(during))
+            monitor = watch.monitor()
+            monitor.forever(300)
+    finally:
+        if down:
+            server.start()
+    (blind, blind_title, blind_body), (sees, sees_title, sees_body) = watch.channel.got
+    assert (blind, blind_title) == ("blind", "[rankgauge] plan: the monitor cannot see: its history cannot be used")
+    assert "Since 2026-03-01 12:5" in blind_body
+    assert "the server cannot be used" in blind_body
+    assert server.password not in blind_body
+    assert (sees, sees_title) == ("sees", "[rankgauge] plan: the monitor sees again")
+    assert "it could not since 2026-03-01 12:5" in sees_body
+    refused = [line for line in watch.log if "'the monitor cannot see" in line and "no route" in line]
+    assert 1 <= len(refused) <= 3  # tried again each minute
+    assert watch.log.count(BACK) == 2
+
+
+def test_looks_that_take_longer_than_the_time_between_them(service: Workspace) -> None:
+    service.order(slow=0.08)
+    with service.running("--every", "0.2s") as monitor:
+        monitor.until("nDCG@10 1.0000", 3)
+        text = service.plan.read_text()
+        service.plan.write_text(text + "\n# another one\n")
+        monitor.until("plan.toml changed; restart to use it")
+        monitor.until("nDCG@10 1.0000", 5)
+        assert monitor.stop() == 0
+    assert monitor.log.count("longer than every 0.2 s") == 1
+    assert "missed" not in monitor.log
+    assert monitor.log.count("changed; restart") == 1
+
+
+def test_one_look_that_was_missed(service: Workspace) -> None:
+    jumps = [150.0]
+
+    def during(clock: FakeClock) -> None:
+        if clock.time > 100 and jumps:
+            clock.advance(jumps.pop())  # held up, as by a busy machine
+        if clock.time > 600:
+            monitor.stop.set()
+
+    with History.open(":memory:") as history:
+        watch = Watch(service, history, FakeClock(during))
+        monitor = watch.monitor()
+        monitor.forever(100)
+    assert [line for line in watch.log if "missed" in line] == [
+        "1 look was missed while this machine was asleep or busy, or the history away; looking now"
+    ]
 
 
 @pytest.mark.skipif(shutil.which("faketime") is None, reason="no faketime is installed")

@@ -10,6 +10,7 @@ import pytest
 
 from rankgauge.errors import DataError, FormatError
 from rankgauge.history.location import VARIABLE
+from rankgauge.measures.registry import all_definitions
 from rankgauge.monitoring.plan import load_monitor_plan, seconds_of
 from rankgauge.monitoring.watching import Limit
 from tests.monitoring.workspace import Workspace
@@ -45,6 +46,34 @@ def test_limits(service: Workspace) -> None:
         Limit("ndcg_cut_10 <= 70 %", "nDCG@10", "<=", 0.7),
         Limit("p95 > 200ms", "p95", ">", 0.2),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nDCG@10 ~ 3", 'is no threshold; write "R@10 < 0.75" or "p95 > 200ms"'),
+        ("nDCG@10", 'is no threshold; write "R@10 < 0.75" or "p95 > 200ms"'),
+        ("p95 > 3", "with the unit ms or s"),
+        ("nDCG@10 >= 0.5", "would alert when it is good: a threshold says when to alert; did you mean nDCG@10 < 0.5?"),
+        ("nDCG@10 > 50%", "did you mean nDCG@10 <= 50%?"),
+        ("p95 < 200ms", "would alert when it is fast enough: a threshold says when to alert; did you mean p95 >= 200"),
+        ("search_length < 3", "less is better"),
+        ("nDCG@10 < 75", "nDCG@10 lies between 0 and 1; 75 % is 0.75"),
+        ("nDCG@10 < 7500", "nDCG@10 lies between 0 and 1"),
+        ("nDCG@10 <= 1", "always holds"),
+        ("nDCG@10 < 0", "never holds"),
+        ("tag:billing nDCG@10 < 0.5", "thresholds are for all queries"),
+        ("nDCG@10 < baseline - 5%", "a threshold is a number"),
+    ],
+)
+def test_limits_that_are_none(service: Workspace, text: str, said: str) -> None:
+    if text.startswith("search_length"):
+        lower = next(d for d in all_definitions() if d.lower_is_better and not d.at_required and not d.needs)
+        text = f"{lower.name} < 0.5"
+    service.write_plan(thresholds=[text])
+    (found,) = faults(service)
+    assert found.startswith(f"monitor.thresholds: {text!r}")
+    assert said in found
 
 
 def test_all_faults_at_once(service: Workspace) -> None:

@@ -133,6 +133,10 @@ class AsyncFlaky(Flaky):
         return super().search(query, k)
 
 
+class ThrottledError(Exception):
+    """As clients name it; whoever says so has been reached."""
+
+
 @pytest.mark.parametrize("kind", [Flaky, AsyncFlaky])
 def test_retries(kind: type[Flaky]) -> None:
     flaky = kind(2, TimeoutError("gone"))
@@ -145,15 +149,15 @@ def test_retries(kind: type[Flaky]) -> None:
     assert any(
         line.startswith("80 calls were repeated, most often after: TimeoutError: gone") for line in result.remarks
     )
-    again = kind(2, TimeoutError("gone"))
+    again = kind(2, ThrottledError("gone"))
     result = run_queries(again, QUERIES, 2, retries=1, backoff=0.001, concurrency=3)
     assert not result.valid
     assert result.failed == list(QUERIES)
     assert set(again.asked.values()) == {2}
     line = Flaky.search.__code__.co_firstlineno + 4
     assert list(result.errors.values()) == [40]
-    assert re.fullmatch(rf"TimeoutError: gone \(.*test_runner.py:{line}\)", next(iter(result.errors)))
-    assert "40 of 40 queries failed, more than the 5% allowed; most often: TimeoutError: gone" in result.reason
+    assert re.fullmatch(rf"ThrottledError: gone \(.*test_runner.py:{line}\)", next(iter(result.errors)))
+    assert "40 of 40 queries failed, more than the 5% allowed; most often: ThrottledError: gone" in result.reason
 
 
 def pauses(query: str, seed: int) -> list[float | None]:
@@ -296,11 +300,47 @@ def test_all_calls_hang(released: threading.Event) -> None:
         released.wait(20)
         return right(query, k)
 
-    result = run_queries(search, dict(list(QUERIES.items())[:6]), 2, concurrency=3, timeout=0.1)
-    assert len(result.failed) == 6
+    result = run_queries(search, dict(list(QUERIES.items())[:5]), 2, concurrency=3, timeout=0.1)
+    assert len(result.failed) == 5
+    assert not result.given_up  # nothing is left to ask
     assert not result.valid
     assert result.latency.count == 0
     assert result.throughput == 0
+
+
+@pytest.mark.parametrize("kind", ["threads", "tasks", "client"])
+def test_a_retriever_that_never_answers_is_not_asked_on(released: threading.Event, kind: str) -> None:
+    """Five calls without an answer, and the rest is not asked: forty times the time limit would be waited for nothing.
+    One answer is enough to be asked on."""
+    asked: list[str] = []
+
+    def hanging(query: str, k: int) -> list[str]:
+        asked.append(query)
+        if kind == "client":
+            raise TimeoutError("the read timed out")
+        released.wait(20)
+        return right(query, k)
+
+    async def waiting(query: str, k: int) -> list[str]:
+        asked.append(query)
+        await asyncio.sleep(20)
+        return right(query, k)
+
+    search = waiting if kind == "tasks" else hanging
+    result = run_queries(search, QUERIES, 2, timeout=0.05, retries=0)
+    assert len(asked) == len(result.failed) == 5
+    assert result.given_up
+    assert not result.valid
+    assert not result.interrupted
+    assert not result.unreachable  # it may have been reached
+    assert result.reason.startswith("5 of 40 queries reached nobody, so the other 35 were not asked: ")
+
+    def seldom(query: str, k: int) -> list[str]:
+        return right(query, k) if query == "text 2" else hanging(query, k)
+
+    answered = run_queries(seldom, dict(list(QUERIES.items())[:10]), 2, timeout=0.05, retries=0)
+    assert len(answered.answers) == 10
+    assert not answered.given_up
 
 
 def test_hanging_tasks_are_cancelled() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,12 +24,15 @@ _WORDS = {
         "fine": "{path}: monitor {name!r}, {systems}, alerts to {channels}: nothing wrong with it",
         "serving": "metrics at http://{host}:{port}/metrics",
         "relearned": "{name}: learned figures forgotten, {count} open incidents ended; the next look begins anew",
+        "relearned_one": "{name}: learned figures forgotten, 1 open incident ended; the next look begins anew",
+        "busy": "a monitor is at work on {name!r}: stop the monitor first, relearn, start it again",
         "every": 'say when to look: --once, --every 1h, or every = "1h" in [monitor]',
     },
     "zh": {
         "fine": "{path}：监测 {name!r}，{systems}，告警发往 {channels}：没有问题",
         "serving": "指标位于 http://{host}:{port}/metrics",
         "relearned": "{name}：已清除学到的参照，结束 {count} 个未恢复事件；下次检查重新开始学习",
+        "busy": "{name!r} 正在监测中：请先停止监测进程，再执行 --relearn，然后重新启动",
         "every": '请说明何时检查：--once、--every 1h，或在 [monitor] 中写 every = "1h"',
     },
 }
@@ -68,74 +73,118 @@ def monitor(
     Exit status of --once: 0 nothing is open, 1 an incident is open, 2 an error, 3 another monitor is at it.
     """
     from rankgauge.errors import DataError
+    from rankgauge.monitoring.checking import check_monitor_plan
+    from rankgauge.monitoring.monitor import Monitor
+    from rankgauge.monitoring.opening import open_history
     from rankgauge.monitoring.plan import load_monitor_plan, seconds_of
 
     words = _WORDS[language]
-    loaded = load_monitor_plan(plan, history=location)
     if check:
+        loaded = check_monitor_plan(plan, history=location)
         systems = ", ".join(system.name for system in loaded.run.systems)
         channels = ", ".join(channel.name for channel in loaded.channels)
-        _check_baseline(loaded)
         click.echo(words["fine"].format(path=plan, name=loaded.name, systems=systems, channels=channels))
         return
+    loaded = load_monitor_plan(plan, history=location)
     seconds = seconds_of(every) if every else loaded.every
     if seconds is None and not (once or status or relearn):
         raise DataError(words["every"])
-    with _opened(loaded) as history:
-        if relearn:
-            _relearn(history, loaded, words)
-        if status:
-            _show(history, loaded, as_json, language)
-        if relearn or status:
-            return
-        watcher = _monitor(history, loaded, language)
-        server = _metrics(watcher, metrics_port, metrics_host, words)
-        try:
-            if once:
+    if relearn or status:
+        with open_history(loaded) as history:
+            if relearn:
+                _relearn(history, loaded, words)
+            if status:
+                _show(history, loaded, as_json, language)
+        return
+    serving = (metrics_port, metrics_host, words["serving"])
+    try:
+        if once:
+            with _watching(Monitor(loaded, open_history(loaded), _log, language), *serving) as watcher:
                 sys.exit(_once(watcher, as_json))
-            _stopped_by_signals(watcher)
-            assert seconds is not None
-            watcher.forever(seconds)
-        except KeyboardInterrupt:  # which click would call an abort, with the status of an open incident
-            click.echo("rankgauge: interrupted", err=True)
-            sys.exit(130)
-        finally:
-            if server is not None:
-                server.stop()
+        assert seconds is not None
+        _forever(loaded, seconds, language, serving)
+    except KeyboardInterrupt:  # which click would call an abort, with the status of an open incident
+        click.echo("rankgauge: interrupted", err=True)
+        sys.exit(130)
 
 
-def _check_baseline(plan: MonitorPlan) -> None:
-    """Whether the baseline is there, and of this test set; a history is not begun for that."""
-    from rankgauge.history.store import History
-    from rankgauge.monitoring.reference import in_file, load_reference
+@contextmanager
+def _watching(watcher: Monitor, port: int | None, host: str, serving: str) -> Iterator[Monitor]:
+    """A monitor with its metrics; at the end both let go of what they have."""
+    server = None
+    try:
+        if port is not None:
+            from rankgauge.monitoring.metrics import Metrics
 
-    if plan.baseline is not None and not plan.watching.stream:
-        place = ":memory:" if in_file(plan) else plan.history
-        with History.open(place, create=in_file(plan)) as history:
-            load_reference(history, plan)
+            watcher.metrics = Metrics()
+            watcher.begin_metrics()
+            server = watcher.metrics.serve(port, host)
+            watcher.log(serving.format(host=server.host, port=server.port))
+        yield watcher
+    finally:
+        if server is not None:
+            server.stop()
+        watcher.history.close()
 
 
-def _opened(plan: MonitorPlan) -> History:
-    from pathlib import Path
+def _forever(plan: MonitorPlan, every: float, language: str, serving: tuple[int | None, str, str]) -> None:
+    """Look on schedule until a signal comes. The first one ends it after the look at hand; the second at once. What is
+    stored is whole either way."""
+    import threading
+    from contextlib import suppress
 
-    from rankgauge.history.location import resolve
-    from rankgauge.history.store import History
+    from rankgauge.monitoring.masking import masked, one_line
+    from rankgauge.monitoring.monitor import Monitor
+    from rankgauge.monitoring.opening import await_history
+    from rankgauge.monitoring.words import WORDS
 
-    place = resolve(plan.history)
-    if place.path is not None and place.path.parent == Path(plan.run.folder / ".rankgauge"):
-        place.path.parent.mkdir(exist_ok=True)
-    return History.open(place)
+    stop = threading.Event()
+    signals: list[int] = []
+    watchers: list[Monitor] = []
+
+    def say(key: str, **values: Any) -> None:
+        _log(one_line(masked(WORDS[language][key].format(**values))))
+
+    def end(number: int, frame: object) -> None:
+        signals.append(number)
+        if len(signals) > 1:
+            raise KeyboardInterrupt
+        # In a thread: the one that is interrupted here may be holding the event's lock.
+        threading.Thread(target=stop.set).start()
+        with suppress(RuntimeError):  # it may be in the middle of a line of the log
+            say("stopping_look" if any(watcher.looking for watcher in watchers) else "stopping")
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    history = await_history(plan, every, say, stop)
+    if history is not None:
+        with _watching(Monitor(plan, history, _log, language, stop=stop), *serving) as watcher:
+            watchers.append(watcher)
+            watcher.forever(every)
+
+
+def _log(text: str) -> None:
+    import datetime
+
+    click.echo(f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ} {text}", err=True)
 
 
 def _relearn(history: History, plan: MonitorPlan, words: dict[str, str]) -> None:
     import datetime
 
+    from rankgauge.errors import DataError
     from rankgauge.history.lease import Lease
     from rankgauge.monitoring.ingest import relearn
 
-    with Lease(history, f"monitor {plan.name}"):
+    lease = Lease(history, f"monitor {plan.name}")
+    if not lease.acquire():
+        raise DataError(words["busy"].format(name=plan.name))
+    try:
         count = relearn(history, plan.name, datetime.datetime.now(datetime.UTC))
-    click.echo(words["relearned"].format(name=plan.name, count=count))
+    finally:
+        lease.release()
+    said = words["relearned_one" if count == 1 and "relearned_one" in words else "relearned"]
+    click.echo(said.format(name=plan.name, count=count))
 
 
 def _show(history: History, plan: MonitorPlan, as_json: bool, language: str) -> None:
@@ -153,30 +202,6 @@ def _show(history: History, plan: MonitorPlan, as_json: bool, language: str) -> 
     click.echo(render_status(state, language=language, width=terminal_width()), nl=False)
 
 
-def _monitor(history: History, plan: MonitorPlan, language: str) -> Monitor:
-    import datetime
-
-    from rankgauge.monitoring.monitor import Monitor
-
-    def log(text: str) -> None:
-        now = datetime.datetime.now(datetime.UTC)
-        click.echo(f"{now:%Y-%m-%dT%H:%M:%SZ} {text}", err=True)
-
-    return Monitor(plan, history, log, language)
-
-
-def _metrics(watcher: Monitor, port: int | None, host: str, words: dict[str, str]) -> Any:
-    if port is None:
-        return None
-    from rankgauge.monitoring.metrics import Metrics
-
-    watcher.metrics = Metrics()
-    watcher.begin_metrics()
-    server = watcher.metrics.serve(port, host)
-    watcher.log(words["serving"].format(host=server.host, port=server.port))
-    return server
-
-
 def _once(watcher: Monitor, as_json: bool) -> int:
     """One look; the exit status."""
     from rankgauge.monitoring.incidents import open_incidents
@@ -192,23 +217,3 @@ def _once(watcher: Monitor, as_json: bool) -> int:
         shown |= {"opened": taken.opened, "closed": taken.closed, "open": standing}
         click.echo(dumps(shown).decode(), nl=False)
     return 1 if standing else 0
-
-
-def _stopped_by_signals(watcher: Monitor) -> None:
-    """The first signal ends it after the look at hand; the second at once. What is stored is whole either way."""
-    import threading
-    from contextlib import suppress
-
-    signals = []
-
-    def end(number: int, frame: object) -> None:
-        signals.append(number)
-        if len(signals) > 1:
-            raise KeyboardInterrupt
-        # In a thread: the one that is interrupted here may be holding the event's lock.
-        threading.Thread(target=watcher.stop.set).start()
-        with suppress(RuntimeError):  # it may be in the middle of a line of the log
-            watcher.say("stopping")
-
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)

@@ -53,7 +53,8 @@ class Reader:
             wanted = known[key]
             kinds: tuple[type, ...] = wanted if isinstance(wanted, tuple) else (wanted,)
             if (isinstance(value, bool) and bool not in kinds) or not isinstance(value, kinds):
-                names = " or ".join(_NAMES.get(kind, kind.__name__) for kind in kinds)
+                wider = [kind for kind in kinds if not (kind is int and float in kinds)]
+                names = " or ".join(_NAMES.get(kind, kind.__name__) for kind in wider)
                 self.fault(f"{place}.{key}", f"must be {names}, not {value!r}")
                 continue
             if isinstance(value, float) and not math.isfinite(value):

@@ -121,7 +121,7 @@ def _checked_name(entry: Mapping[str, Any], number: int, taken: list[str]) -> tu
     if "://" in name or "${" in name:  # not repeated: it may be an address in the wrong place
         return "", ["name is shown in logs and must be no address"]
     if name in taken:
-        return f"{name} ({number})", [f"two channels are named {name!r}; deliveries are kept by name"]
+        return f"{name} ({number})", [f"two channels are named {name!r}; give them different names"]
     return name, []
 
 

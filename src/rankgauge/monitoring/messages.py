@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankgauge.monitoring.message_words import UNITS, WORDS
+from rankgauge.retrievers.reasons import translated
 
 __all__ = ["message"]
 
@@ -96,7 +97,7 @@ class _Text:
 
     def _facts(self) -> list[str]:
         """What, how much, and why if that is known."""
-        words, limit, reason = self.words, self._shown("limit"), self.said("reason")
+        words, limit, reason = self.words, self._shown("limit"), translated(self.said("reason"), self.language)
         facts = self._drift() if self.kind == "drift" else []
         if not facts:
             facts = [self._figures()]

@@ -14,6 +14,7 @@ __all__ = ["Metrics", "MetricsServer"]
 
 _HIGHEST_PORT = 65535
 _STATUSES = ("done", "invalid")
+_KINDS = ("quality", "slice", "latency", "errors", "threshold", "down", "drift")
 _OUTCOMES = ("sent", "failed", "given_up")
 Moment = datetime.datetime | float
 """A time with its zone, or seconds since 1970."""
@@ -52,8 +53,9 @@ class Metrics:
         *,
         last_look: Moment | None = None,
         last_valid_look: Moment | None = None,
+        open_incidents: Mapping[str, int] | None = None,
     ) -> None:
-        """A monitor starts: its counters stand at 0, and its last looks are those of earlier starts.
+        """A monitor starts: its counters stand at 0, and its last looks and open incidents are those of earlier starts.
 
         Without the zeros Prometheus would not see the first increase of a counter.
         """
@@ -65,6 +67,7 @@ class Metrics:
         for gauge, moment in ((self._last, last_look), (self._last_valid, last_valid_look)):
             if moment is not None:
                 gauge.labels(monitor).set(_seconds(moment))
+        self.incidents(monitor, dict.fromkeys(_KINDS, 0) | dict(open_incidents or {}))
 
     def look(
         self,
@@ -79,17 +82,40 @@ class Metrics:
         failed: Mapping[str, int] | None = None,
         open_incidents: Mapping[str, int] | None = None,
     ) -> None:
-        """One look has ended, with status `done` or `invalid`.
-
-        Keys of `scores`, `references` and `log10_evidence` are (system, measure, slice), where the slice of all queries
-        is "". Keys of `latency` are (system, quantile), such as ("bm25", "0.95"), its values seconds. `open_incidents`
-        counts by kind. Of what is None nothing changes; of what is given, series that are not in it disappear.
-        """
+        """One look has ended, with status `done` or `invalid`. `open_incidents` counts by kind; the rest is as for
+        `figures`."""
         moment = _seconds(finished)
         self._looks.labels(monitor, status).inc()
         self._last.labels(monitor).set(moment)
         if status == "done":
             self._last_valid.labels(monitor).set(moment)
+        self.figures(
+            monitor,
+            scores=scores,
+            references=references,
+            log10_evidence=log10_evidence,
+            latency=latency,
+            failed=failed,
+        )
+        if open_incidents is not None:
+            self.incidents(monitor, open_incidents)
+
+    def figures(
+        self,
+        monitor: str,
+        *,
+        scores: Mapping[tuple[str, str, str], float | None] | None = None,
+        references: Mapping[tuple[str, str, str], float | None] | None = None,
+        log10_evidence: Mapping[tuple[str, str, str], float | None] | None = None,
+        latency: Mapping[tuple[str, str | float], float | None] | None = None,
+        failed: Mapping[str, int] | None = None,
+    ) -> None:
+        """What was seen last.
+
+        Keys of `scores`, `references` and `log10_evidence` are (system, measure, slice), where the slice of all queries
+        is "". Keys of `latency` are (system, quantile), such as ("bm25", "0.95"), its values seconds. Of what is None
+        nothing changes; of what is given, series that are not in it disappear.
+        """
         self._replace(self._score, monitor, scores)
         self._replace(self._reference, monitor, references)
         self._replace(self._evidence, monitor, log10_evidence)
@@ -98,8 +124,6 @@ class Metrics:
             self._replace(self._latency, monitor, times)
         if failed is not None:
             self._replace(self._failed, monitor, {(system,): count for system, count in failed.items()})
-        if open_incidents is not None:
-            self.incidents(monitor, open_incidents)
 
     def incidents(self, monitor: str, open_by_kind: Mapping[str, int]) -> None:
         """How many incidents of each kind are open now. A kind that was counted before stays, with 0."""

@@ -22,6 +22,7 @@ from rankgauge.formats.sources import write_whole
 from rankgauge.model.testset import TestSet
 from rankgauge.monitoring.drift import Gold, gold_of
 from rankgauge.monitoring.incidents import storable
+from rankgauge.monitoring.masking import masked, masked_record
 from rankgauge.monitoring.plan import MonitorPlan
 
 __all__ = ["Observation", "Waiting", "new_token", "observe", "pending", "put_down"]
@@ -88,11 +89,11 @@ def observe(
         found, invalid = evaluate_systems(plan.run, test_set, corpus, progress=progress) if len(test_set) else ([], {})
         if found:  # queries that no system could be asked are new to the next look still
             done = taken + len(test_set) if plan.watching.stream else len(test_set)
-            record = plan_record(plan.run, test_set, found, invalid, compared=False)
+            record = masked_record(plan_record(plan.run, test_set, found, invalid, compared=False))
     except RankgaugeError as error:  # a test set or corpus that cannot be read: nothing can be said of any system
         record, gold, done = None, None, taken
         invalid = {name: f"{name}: {error}" for name in names}
-    reasons = {name: storable(reason) for name, reason in invalid.items()}
+    reasons = {name: masked(storable(reason)) for name, reason in invalid.items()}
     moments = started.isoformat(), now().isoformat()
     return Observation(plan.name, token, *moments, names, record, reasons, gold, judged, taken, done)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,13 @@ from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.experiments.baseline import is_file_name, load_baseline
 from rankgauge.experiments.plan import RunPlan, load_plan
 from rankgauge.experiments.plan_reader import Reader
-from rankgauge.experiments.targets import parse_latency, parse_target
 from rankgauge.history.location import VARIABLE
-from rankgauge.measures import parse_measure
 from rankgauge.measures.explanations import LANGUAGES
 from rankgauge.monitoring.channels import Channel, check_alerts
+from rankgauge.monitoring.limits import QUANTILES, parse_limit
 from rankgauge.monitoring.watching import Limit, Watching
 
-__all__ = ["MonitorPlan", "load_monitor_plan", "seconds_of"]
+__all__ = ["Draft", "MonitorPlan", "load_monitor_plan", "read_monitor_plan", "seconds_of"]
 
 _NUMBER = (int, float)
 _KNOWN: dict[str, type | tuple[type, ...]] = {
@@ -80,12 +79,39 @@ def seconds_of(text: str) -> float:
     found = _EVERY.fullmatch(text.strip())
     seconds = 0.0 if found is None else float(found[1]) * _UNITS[found[2]]
     if not _SHORTEST <= seconds <= _LONGEST:
-        raise DataError(f"{text[:40]!r} is no time between looks; write 30s, 15m, 1h or 1d, at most 366d")
+        raise DataError(f"{text[:40]!r} is no time between looks; write 30s, 15m, 1h or 1d, from 0.1s to 366d")
     return seconds
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A plan as it was read, right or wrong."""
+
+    path: Path
+    plan: MonitorPlan | None
+    """None where there are faults."""
+    faults: list[str]
+    history: str | None
+    """None where the plan does not say it as it should; so the other two."""
+    baseline: str | None
+    documents: str | None
+
+    def result(self, more: Sequence[str] = ()) -> MonitorPlan:
+        """The plan, or all faults in one `FormatError`."""
+        faults = [*self.faults, *more]
+        if faults or self.plan is None:
+            hint = "rankgauge monitor --check looks again without asking anything"
+            raise FormatError(str(self.path), faults, hint=hint)
+        return self.plan
 
 
 def load_monitor_plan(path: str | Path, *, history: str | None = None) -> MonitorPlan:
     """Read and check a plan with its `[monitor]` and `[[alert]]` tables. All faults are in one `FormatError`."""
+    return read_monitor_plan(path, history=history).result()
+
+
+def read_monitor_plan(path: str | Path, *, history: str | None = None) -> Draft:
+    """Read a plan, and find what is wrong with it."""
     faults: list[str] = []
     run: RunPlan | None = None
     try:
@@ -120,10 +146,19 @@ def load_monitor_plan(path: str | Path, *, history: str | None = None) -> Monito
     if run is not None:
         unknown = {limit.figure for limit in watching.limits} - set(_figures(run))
         faults += [f"monitor.thresholds: {figure} is not among the plan's measures" for figure in sorted(unknown)]
-    if faults or run is None:
-        raise FormatError(str(path), faults, hint="rankgauge monitor --check looks again without asking anything")
-    plain = replace(run, serving=replace(run.serving, cache=None), sweep=None)
-    return MonitorPlan(plain, name, place, every, watching, baseline, documents, channels, language)
+    plan = None
+    if run is not None and not faults:
+        plain = replace(run, serving=replace(run.serving, cache=None), sweep=None)
+        plan = MonitorPlan(plain, name, place, every, watching, baseline, documents, channels, language)
+    sound = {key for key in ("history", "baseline", "documents") if not any(f"monitor.{key}: " in f for f in faults)}
+    return Draft(
+        Path(path),
+        plan,
+        faults,
+        place if "history" in sound else None,
+        baseline if "baseline" in sound and not watching.stream else None,
+        documents if "documents" in sound else None,
+    )
 
 
 def _shown(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,7 +184,7 @@ def _baseline(read: Reader, found: Mapping[str, Any], folder: Path) -> str | Non
 def _figures(run: RunPlan) -> list[str]:
     from rankgauge.experiments.evaluation import make_plan
 
-    return [*map(str, make_plan(run.measures, run.contract).measures), "p50", "p95", "p99"]
+    return [*map(str, make_plan(run.measures, run.contract).measures), *QUANTILES]
 
 
 def _watching(read: Reader, found: Mapping[str, Any]) -> Watching:
@@ -174,22 +209,10 @@ def _limits(read: Reader, texts: list[Any]) -> list[Limit]:
     limits = []
     for text in texts:
         try:
-            if not isinstance(text, str):
-                raise DataError(f'{text!r} is no threshold; write "R@10 < 0.75" or "p95 > 200ms"')
-            limits.append(_limit(text))
+            limits.append(parse_limit(text))
         except RankgaugeError as error:
             read.fault("monitor.thresholds", str(error))
     return limits
-
-
-def _limit(text: str) -> Limit:
-    if re.match(r"\s*p\d\d\b", text):
-        latency = parse_latency(text)
-        return Limit(latency.text, latency.statistic, latency.operator, latency.seconds)
-    target = parse_target(text)
-    if target.relation != "absolute" or target.operator is None:
-        raise DataError(f"{text!r} is no plain threshold; write it as: R@10 < 0.75")
-    return Limit(target.text, str(parse_measure(target.measure)), target.operator, target.value)
 
 
 def _every(read: Reader, found: Mapping[str, Any]) -> float | None:

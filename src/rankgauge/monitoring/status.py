@@ -13,7 +13,7 @@ from rankgauge.monitoring.plan import MonitorPlan
 from rankgauge.monitoring.states import COMMON, read_state, read_watch
 from rankgauge.monitoring.watching import SystemWatch
 
-__all__ = ["status_of"]
+__all__ = ["status_of", "watches_of"]
 
 
 def status_of(history: History, plan: MonitorPlan) -> dict[str, Any]:
@@ -23,7 +23,6 @@ def status_of(history: History, plan: MonitorPlan) -> dict[str, Any]:
         last = connection.execute(sa.select(looks).where(mine).order_by(looks.c.number.desc()).limit(1)).first()
         count = sa.select(looks.c.status, sa.func.count()).where(mine).group_by(looks.c.status)
         counts = {row[0]: row[1] for row in connection.execute(count)}
-        known = sa.select(watches.c.series).where(watches.c.monitor == plan.name).order_by(watches.c.series)
         standing = (incidents.c.monitor == plan.name) & incidents.c.closed_at.is_(None)
         found = connection.execute(sa.select(incidents).where(standing).order_by(incidents.c.id)).all()
         waiting = (
@@ -34,9 +33,7 @@ def status_of(history: History, plan: MonitorPlan) -> dict[str, Any]:
             )
         )
         undelivered = connection.execute(waiting).scalar() or 0
-        names = [name for name in connection.execute(known).scalars() if name != COMMON]
-        states = {name: read_state(connection, plan.name, name) for name in names}
-    systems = [read_watch(state, plan.name, name, plan.watching) for name, state in states.items()]
+    systems = watches_of(history, plan).values()
     return {
         "monitor": plan.name,
         "looks": counts,
@@ -60,6 +57,15 @@ def status_of(history: History, plan: MonitorPlan) -> dict[str, Any]:
     }
 
 
+def watches_of(history: History, plan: MonitorPlan) -> dict[str, SystemWatch]:
+    """All systems as they were watched last."""
+    known = sa.select(watches.c.series).where(watches.c.monitor == plan.name).order_by(watches.c.series)
+    with history.read() as connection:
+        names = [name for name in connection.execute(known).scalars() if name != COMMON]
+        states = {name: read_state(connection, plan.name, name) for name in names}
+    return {name: read_watch(state, plan.name, name, plan.watching) for name, state in states.items()}
+
+
 def _series(watch: SystemWatch) -> list[dict[str, Any]]:
     entries = []
     for key, series in watch.series.items():
@@ -73,7 +79,7 @@ def _series(watch: SystemWatch) -> list[dict[str, Any]]:
                 "value": last.get("value"),
                 "reference": last.get("reference"),
                 "queries": last.get("queries"),
-                "evidence": None if detector is None else detector.evidence / math.log(10),
+                "evidence": None if detector is None else max(detector.evidence / math.log(10), 0.0),
                 "needed": None
                 if detector is None
                 else math.log10(detector.recovery if detector.alarmed else detector.threshold),

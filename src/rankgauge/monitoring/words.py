@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["WORDS"]
+__all__ = ["SIGHT", "WORDS"]
 
 WORDS: dict[str, dict[str, str]] = {
     "en": {
@@ -21,7 +21,7 @@ WORDS: dict[str, dict[str, str]] = {
         "closed": "recovered: {title}",
         "anew": "{system}: test set, contract or measures changed; it is learned anew from look {number} on",
         "kept": "the look is kept in {path} and taken in as soon as the history can be used",
-        "lost": "the look cannot be kept: {error}; it is lost, and the next one comes on schedule",
+        "lost": "this look is lost, nothing can be written ({error}); it had: {figures}",
         "unstored": "the history takes nothing now: {error}; this is tried again",
         "back": "the history can be used again",
         "held": "another monitor is at work on {name!r}; nothing was asked",
@@ -29,10 +29,17 @@ WORDS: dict[str, dict[str, str]] = {
         "took": "took over {name!r}",
         "lease": "the hold on {name!r} was lost; another monitor may have it",
         "missed": "{count} looks were missed while this machine was asleep or busy, or the history away; looking now",
+        "missed_one": "1 look was missed while this machine was asleep or busy, or the history away; looking now",
+        "slow": "a look takes {took}, longer than every {every}; the next one begins when it is done",
         "set_back": "the clock was set back by {seconds:.0f} s; looks go on by the time that passes",
         "set_on": "the clock was set forward, or the machine was asleep, for {seconds:.0f} s",
-        "stopping": "stopping after this look",
+        "stopping": "stopping",
+        "stopping_look": "stopping after this look",
         "broken": "this failed and is tried again: {error}",
+        "replaced": "{place} was removed or replaced; it is opened anew, and what it does not hold is learned anew",
+        "changed": "{path} changed; restart to use it",
+        "untold": "channel {channel}: {title!r} was not delivered: {reason}",
+        "no_score": "no score",
     },
     "zh": {
         "abandoned": "第 {number} 次检查（开始于 {started}）中断；其结果未计入",
@@ -50,7 +57,7 @@ WORDS: dict[str, dict[str, str]] = {
         "closed": "已恢复：{title}",
         "anew": "{system}：测试集、约定或指标有变化；从第 {number} 次检查起重新学习",
         "kept": "本次检查保存在 {path}，历史库可用后立即补记",
-        "lost": "结果无法保存：{error}；本次检查丢失，下一次照常进行",
+        "lost": "本次检查丢失，结果无法写入（{error}）；其分数：{figures}",
         "unstored": "历史库现在无法写入：{error}；稍后重试",
         "back": "历史库恢复可用",
         "held": "另一个监测进程正在处理 {name!r}；本次未执行检查",
@@ -58,9 +65,38 @@ WORDS: dict[str, dict[str, str]] = {
         "took": "已接管 {name!r}",
         "lease": "已失去对 {name!r} 的占用；可能有另一个监测进程在运行",
         "missed": "机器休眠、繁忙或历史库不可用期间错过了 {count} 次检查；现在立即检查",
+        "slow": "一次检查需要 {took}，长于检查间隔 {every}；完成后立即开始下一次",
         "set_back": "时钟被拨回 {seconds:.0f} 秒；检查按实际经过的时间继续",
         "set_on": "时钟被拨快或机器休眠，共 {seconds:.0f} 秒",
-        "stopping": "本次检查后停止",
+        "stopping": "正在停止",
+        "stopping_look": "本次检查后停止",
         "broken": "此步骤失败，稍后重试：{error}",
+        "replaced": "{place} 已被删除或替换；现重新打开，其中没有的内容将重新学习",
+        "changed": "{path} 有改动；重新启动后生效",
+        "untold": "告警通道 {channel}：“{title}”未送达：{reason}",
+        "no_score": "没有分数",
     },
 }
+
+SIGHT: dict[str, dict[str, str]] = {
+    "en": {
+        "blind": "the monitor cannot see: {why}",
+        "away": "its history cannot be used",
+        "lost": "looks are lost",
+        "since": "Since {since}: {reason}\nUntil this is mended, this monitor raises no alert, whatever happens to the "
+        "retrievers.",
+        "sees": "the monitor sees again",
+        "again": "The history can be used again; it could not since {since}.",
+        "losses": "\nLooks that were lost: {lost}.",
+    },
+    "zh": {
+        "blind": "监测看不到情况：{why}",
+        "away": "历史库不可用",
+        "lost": "检查结果丢失",
+        "since": "自 {since} 起：{reason}\n在此问题解决之前，无论检索系统出现什么情况，本监测都不会告警。",
+        "sees": "监测已恢复",
+        "again": "历史库恢复可用；自 {since} 起不可用。",
+        "losses": "\n丢失的检查次数：{lost}。",
+    },
+}
+"""Messages of a monitor that cannot see."""

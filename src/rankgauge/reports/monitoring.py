@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rankgauge.reports.tables import Table, render_terminal
@@ -23,6 +24,8 @@ _WORDS = {
         "incident": "open since {opened}: {kind}, {series} (began {began})",
         "quiet": "no open incident",
         "undelivered": "alerts that are still to be delivered: {count}",
+        "statuses": {},
+        "kinds": {},
     },
     "zh": {
         "header": ["指标", "状态", "当前", "参照", "波动", "证据", "所需"],
@@ -38,6 +41,16 @@ _WORDS = {
         "incident": "自 {opened} 起未恢复：{kind}，{series}（始于 {began}）",
         "quiet": "没有未恢复的事件",
         "undelivered": "尚未送达的告警：{count}",
+        "statuses": {"done": "完成", "invalid": "无分数", "abandoned": "中断", "running": "进行中"},
+        "kinds": {
+            "quality": "质量下降",
+            "slice": "部分查询质量下降",
+            "latency": "延迟上升",
+            "errors": "查询失败",
+            "threshold": "超出限值",
+            "down": "无法得到分数",
+            "drift": "标准答案文档有变化",
+        },
     },
 }
 
@@ -47,13 +60,14 @@ def render_status(status: dict[str, Any], *, language: str = "en", digits: int =
     words: dict[str, Any] = _WORDS[language]
     if status["last"] is None:
         return str(words["none"].format(monitor=status["monitor"])) + "\n"
-    counts = ", ".join(f"{name} {count}" for name, count in sorted(status["looks"].items()))
+    statuses = words["statuses"]
+    counts = ", ".join(f"{statuses.get(name, name)} {count}" for name, count in sorted(status["looks"].items()))
     last = status["last"]
     lines = [
         words["last"].format(
             monitor=status["monitor"],
             number=last["number"],
-            status=last["status"],
+            status=statuses.get(last["status"], last["status"]),
             started=_moment(last["started"]),
             counts=counts,
         ),
@@ -65,7 +79,8 @@ def render_status(status: dict[str, Any], *, language: str = "en", digits: int =
         lines += [words["figure"].format(every=status["false_alarm_every"])]
     for incident in status["incidents"]:
         began = _moment(incident["began"] or incident["opened"])
-        known = {"kind": incident["kind"], "series": incident["series"], "began": began}
+        kind = words["kinds"].get(incident["kind"], incident["kind"])
+        known = {"kind": kind, "series": incident["series"], "began": began}
         lines.append(words["incident"].format(opened=_moment(incident["opened"]), **known))
     if not status["incidents"]:
         lines.append(words["quiet"])
@@ -83,13 +98,19 @@ def _row(entry: dict[str, Any], words: dict[str, Any], digits: int) -> list[str]
             return f"{1000 * entry[name]:.3g} ms"
         return number(name)
 
+    def noise() -> str:
+        """Of latencies the noise is that of their logarithm: shown as the share that it is."""
+        if entry["noise"] is not None and entry["series"].endswith(" p95"):
+            return f"{100 * math.expm1(entry['noise']):.0f} %"
+        return number("noise")
+
     state = words["alarm"] if entry["alarm"] else words[entry["phase"]]
     return [
         entry["series"],
         state,
         figure("value"),
         figure("reference"),
-        number("noise"),
+        noise(),
         "" if entry["evidence"] is None else f"{max(entry['evidence'], 0.0):.1f}",
         number("needed", 1),
     ]

@@ -93,7 +93,7 @@ class Pass:
     not_asked: Sequence[str] = ()
     """Queries without an answer, because the pass ended before their turn."""
     given_up: bool = False
-    """Whether it ended early because nobody could be reached."""
+    """Whether it ended early because nobody could be reached, or answered in time."""
     is_async: bool = False
     """Whether the calls shared an event loop, where one that blocks holds up the others."""
 

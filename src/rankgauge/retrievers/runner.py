@@ -45,7 +45,8 @@ def run_queries(
     ending. Errors worth retrying are retried `retries` times, after backoff * 2^(attempt-1) seconds times a random
     factor between 0.5 and 1.5, or after the pause that the retriever asked for. With a journal, answers it holds are
     not asked again. `progress` gets the number of finished queries and of all. Ctrl-C ends the pass with what is done.
-    When no call ever reached anybody, and more than `max_failed` of the queries have failed, the rest is not asked.
+    When nobody ever answered (no connection, or no answer in time), and more than `max_failed` of the queries, at least
+    5, have failed so, the rest is not asked.
     """
     searcher = as_searcher(searcher)
     _check_queries(queries)
@@ -103,6 +104,10 @@ def check_calls(
     check_number("timeout", timeout, 0.001)
     check_number("backoff", backoff, 0)
     check_number("max_failed", max_failed, 0, 1)
+
+
+class _LateError(RetrieverError, TimeoutError):
+    """A call that took longer than it may."""
 
 
 class _Workers:
@@ -253,7 +258,7 @@ class _Loops(_Workers):
                     slot.began = None
                     if task.cancelling():
                         raise
-                    late = RetrieverError(f"no answer within {work.timeout:g} s") if limit.expired() else None
+                    late = _LateError(f"no answer within {work.timeout:g} s") if limit.expired() else None
                     pause = work.failed(slot, late or error, time.perf_counter() - began)
                 else:
                     slot.began = pause = None

@@ -18,15 +18,16 @@ from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.own_code import told
 from rankgauge.retrievers.searcher import Response, Searcher
 
-__all__ = ["Slot", "Work", "unreachable", "worth_retrying"]
+__all__ = ["Slot", "Work", "timed_out", "unreachable", "worth_retrying"]
 
 _LONGEST_PAUSE: Final = 300.0  # a retriever that asks for more is taken as one that failed
-_LEAST_SILENT: Final = 5  # queries without a connection from which on a server may be taken for dead
+_LEAST_SILENT: Final = 5  # queries without a connection or an answer from which on a server may be taken for dead
 _STATUSES: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
 _PASSING: Final = (
     *("timeout", "timedout", "ratelimit", "toomanyrequests", "throttl", "unavailable"),
     *("connectionerror", "connecterror", "networkerror", "remoteprotocolerror"),
 )
+_TOO_LATE: Final = ("timeout", "timedout")
 _NO_CONNECTION: Final = ("connecterror", "connecttimeout", "connectionerror", "newconnection", "connectionrefused")
 
 
@@ -53,11 +54,19 @@ def unreachable(error: BaseException) -> bool:
 
     What an error came from is looked at too, and errors of clients that are not known here are told by their names.
     """
+    return _came_from(error, (ConnectionRefusedError, socket.gaierror), _NO_CONNECTION)
+
+
+def timed_out(error: BaseException) -> bool:
+    """Whether the answer did not come in time, told in the same way."""
+    return _came_from(error, (TimeoutError,), _TOO_LATE)
+
+
+def _came_from(error: BaseException, kinds: tuple[type[BaseException], ...], words: Sequence[str]) -> bool:
     seen: BaseException | None = error
     while seen is not None:
-        if isinstance(seen, ConnectionRefusedError | socket.gaierror):
-            return True
-        if any(word in kind.__name__.lower() for kind in type(seen).__mro__[:-1] for word in _NO_CONNECTION):
+        names = [kind.__name__.lower() for kind in type(seen).__mro__[:-1]]
+        if isinstance(seen, kinds) or any(word in name for name in names for word in words):
             return True
         seen = seen.__cause__ or seen.__context__
     return False
@@ -104,7 +113,7 @@ class Work:
         self._too_silent = max(_LEAST_SILENT, math.floor(max_failed * len(queries)) + 1)
         self._silent, self._heard = 0, False
         self.dead = False
-        """Whether the rest is not asked: nobody was ever reached, and too many queries have failed already."""
+        """Whether the rest is not asked: nobody ever answered, and too many queries have failed already."""
         for query, text in queries.items():
             record = journal.get(text, k) if journal is not None else None
             if record is None:
@@ -148,7 +157,8 @@ class Work:
             if asked is not None:
                 slot.repeats.append(said)
                 return float(asked)
-        self._record(slot, [], seconds, said, unreachable=unreachable(error))
+        away = unreachable(error)
+        self._record(slot, [], seconds, said, unreachable=away, silent=away or timed_out(error))
         return None
 
     def give_up(self, slot: Slot, reason: str) -> bool:
@@ -157,7 +167,7 @@ class Work:
             if slot.began is None or slot.given_up:
                 return False
             slot.given_up = True
-            self._store(slot, [], time.perf_counter() - slot.began, reason)
+            self._store(slot, [], time.perf_counter() - slot.began, reason, silent=True)
             return True
 
     def take_back(self, slot: Slot) -> None:
@@ -181,10 +191,11 @@ class Work:
         faults: Sequence[ListFault] = (),
         *,
         unreachable: bool = False,
+        silent: bool = False,
     ) -> None:
         with self.lock:
             if not slot.given_up and not self.stop.is_set():
-                self._store(slot, hits, seconds, error, faults, unreachable=unreachable)
+                self._store(slot, hits, seconds, error, faults, unreachable=unreachable, silent=silent)
 
     def _store(
         self,
@@ -195,6 +206,7 @@ class Work:
         faults: Sequence[ListFault] = (),
         *,
         unreachable: bool = False,
+        silent: bool = False,
     ) -> None:
         assert slot.query is not None
         answer = Answer(slot.query, hits, seconds, error, slot.tries, False, faults, unreachable, tuple(slot.repeats))
@@ -205,8 +217,8 @@ class Work:
                 self.break_off(broken)
                 return
         self.answers[slot.query] = answer
-        self._heard |= not unreachable
-        self._silent += unreachable
+        self._heard |= not silent
+        self._silent += silent
         self.dead = not self._heard and self._silent >= self._too_silent and len(self.answers) < self.total
         if self.dead:
             self.stop.set()  # at once: no worker begins another query

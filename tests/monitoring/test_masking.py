@@ -1,0 +1,101 @@
+"""What looks like a secret is masked wherever a retriever's words go; an entry of the log is one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rankgauge.history.store import History
+from rankgauge.monitoring.masking import masked, one_line
+from tests.monitoring.workspace import Watch, Workspace, rows
+
+SECRET = "s3cr3t-V4lue"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"password={SECRET}",
+        f"password = '{SECRET} with blanks'",
+        f"DB_PASSWORD={SECRET}; host=db",
+        f"https://api.example/search?q=a&api_key={SECRET}&k=3",
+        f"api-key: {SECRET}",
+        f'{{"apiKey": "{SECRET}", "q": 1}}',
+        f"token={SECRET}",
+        f"access_token={SECRET}&x=1",
+        f'{{"token": "{SECRET}"}}',
+        f"Authorization: Bearer {SECRET}",
+        f"authorization: {SECRET}",
+        f"{{'Authorization': 'Basic {SECRET}'}}",
+        f"sent Bearer {SECRET}",
+        f"postgresql://me:{SECRET}@db/x",
+        f"http://me:a@{SECRET}@host/x",
+        f"cannot reach me:{SECRET}@db.example",
+        f"client_secret={SECRET}",
+    ],
+)
+def test_what_looks_like_a_secret(text: str) -> None:
+    shown = masked(text)
+    assert SECRET not in shown
+    assert "***" in shown
+    assert masked(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "KeyError: 'id' (search.py:12)",
+        "Unexpected token: } in JSON at position 3",
+        "http://127.0.0.1:9200/index: connection refused",
+        "the password is wrong",
+        "5 of 10 queries reached nobody: no answer within 30 s",
+        "mail to ops@example.com at 12:30",
+        "令牌无效：请检查",
+    ],
+)
+def test_other_texts_stay(text: str) -> None:
+    assert masked(text) == text
+
+
+def test_one_line() -> None:
+    assert one_line("a\nb\r\x1b[31mc\x00\u2028\u202e 好") == "a\\nb\\r\\x1b[31mc\\x00\\u2028\\u202e 好"
+
+
+def test_a_retriever_that_tells_its_password(tmp_path: Path) -> None:
+    """In the log, in the record of the look, in its row and in the alert."""
+    service = Workspace(tmp_path)
+    service.write_plan(systems=("search", "other"))
+    told = f"no way\nto postgresql://me:{SECRET}@db?password={SECRET}\x1b[2J"
+    service.order(down=["search"], reason=told)
+    with History.open(":memory:") as history:
+        watch = Watch(service, history)
+        watch.look(1)
+        assert any("gave no score" in line and "me:***@db" in line for line in watch.log)
+        document = history.document("latest")
+        assert "me:***@db" in document["invalid"]["search"]
+        places = [json.dumps(document), *watch.log, repr(watch.channel.got), repr(rows(history, "looks"))]
+        places += [repr(rows(history, "incidents")), repr(rows(history, "deliveries"))]
+        assert watch.channel.got
+    for place in places:
+        assert SECRET not in place
+    for line in watch.log:
+        assert one_line(line) == line
+
+
+def test_errors_of_single_queries(tmp_path: Path) -> None:
+    """A look that is valid keeps what was said to the queries that failed."""
+    service = Workspace(tmp_path, queries=40)
+    module = tmp_path / f"{service.module}.py"
+    text = module.read_text().replace(
+        "    documents = map",
+        f'    if query == "word3":\n        raise ValueError("token={SECRET}")\n    documents = map',
+    )
+    module.write_text(text)
+    with History.open(":memory:") as history:
+        Watch(service, history).look(1)
+        (system,) = history.document("latest")["systems"]
+    assert system["serving"]["failed"] == ["q3"]
+    assert SECRET not in json.dumps(system)
+    assert any("token=***" in error for error in system["serving"]["errors"])
