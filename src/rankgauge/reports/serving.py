@@ -34,11 +34,11 @@ def _qualities(record: Record) -> list[str]:
 def serving_table(record: Record, digits: int, language: Language) -> Table:
     """One row for each live system: its first measure, and what its calls took."""
     words, measures = WORDS[language], _qualities(record)[:1]  # all of them stand in the table of means
+    systems = [system for system in record["systems"] if system.get("serving")]
+    again = any(system["serving"].get("repeated") for system in systems)  # a column that is seldom filled
     rows = []
-    for system in record["systems"]:
-        serving = system.get("serving")
-        if not serving:
-            continue
+    for system in systems:
+        serving = system["serving"]
         latency = serving["latency"] or {}
         rows.append(
             [
@@ -49,12 +49,14 @@ def serving_table(record: Record, digits: int, language: Language) -> Table:
                 str(serving["concurrency"]),
                 str(latency.get("count", 0)),
                 str(len(serving["failed"])),
-                str(serving.get("repeated", 0)),
+                *([str(serving.get("repeated", 0))] if again else []),
                 str(serving["cached"]),
             ]
         )
     times = ["p50 ms", "p95 ms", "p99 ms"]
-    rest = [words[key] for key in ("rate", "concurrency", "timed", "failed", "repeated", "cached")]
+    rest = [
+        words[key] for key in ("rate", "concurrency", "timed", "failed", *(["repeated"] if again else []), "cached")
+    ]
     return Table([words["system"], *measures, *times, *rest], rows)
 
 
