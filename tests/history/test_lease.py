@@ -160,3 +160,10 @@ def test_a_lock_that_cannot_be_made_says_so(tmp_path: Path) -> None:
         (tmp_path / "history.db.x.lock").mkdir()
         with pytest.raises(DataError, match="cannot be opened"):
             Lease(history, "x").acquire()
+
+
+def test_what_is_released_can_be_had_at_once(history: History) -> None:
+    for _ in range(100):
+        lease = Lease(history, "monitor")
+        assert lease.acquire()
+        lease.release()

@@ -180,6 +180,10 @@ class _Server:
         connection, engine = self._connection, self._engine
         self._connection = self._engine = None
         if engine is not None and self._process == os.getpid():
+            # The end of a connection is noticed a moment later, and the next holder would be refused until then.
+            with suppress(sa.exc.SQLAlchemyError):
+                if connection is not None:
+                    connection.execute(sa.text("SELECT pg_advisory_unlock(:key)"), {"key": self._key})
             _end(connection, engine)
 
     def held(self) -> bool:
