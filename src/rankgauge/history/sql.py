@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from rankgauge.errors import MissingExtraError
 
 try:
@@ -9,4 +12,15 @@ try:
 except ImportError:
     raise MissingExtraError("the history needs SQLAlchemy: pip install 'rankgauge[guard]'") from None
 
-__all__ = ["sa"]
+__all__ = ["insert_once", "sa"]
+
+
+def insert_once(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any], unique: list[str]) -> int | None:
+    """Insert a row and give its id, or None where one with the same `unique` columns is there: that one stays."""
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert
+    else:
+        from sqlalchemy.dialects.sqlite import insert  # type: ignore[assignment]
+    wanted = insert(table).values(**row).on_conflict_do_nothing(index_elements=unique)
+    number = connection.execute(wanted.returning(table.c.id)).scalar()
+    return None if number is None else int(number)

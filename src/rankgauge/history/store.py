@@ -18,7 +18,7 @@ from rankgauge.history.location import Location, resolve
 from rankgauge.history.migrating import REVISIONS, current, migrate, newer
 from rankgauge.history.rows import Mean, Point, Pruned, Stored
 from rankgauge.history.schema import baselines, means, records
-from rankgauge.history.sql import sa
+from rankgauge.history.sql import insert_once, sa
 
 if TYPE_CHECKING:
     from rankgauge.history.entry import Entry
@@ -131,14 +131,7 @@ class History:
             return self._add(entry, open_)
 
     def _add(self, entry: Entry, connection: sa.Connection) -> Stored:
-        if connection.dialect.name == "postgresql":
-            from sqlalchemy.dialects.postgresql import insert
-        else:
-            from sqlalchemy.dialects.sqlite import insert  # type: ignore[assignment]
-        wanted = (
-            insert(records).values(**entry.row).on_conflict_do_nothing(index_elements=["uid"]).returning(records.c.id)
-        )
-        number = connection.execute(wanted).scalar()
+        number = insert_once(connection, records, entry.row, ["uid"])
         if number is not None and entry.means:
             connection.execute(sa.insert(means), [{**mean, "record_id": number} for mean in entry.means])
         label, same = entry.row["label"], records.c.uid == entry.row["uid"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from rankgauge.history.schema import deliveries, incidents
-from rankgauge.history.sql import sa
+from rankgauge.history.sql import insert_once, sa
 from rankgauge.monitoring.channels import Channel
 
 if TYPE_CHECKING:
@@ -82,16 +82,11 @@ def enqueue(
     There is one message of an incident, an event and a channel: what is there already stays as it is.
     """
     names = dict.fromkeys(channel if isinstance(channel, str) else channel.name for channel in channels)
-    if connection.dialect.name == "postgresql":
-        from sqlalchemy.dialects.postgresql import insert
-    else:
-        from sqlalchemy.dialects.sqlite import insert  # type: ignore[assignment]
     added = 0
     for name in names:
         row = {"incident_id": incident_id, "event": event, "channel": name, "title": title, "body": body}
-        wanted = insert(deliveries).values(**row, created=now, attempts=0, next_try=now)
-        once = wanted.on_conflict_do_nothing(index_elements=["incident_id", "event", "channel"])
-        added += connection.execute(once.returning(deliveries.c.id)).scalar() is not None
+        row |= {"created": now, "attempts": 0, "next_try": now}
+        added += insert_once(connection, deliveries, row, ["incident_id", "event", "channel"]) is not None
     return added
 
 
