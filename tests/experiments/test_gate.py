@@ -131,11 +131,27 @@ def test_figures_are_in_the_document() -> None:
 
 def test_few_queries_are_told() -> None:
     few = gate(made({"RR": BASE[:45] + NOISE[:45]}), made({"RR": BASE[:45]}), margin=0.2)
-    assert not few.remarks  # 41 suffice for a fifth
+    assert not few.remarks  # 45 suffice for a fifth
     few = gate(made({"RR": BASE[:20] + NOISE[:20] / 9}), made({"RR": BASE[:20]}))
     assert "20 queries are few" in few.remarks[0][0]
-    assert "from 176 queries on it is about 7 % or less" in few.remarks[0][0]
+    assert "queries like these it is 7 %" in few.remarks[0][0]
     assert not gate(made({"RR": BASE[:20]}), made({"RR": BASE[:20]})).remarks
+
+
+def test_queries_that_cannot_lose_do_not_count_as_many() -> None:
+    """176 queries of which a tenth scores at all: a loss of 5 % passes as sure in far more than 5 % of samples."""
+    base = np.r_[np.ones(18), np.zeros(158)]
+    new = np.r_[base[:17], 0.0, np.ones(4), np.zeros(154)]
+    found = gate(made({"R@1": new}), made({"R@1": base}))
+    assert found.rules[0].status == "pass"
+    assert "176 queries are few" in found.remarks[0][0]
+
+
+def test_a_single_win_does_not_meet_a_target_surely() -> None:
+    base, new = np.zeros(30), np.r_[1.0, np.zeros(29)]
+    values = rule_of(gate(made({"R@1": new}), made({"R@1": base}), targets=["R@1 > baseline"]), "target").values
+    assert values["met"]
+    assert values["sure"] is False
 
 
 # --- what must not be compared
@@ -284,9 +300,9 @@ def target(text: str, value: float = 0.6, base: float = 0.5) -> tuple[bool, bool
         ("nDCG@10 > 60%", False, False),
         ("nDCG@10 ≥ 60%", True, False),
         ("nDCG@10 < 0.7", True, True),
-        ("nDCG@10 >= baseline", True, True),
-        ("nDCG@10 >= baseline + 0.1", True, True),
-        ("nDCG@10 > baseline + 0.1", False, True),
+        ("nDCG@10 >= baseline", True, None),  # the same gain everywhere: no spread to tell from
+        ("nDCG@10 >= baseline + 0.1", True, None),
+        ("nDCG@10 > baseline + 0.1", False, None),
         ("nDCG@10 >= baseline + 20%", True, False),
         ("nDCG@10 +20%", True, None),
         ("nDCG@10 +25%", False, True),

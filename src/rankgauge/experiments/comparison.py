@@ -50,7 +50,7 @@ class Comparison:
         collapse_chunks: str | Mapping[str, str] | None = None,
     ) -> None:
         self.queries, self.measures, self.systems = queries, measures, systems
-        self.settings, self.baseline = settings.for_queries(len(queries)), baseline
+        self.baseline = baseline
         self.evaluations, self.qrels, self.test_set = evaluations, qrels, test_set
         self._runs, self._collapse = runs or {}, collapse_chunks
         names = list(systems)
@@ -63,6 +63,9 @@ class Comparison:
             if baseline is not None
             else [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
         )
+        # Slices by tag are one family too, with as many rows for each tag.
+        tags = {tag for query in test_set or () for tag in query.tags}
+        self.settings = settings.for_family(len(queries), len(measures) * len(self.pairs) * max(1, len(tags)))
         self.remarks: list[tuple[str, str]] = []
         """Warnings about how the scores came together, each in English and Chinese."""
         self.rows = rows_of(measures, systems, self.pairs, self.settings)

@@ -171,7 +171,9 @@ def check_target(sides: Sides, target: Target) -> Rule:
             value, base, n = float(new.mean()), float(old.mean()), len(new)
             share = target.value * float(np.sign(base)) if target.relation == "share" else 0.0
             shift = target.value if target.relation == "difference" else 0.0
-            interval = mean_interval(new - (1 + share) * old - shift)
+            gaps = new - (1 + share) * old - shift
+            gaps[np.abs(gaps) < 1e-12] = 0.0  # rounding
+            interval = mean_interval(gaps, shares=False)
             goal = target.goal(base)
             low, high = (None, None) if interval is None else (goal + interval.low, goal + interval.high)
     goal = target.goal(base)

@@ -13,29 +13,34 @@ __all__ = ["few_queries", "left_out", "untested"]
 
 _TOLERATED = 1.4
 """How many times alpha the chance of a false pass may be before it is warned of."""
-_MOST = 10_000
-"""From so many queries on, nobody should be told that they are few."""
+_SLACK = 0.01
+"""Two standard errors of the simulated chance: no warning for chance alone."""
 
 
 def few_queries(found: Sequence[Rule], sides: Sides, margin: float, alpha: float) -> list[Remark]:
-    """So few queries that a loss as large as the margin often passes as sure, if it sits in few of them."""
-    least = least_queries(margin, alpha)
-    n = min((rule.values["n"] for rule in found), default=0)
+    """So few queries that can lose anything, that a loss as large as the margin often passes as sure."""
     passed = [rule for rule in found if rule.status == "pass" and rule.values["reason"] != "identical"]
-    if least is None or n >= min(least, _MOST) or not passed:
+    if not margin or not passed:
         return []
-    chance = max(chance_to_pass(sides.paired(rule.name)[1], margin, alpha) for rule in passed)
-    if chance <= _TOLERATED * alpha:
+    bases = {rule.name: sides.paired(rule.name)[1] for rule in passed}
+    chances = {name: chance_to_pass(base, margin, alpha) for name, base in bases.items()}
+    name, chance = max(chances.items(), key=lambda item: item[1])
+    if chance <= _TOLERATED * alpha + _SLACK:
         return []
+    n = len(bases[name])
+    least = least_queries(bases[name], margin, _TOLERATED * alpha, alpha)
     share, one_in = f"{100 * margin:g} %", f"{1 / margin:.0f}"
     told, rare = f"{100 * chance:.0f} %", f"{100 * _TOLERATED * alpha:.2g} %"
+    enough = f"about {least} queries" if least else "more than 20,000 queries"
+    enough_zh = f"约 {least} 个" if least else "两万个以上"
     return [
         (
-            f"{n} queries are few for a margin of {share}: were one query in {one_in} to fail altogether, which is a "
-            f"loss of {share}, about {told} of such samples would pass as sure; from {least} queries on it is about "
-            f"{rare} or less",
-            f"对 {share} 的容许幅度来说，{n} 个查询偏少：若每 {one_in} 个查询中有一个完全失效（即损失 {share}），"
-            f"约有 {told} 的此类样本仍会被判为确定通过；从 {least} 个查询起，这一比例约为 {rare} 或更低",
+            f"{name}: {n} queries are few for a margin of {share}: were one query in {one_in} to fail altogether, "
+            f"which is a loss of {share}, about {told} of such samples would pass as sure; with {enough} like these it "
+            f"is {rare}",
+            f"{name}：对 {share} 的容许幅度来说，{n} 个查询偏少：若每 {one_in} 个查询中有一个完全失效"
+            f"（即损失 {share}），约有 {told} 的此类样本仍会被判为确定通过；"
+            f"同类查询增至{enough_zh}时，这一比例降到 {rare}",
         )
     ]
 

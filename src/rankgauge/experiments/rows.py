@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from rankgauge.stats.intervals import Interval
 
 __all__ = ["Row", "Scored", "System", "another_winner", "rows_of"]
 
-_SAME = 1e-12  # scores closer than this are a tie: rounding, not a win
+_SAME = 1e-12  # scores closer than this, beside the largest of them, are a tie: rounding, not a win
 
 
 @dataclass(frozen=True)
@@ -105,8 +106,8 @@ def rows_of(
             first, second = systems[a], systems[b]
             both = first.counted[:, j] & second.counted[:, j] & among
             values = np.where(both, second.values[:, j] - first.values[:, j], 0.0)
-            values[np.abs(values) < _SAME] = 0.0
-            columns.append(Column(values, both))
+            values[np.abs(values) < _SAME * max(_largest(first, j), _largest(second, j))] = 0.0
+            columns.append(Column(values, both, measures[j].bounds or _reach(first.values[:, j], second.values[:, j])))
             limits.append(measures[j].bounds)
     found = compare_columns(columns, settings, limits)
     rows = []
@@ -140,6 +141,16 @@ def rows_of(
             )
         )
     return rows
+
+
+def _largest(system: System, j: int) -> float:
+    return float(np.abs(system.values[:, j]).max(initial=0.0))
+
+
+def _reach(first: Floats, second: Floats) -> tuple[float, float]:
+    """How far apart two scores can be where the measure has no bounds: as far as any scores that were seen."""
+    reach = float(max(first.max(), second.max()) - min(first.min(), second.min()))
+    return (-reach, reach) if reach else (-math.inf, math.inf)
 
 
 def _seen(verdict: Verdict, lower_is_better: bool) -> Verdict:

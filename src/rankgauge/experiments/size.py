@@ -10,6 +10,7 @@ from rankgauge.errors import DataError
 from rankgauge.measures.explanations import LANGUAGES, Language
 from rankgauge.stats.differences import Column
 from rankgauge.stats.intervals import share_interval
+from rankgauge.stats.levels import check_alpha, check_power, check_whole
 from rankgauge.stats.power import detectable_difference, power_of, queries_needed, significant_spread
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Size:
             "measure": self.measure,
             "n": self.queries,
             "d": f"{self.difference:.4f}",
-            "power": f"{100 * self.power:.0f} %",
+            "power": _percent(self.power),
             "alpha": f"{self.alpha:g}",
         }
         texts = {
@@ -71,6 +72,13 @@ class Size:
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "sentence": {language: self.sentence(language) for language in LANGUAGES}}
+
+
+def _percent(chance: float) -> str:
+    """Whole percents, but never rounded to certainty."""
+    if 0.005 <= chance <= 0.995:
+        return f"{100 * chance:.0f} %"
+    return "< 0.1 %" if chance < 0.001 else "> 99.9 %" if chance > 0.999 else f"{100 * chance:.1f} %"
 
 
 @dataclass(frozen=True)
@@ -103,6 +111,9 @@ def size_for(deviation: float, asked: Question, *, measure: str = "score", obser
         )
     if difference is not None and not (math.isfinite(difference) and difference != 0):
         raise DataError(f"difference {difference!r} must be a number other than 0")
+    check_power(power, alpha)
+    if queries is not None:
+        queries = check_whole("queries", queries, 2)
     if queries is not None and difference is not None:
         reached = power_of(difference, deviation, queries, alpha)
         return Size(measure, deviation, queries, abs(difference), reached, alpha, "power", observed)
@@ -114,8 +125,7 @@ def size_for(deviation: float, asked: Question, *, measure: str = "score", obser
             "say which difference is to be found (--difference 0.02), or with how many queries (--queries 150)"
         )
     found = detectable_difference(deviation, queries, alpha, power)
-    if found is None:
-        raise DataError(f"{queries} queries are too few to find any difference; give at least 2")
+    assert found is not None  # only fewer than two queries find nothing
     return Size(measure, deviation, queries, found, power, alpha, "difference", observed)
 
 
@@ -199,10 +209,8 @@ def audit(n: int, value: float, baseline: float | None = None, *, alpha: float =
     for name, number in (("value", value), ("baseline", baseline)):
         if number is not None and not 0 <= number <= 1:
             raise DataError(f"{name} {number!r} must lie between 0 and 1: it is a mean of scores from 0 to 1")
-    if n < 2:
-        raise DataError(f"{n} queries say nothing about spread; give at least 2")
-    if not 0 < alpha < 1:
-        raise DataError(f"alpha {alpha!r} must lie between 0 and 1, such as 0.05")
+    n = check_whole("n", n, 2)
+    check_alpha(alpha)
     low, high = share_interval(value, n, 1 - alpha)
     spread = correlation = possible = None
     if baseline is not None:

@@ -48,6 +48,16 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "{measure}: {a} and {b} score the same on every one of {n} queries",
         "{measure}：{a} 与 {b} 在全部 {n} 个查询上得分相同",
     ),
+    "all identical": (
+        "{a} and {b} score the same on every one of {n} queries. Choose by cost or speed.",
+        "{a} 与 {b} 在全部 {n} 个查询上得分相同。可按成本或速度选择。",
+    ),
+    "unresolved": (
+        "{n} comparisons need at least {least} draws before any can be significant after the correction, and "
+        "{samples} were drawn: draw more (samples), or correct by max-t",
+        "{n} 个比较至少需要 {least} 次抽样，校正后才可能有显著差异，而只抽样了 {samples} 次："
+        "请增加抽样次数（samples），或改用 max-t 校正",
+    ),
     "cannot tell": (
         "{measure}: cannot tell {a} and {b} apart with this test set: {difference} {interval}, corrected p {p}; "
         "it could have found a difference of {detectable} or more",
@@ -188,7 +198,7 @@ def row_sentence(row: Row, language: Language) -> str:
     key: str = row.verdict
     if row.p_value is None:
         key = "no test"
-    elif row.verdict == "equivalent" and row.ties == row.queries:
+    elif row.ties == row.queries:
         key = "identical"
     elif row.verdict == "cannot tell" and row.detectable is None:
         key = "no difference"
@@ -285,6 +295,8 @@ def _advice(comparison: Comparison, language: Language) -> str:
     if names["better"] or names["worse"]:
         key, found = ("win", names["better"]) if names["better"] else ("lose", names["worse"])
         return _say(key, language, a=a, b=b, names=_listed(found, language), other=other + unknown)
+    if all(row.ties == row.queries for row in rows):
+        return _say("all identical", language, a=a, b=b, n=max(row.queries for row in rows))
     if not still_open:
         margin = f"{comparison.settings.margin:g}"
         return _say("same", language, a=a, b=b, names=_listed(same, language), margin=margin)
@@ -320,6 +332,9 @@ def notes_of_comparison(comparison: Comparison, language: Language = "en") -> li
     draws = _say("draws", language, n=settings.samples, seed=settings.seed) if settings.samples else ""
     if settings.test == "randomization" and settings.samples and most < 60 and 2**most <= settings.samples:
         draws = _say("all signs", language, n=2**most)
+    least = settings.least_samples(family)
+    if settings.samples and settings.samples < min(least, 2 ** min(most, 64)):
+        say("warning", "unresolved", n=family, least=least, samples=settings.samples)
     if settings.correction == "none" and family > 1:
         say("warning", "uncorrected", n=family, one=round(1 / settings.alpha))
     share = f"{100 * (1 - settings.alpha):g}"

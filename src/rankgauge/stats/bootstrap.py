@@ -13,11 +13,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from rankgauge.model.ranked import Floats
-from rankgauge.stats.differences import Column, Outcome, beyond, kth_largest
+from rankgauge.stats.differences import (
+    Column,
+    Inverted,
+    Outcome,
+    beyond,
+    constant_bounds,
+    constant_p,
+    kth_largest,
+)
 
 __all__ = ["Bootstrapped", "bootstrap_tests"]
 
@@ -33,8 +42,6 @@ class Bootstrapped(Outcome):
     error: float
 
     def bounds(self, alpha: float) -> tuple[float, float]:
-        if not self.error:
-            return self.mean, self.mean
         half = kth_largest(self.drawn, beyond(alpha, len(self.drawn))) * self.error
         return self.mean - half, self.mean + half
 
@@ -42,37 +49,38 @@ class Bootstrapped(Outcome):
 def bootstrap_tests(columns: Sequence[Column], *, seed: int = 0, samples: int = 10_000) -> list[Outcome]:
     """Each column tested on the same resamples of the queries."""
     n = len(columns[0].values)
-    # A constant difference is constant, whatever rounding did to it.
-    values = np.stack([c.values if c.deviation else np.where(c.counted, c.mean, 0.0) for c in columns], axis=1)
+    # Around their mean, where the sum of squares is as exact as the spread itself.
+    values = np.stack([np.where(c.counted, c.values - c.mean, 0.0) for c in columns], axis=1)
     masks = np.stack([column.counted for column in columns], axis=1).astype(np.float64)
-    means = np.array([column.mean for column in columns])
     random = np.random.default_rng(seed)
     step = max(1, _CELLS // n)
     parts = []
     for first in range(0, samples, step):
         rows = min(step, samples - first)
         weights = random.multinomial(n, np.full(n, 1 / n), size=rows).astype(np.float64)
-        parts.append(_t_values(weights @ values, weights @ values**2, weights @ masks, means))
+        parts.append(_t_values(weights @ values, weights @ values**2, weights @ masks))
     drawn = np.concatenate(parts)
     tests: list[Outcome] = []
     for j, column in enumerate(columns):
         if column.n < 2:
             tests.append(Outcome(None, "bootstrap-t"))
             continue
+        if column.constant:  # every resample is the same
+            tests.append(Inverted(constant_p(column), "bootstrap-t", partial(constant_bounds, column)))
+            continue
         count = int(np.count_nonzero(drawn[:, j] >= abs(column.t) * (1 - _TOLERANCE)))
-        p = 1.0 if column.identical else (1 + count) / (1 + samples)
+        p = (1 + count) / (1 + samples)
         tests.append(Bootstrapped(p, "bootstrap-t", drawn[:, j], column.mean, column.error))
     return tests
 
 
-def _t_values(sums: Floats, squares: Floats, sizes: Floats, means: Floats) -> Floats:
-    """|t_b|; a resample of one repeated value has no spread and counts as infinitely far, which is the safe side."""
+def _t_values(sums: Floats, squares: Floats, sizes: Floats) -> Floats:
+    """|t_b| from sums around the mean; a resample of one repeated value has no spread and counts as infinitely far,
+    which is the safe side."""
     sizes = np.maximum(sizes, 2.0)
     own = sums / sizes
     spread = squares / sizes - own**2
-    away = np.abs(own - means)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t: Floats = away * np.sqrt((sizes - 1) / np.maximum(spread, 0))
-    flat = spread <= 1e-14 * squares / sizes
-    t[flat] = np.where((away > 1e-12 * np.abs(means))[flat], math.inf, 0.0)
+        t: Floats = np.abs(own) * np.sqrt((sizes - 1) / np.maximum(spread, 0))
+    t[spread <= _TOLERANCE * squares / sizes] = math.inf
     return t

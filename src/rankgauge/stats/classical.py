@@ -10,42 +10,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from rankgauge.model.ranked import Floats
-from rankgauge.stats.differences import Column, Outcome
+from rankgauge.stats.differences import Column, Inverted, Outcome, constant_bounds, constant_p
 
 __all__ = ["sign_test", "signed_rank_test", "t_test"]
 
 _EXACT_UP_TO = 50
 
 
-@dataclass(frozen=True)
-class _Inverted(Outcome):
-    """A test whose interval a function gives."""
-
-    find: Callable[[float], tuple[float, float]]
-
-    def bounds(self, alpha: float) -> tuple[float, float]:
-        return self.find(alpha)
-
-
 def t_test(column: Column) -> Outcome:
-    """t = m / (s / sqrt(n)) with n - 1 degrees of freedom."""
+    """t = m / (s / sqrt(n)) with n - 1 degrees of freedom. A constant difference has no t: see `constant_p`."""
     if column.n < 2:
         return Outcome(None, "t")
+    if column.constant:
+        return Inverted(constant_p(column), "t", lambda alpha: constant_bounds(column, alpha))
     from scipy.special import stdtr, stdtrit
 
     freedom = column.n - 1
-    p = 1.0 if column.identical else float(2 * stdtr(freedom, -abs(column.t)))
+    p = float(2 * stdtr(freedom, -abs(column.t)))
 
     def bounds(alpha: float) -> tuple[float, float]:
-        half = -float(stdtrit(freedom, alpha / 2)) * column.error if column.error else 0.0
+        half = -float(stdtrit(freedom, alpha / 2)) * column.error
         return column.mean - half, column.mean + half
 
-    return _Inverted(p, "t", bounds)
+    return Inverted(p, "t", bounds)
 
 
 def sign_test(column: Column) -> Outcome:
@@ -65,13 +56,14 @@ def sign_test(column: Column) -> Outcome:
     def bounds(alpha: float) -> tuple[float, float]:
         if not n:
             return 0.0, 0.0
-        rejected = np.flatnonzero(2 * bdtr(np.arange(n // 2 + 1), n, 0.5) < alpha)
+        rejected = np.flatnonzero(2 * bdtr(np.arange((n + 1) // 2), n, 0.5) < alpha)
         if not len(rejected):
             return -math.inf, math.inf
-        k = int(rejected[-1]) + 1
+        # A shift is rejected if at most k differences lie on one side of it, so up to the difference of order k + 1.
+        k = int(rejected[-1])
         return float(decided[k]), float(decided[n - 1 - k])
 
-    return _Inverted(p, "sign (median of the queries that differ)", bounds)
+    return Inverted(p, "sign (median of the queries that differ)", bounds)
 
 
 def signed_rank_test(column: Column) -> Outcome:
@@ -85,7 +77,7 @@ def signed_rank_test(column: Column) -> Outcome:
     decided = np.sort(column.own[column.own != 0])
     n = len(decided)
     if not n:
-        return _Inverted(1.0, "wilcoxon", lambda alpha: (0.0, 0.0))
+        return Inverted(1.0, "wilcoxon", lambda alpha: (0.0, 0.0))
     ranks, sizes = _midranks(np.abs(decided))
     positive = float(ranks[decided > 0].sum())
     all_ranks = n * (n + 1) / 2
@@ -103,12 +95,12 @@ def signed_rank_test(column: Column) -> Outcome:
             return -math.inf, math.inf
         return _pairwise_mean(decided, order), -_pairwise_mean(-decided[::-1], order)
 
-    return _Inverted(p, "wilcoxon (pseudo-median of the queries that differ)", bounds)
+    return Inverted(p, "wilcoxon (pseudo-median of the queries that differ)", bounds)
 
 
 def _midranks(values: Floats) -> tuple[Floats, Floats]:
     """Ranks with ties at their middle, and the sizes of the groups of ties."""
-    _, group, sizes = np.unique(np.round(values, 12), return_inverse=True, return_counts=True)
+    _, group, sizes = np.unique(np.round(values / values.max(), 12), return_inverse=True, return_counts=True)
     last = np.cumsum(sizes)
     return (last - (sizes - 1) / 2)[group], sizes.astype(np.float64)
 

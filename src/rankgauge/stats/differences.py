@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,18 @@ import numpy as np
 
 from rankgauge.model.ranked import Bools, Floats
 
-__all__ = ["Column", "Outcome", "agreeing", "all_in_one", "beyond", "columns_of", "kth_largest"]
+__all__ = [
+    "Column",
+    "Inverted",
+    "Outcome",
+    "agreeing",
+    "all_in_one",
+    "beyond",
+    "columns_of",
+    "constant_bounds",
+    "constant_p",
+    "kth_largest",
+]
 
 _NOISE = 1e-12  # a spread this much smaller than the mean is rounding, not spread
 
@@ -22,6 +33,8 @@ class Column:
 
     values: Floats
     counted: Bools
+    limits: tuple[float, float] = (-math.inf, math.inf)
+    """The least and greatest difference that a single query can have."""
 
     @cached_property
     def own(self) -> Floats:
@@ -48,6 +61,11 @@ class Column:
     def error(self) -> float:
         """Standard error of the mean."""
         return self.deviation / math.sqrt(self.n) if self.n else 0.0
+
+    @property
+    def constant(self) -> bool:
+        """Whether at least two queries all have the same difference, so that no spread tells how far to trust it."""
+        return self.n >= 2 and not self.deviation
 
     @property
     def t(self) -> float:
@@ -80,8 +98,42 @@ class Outcome:
         raise NotImplementedError
 
 
+@dataclass(frozen=True)
+class Inverted(Outcome):
+    """A test whose interval a function gives."""
+
+    find: Callable[[float], tuple[float, float]]
+
+    def bounds(self, alpha: float) -> tuple[float, float]:
+        return self.find(alpha)
+
+
+def constant_p(column: Column) -> float:
+    """The p-value of n equal differences c > 0 that can be as low as l: 2 (l / (l - c))^n, at most 1.
+
+    Without a difference on average, c comes with a chance of at most l / (l - c): then all other queries are at l.
+    """
+    c, (low, high) = column.mean, column.limits
+    against = low if c > 0 else high
+    if not c or math.isinf(against):
+        return 1.0
+    return min(1.0, 2 * (against / (against - c)) ** column.n)
+
+
+def constant_bounds(column: Column, alpha: float) -> tuple[float, float]:
+    """The interval of the mean where all n queries have the difference c, by `constant_p` turned round.
+
+    With a chance of 1 - alpha, at most the share q = 1 - (alpha / 2)^(1/n) of all queries has another difference than
+    the n that were seen; these lie within the limits.
+    """
+    c, (low, high) = column.mean, column.limits
+    unseen = -math.expm1(math.log(alpha / 2) / column.n)
+    return c - unseen * (c - low), c + unseen * (high - c)
+
+
 def agreeing(low: float, high: float, rejected: bool) -> tuple[float, float]:
-    """The bounds, moved by rounding at most, so that 0 lies outside exactly if the test rejects."""
+    """The bounds, cut so that 0 lies outside exactly if the test rejects. Only rounding, and the wide interval of a
+    constant difference, make that necessary."""
     if rejected and low <= 0 <= high:
         return (math.ulp(0.0), high) if -low < high else (low, -math.ulp(0.0))
     if not rejected and low > 0:

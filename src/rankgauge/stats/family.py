@@ -9,6 +9,7 @@ Decision table, read from above:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -21,8 +22,10 @@ from rankgauge.stats.classical import sign_test, signed_rank_test, t_test
 from rankgauge.stats.corrections import CORRECTIONS, corrected
 from rankgauge.stats.differences import Column, Outcome, agreeing, kth_largest
 from rankgauge.stats.intervals import Interval
+from rankgauge.stats.levels import check_alpha, check_whole
+from rankgauge.stats.onesided import equivalence_p
 from rankgauge.stats.power import detectable_difference
-from rankgauge.stats.randomization import max_t_tests, order_of, randomization_tests
+from rankgauge.stats.randomization import few, max_t_tests, order_of, randomization_tests
 
 __all__ = ["TESTS", "Compared", "Settings", "Verdict", "compare_columns"]
 
@@ -47,12 +50,21 @@ class Settings:
     seed: int = 0
     samples: int | None = 100_000
 
-    def for_queries(self, n: int) -> Settings:
-        """The same with the number of draws settled: 100,000 (bootstrap 10,000) up to some thousand queries."""
+    def for_family(self, queries: int, rows: int) -> Settings:
+        """The same with the number of draws settled: 100,000 (bootstrap 10,000) up to some thousand queries, and more
+        where so many rows are corrected for that fewer could not make any of them significant."""
         if self.samples is not None:
             return self
-        fitting = _MOST_CELLS[self.test] // max(1, n)
-        return replace(self, samples=max(_LEAST_SAMPLES[self.test], min(_SAMPLES[self.test], fitting)))
+        fitting = _MOST_CELLS[self.test] // max(1, queries)
+        usual = max(_LEAST_SAMPLES[self.test], min(_SAMPLES[self.test], fitting))
+        return replace(self, samples=min(_MOST_SAMPLES, max(usual, 2 * self.least_samples(rows))))
+
+    def least_samples(self, rows: int) -> int:
+        """The draws with which the smallest p-value, 1 / (1 + samples), times the rows can be below alpha; 0 where the
+        test or the correction needs none."""
+        if self.test not in _SAMPLES or self.correction not in ("holm", "bh"):
+            return 0
+        return math.floor(rows / self.alpha)
 
     @staticmethod
     def of(
@@ -64,9 +76,10 @@ class Settings:
         samples: int | None = None,
     ) -> Settings:
         """Settings that have been checked."""
-        for name, value in (("alpha", alpha), ("margin", margin), ("seed", seed)):
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise DataError(f"{name} must be a number, not {value!r}")
+        check_alpha(alpha)
+        if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin < float("inf"):
+            raise DataError(f"margin {margin!r} must be a number from 0 on, such as 0.01")
+        seed = check_whole("seed", seed, 0)
         if test not in TESTS:
             raise DataError(f"test {test!r} is not one of {', '.join(TESTS)}")
         if correction not in CORRECTIONS:
@@ -76,17 +89,9 @@ class Settings:
                 f"max-t is found by randomization, so it goes with test='randomization' only, not with {test!r}; "
                 "holm goes with every test"
             )
-        if not 0 < alpha < 1:
-            raise DataError(f"alpha {alpha!r} must lie between 0 and 1, such as 0.05")
-        if not 0 <= margin < float("inf"):
-            raise DataError(f"margin {margin!r} must be a number from 0 on, such as 0.01")
-        if seed < 0:
-            raise DataError(f"seed {seed!r} must be a whole number from 0 on")
         drawn: int | None = None if test in _SAMPLES else 0
         if samples is not None and drawn is None:
-            if not 100 <= samples <= _MOST_SAMPLES:
-                raise DataError(f"samples {samples!r} must lie between 100 and {_MOST_SAMPLES}")
-            drawn = samples
+            drawn = check_whole("samples", samples, 100, _MOST_SAMPLES)
         return Settings(test, correction, alpha, margin, seed, drawn)
 
 
@@ -111,17 +116,18 @@ def compare_columns(
     """Test all columns as one family. `bounds` are the least and greatest difference a column can have."""
     if not columns:
         return []
-    settings = settings.for_queries(len(columns[0].values))
+    settings = settings.for_family(len(columns[0].values), len(columns))
     samples = settings.samples or 0
     if settings.correction == "max-t":
         tests, adjusted, maxima = max_t_tests(columns, alpha=settings.alpha, seed=settings.seed, samples=samples)
         critical = kth_largest(maxima, order_of(settings.alpha, maxima, columns, samples))
-        levels = [_tail(critical, column.n) for column in columns]
+        most = max(column.n for column in columns)
+        levels = [_tail(critical, most if few(column, most) else column.n) for column in columns]
         spans = [
             (column.mean - critical * column.error, column.mean + critical * column.error)
-            if column.error
-            else (column.mean, column.mean)
-            for column in columns
+            if column.error and not few(column, most)
+            else test.bounds(level)
+            for column, test, level in zip(columns, tests, levels, strict=True)
         ]
     else:
         tests = _tests(columns, settings)
@@ -131,7 +137,7 @@ def compare_columns(
             test.bounds(level) if test.p_value is not None else (0.0, 0.0)
             for test, level in zip(tests, levels, strict=True)
         ]
-    one_sided = [_equivalence(column, settings.margin) for column in columns]
+    one_sided = [equivalence_p(column, settings.margin) for column in columns]
     equivalences, _ = corrected(one_sided, "bh" if settings.correction == "bh" else _plain(settings.correction))
     results = []
     for j, (column, test, p) in enumerate(zip(columns, tests, adjusted, strict=True)):
@@ -187,19 +193,6 @@ def _tests(columns: Sequence[Column], settings: Settings) -> list[Outcome]:
         return bootstrap_tests(columns, seed=settings.seed, samples=samples)
     test = {"t": t_test, "wilcoxon": signed_rank_test, "sign": sign_test}[settings.test]
     return [test(column) for column in columns]
-
-
-def _equivalence(column: Column, margin: float) -> float | None:
-    """Two one-sided t tests: the larger p-value of mean <= -margin and of mean >= margin (Schuirmann 1987)."""
-    if column.n < 2:
-        return None
-    if not column.error:  # no spread to divide by: the sign-flip test of n differences on the same side of the margin
-        return 2.0**-column.n if abs(column.mean) < margin else 1.0
-    from scipy.special import stdtr
-
-    above = stdtr(column.n - 1, -(column.mean + margin) / column.error)
-    below = stdtr(column.n - 1, (column.mean - margin) / column.error)
-    return float(max(above, below))
 
 
 def _tail(critical: float, n: int) -> float:

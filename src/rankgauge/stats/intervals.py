@@ -1,7 +1,8 @@
 """Confidence intervals of a mean over queries.
 
 For scores that are only 0 or 1 (success, P@1) the Wilson score interval is used: near 0 and 1 the t interval covers far
-less than it claims. For all others it is the t interval. Student's quantile is computed here because importing
+less than it claims. For all others it is the t interval, and where all scores are alike, one that allows for what was
+not seen. Student's quantile is computed here because importing
 `scipy.special` alone would double the start-up time of the command line; the tests compare it with scipy's.
 """
 
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankgauge.model.ranked import Floats
+from rankgauge.stats.differences import Column, constant_bounds
 
 __all__ = ["Interval", "mean_interval", "share_interval", "student_quantile"]
 
@@ -27,20 +29,26 @@ class Interval:
     method: str
 
 
-def mean_interval(values: Floats, level: float = 0.95, *, bounds: tuple[float, float] | None = None) -> Interval | None:
+def mean_interval(
+    values: Floats, level: float = 0.95, *, bounds: tuple[float, float] | None = None, shares: bool = True
+) -> Interval | None:
     """Interval of the mean of independent queries, or None with fewer than two of them.
 
-    `bounds` are the least and greatest value the mean can have; the t interval is cut there.
+    `bounds` are the least and greatest value of a query, and so of the mean; the t interval is cut there. Where all
+    queries have one value, the interval allows for those that were not seen (`constant_bounds`); without bounds there
+    is none. Differences are no `shares`, even where they happen to be only 0 and 1.
     """
     n = len(values)
     if n < 2:
         return None
     mean = float(values.sum() / n)
-    if ((values == 0) | (values == 1)).all():
+    if shares and ((values == 0) | (values == 1)).all():
         return Interval(*share_interval(mean, n, level), level, "wilson")
-    spread = float(np.sqrt(((values - mean) ** 2).sum() / (n - 1) / n))
-    half = student_quantile((1 + level) / 2, n - 1) * spread
     low, high = bounds or (-math.inf, math.inf)
+    column = Column(values, np.ones(n, dtype=bool), (low, high))
+    if column.constant:
+        return None if bounds is None else Interval(*constant_bounds(column, 1 - level), level, "constant")
+    half = student_quantile((1 + level) / 2, n - 1) * column.error
     return Interval(max(mean - half, low), min(mean + half, high), level, "t")
 
 

@@ -14,18 +14,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rankgauge.model.ranked import Floats
-from rankgauge.stats.differences import Column, Outcome, all_in_one, beyond, kth_largest
+from rankgauge.stats.differences import Column, Outcome, all_in_one, beyond, constant_bounds, kth_largest
 
-__all__ = ["Randomized", "max_t_tests", "order_of", "randomization_tests"]
+__all__ = ["Randomized", "few", "max_t_tests", "order_of", "randomization_tests"]
 
 _TOLERANCE = 1e-9
 _CELLS = 4_000_000  # signs held at a time
-_COLUMNS = 64  # columns whose draws are held at a time
+_HELD = 6_400_000  # drawn sums held at a time
+_FEW = 16
+"""Up to so many queries, t is infinite in a share of the draws that matters: 2 / 2^n of them."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +42,17 @@ class Randomized(Outcome):
     below: Floats
     """The largest u of all draws, for shifts below the mean; those above it are `above`."""
     above: Floats
-    mean: float
-    n: int
+    column: Column
     draws: int
     exact: bool
 
     def bounds(self, alpha: float) -> tuple[float, float]:
-        k = _order(alpha, self.draws, self.exact)
-        return self.mean - kth_largest(self.below, k) / self.n, self.mean + kth_largest(self.above, k) / self.n
+        k, mean, n = _order(alpha, self.draws, self.exact), self.column.mean, self.column.n
+        low, high = mean - kth_largest(self.below, k) / n, mean + kth_largest(self.above, k) / n
+        if self.column.constant:  # no draw differs from the data: only what was not seen makes it uncertain
+            wide = constant_bounds(self.column, alpha)
+            return min(low, wide[0]), max(high, wide[1])
+        return low, high
 
 
 def _order(alpha: float, draws: int, exact: bool) -> int:
@@ -60,8 +65,9 @@ def randomization_tests(
     """Each column tested with the same random signs. `alpha` is the largest level at which bounds will be asked for."""
     tests: list[Outcome | None] = [_all_signs(column, alpha, samples) for column in columns]
     others = [j for j, test in enumerate(tests) if test is None]
-    for first in range(0, len(others), _COLUMNS):
-        block = [columns[j] for j in others[first : first + _COLUMNS]]
+    step = max(1, _HELD // samples)
+    for first in range(0, len(others), step):
+        block = [columns[j] for j in others[first : first + step]]
         for j, test in zip(others[first:], _block(block, _sums(block, seed, samples), alpha, samples), strict=False):
             tests[j] = test
     return [test for test in tests if test is not None]
@@ -71,7 +77,7 @@ def _all_signs(column: Column, alpha: float, samples: int) -> Outcome | None:
     """The test over all assignments of signs, where few queries count; None where they are too many."""
     if column.n < 2 or not _is_exact(column.n, samples):
         return None
-    own = Column(column.own, np.ones(column.n, dtype=bool))
+    own = replace(column, values=column.own, counted=np.ones(column.n, dtype=bool))
     return _block([own], _sums([own], 0, samples), alpha, samples)[0]
 
 
@@ -105,7 +111,7 @@ def _block(columns: Sequence[Column], sums: Floats, alpha: float, samples: int) 
         lower[whole] = upper[whole] = math.inf
         keep = max(1, _order(alpha, len(drawn), exact))
         lower, upper = (np.partition(side, len(side) - keep)[-keep:] for side in (lower, upper))
-        tests.append(Randomized(p, "randomization", lower, upper, column.mean, column.n, len(drawn), exact))
+        tests.append(Randomized(p, "randomization", lower, upper, column, len(drawn), exact))
     return tests
 
 
@@ -118,28 +124,52 @@ def max_t_tests(
     """
     tests: list[Outcome] = []
     largest: Floats | None = None
-    for first in range(0, len(columns), _COLUMNS):
-        block = columns[first : first + _COLUMNS]
+    most = max(column.n for column in columns)
+    seen = []  # |t| of the data, on the scale of the drawn ones
+    step = max(1, _HELD // samples)
+    for first in range(0, len(columns), step):
+        block = columns[first : first + step]
         sums = _sums(block, seed, samples)
         tests += _block(block, sums, alpha, samples)
-        varied = [j for j, column in enumerate(block) if column.n >= 2 and not column.identical]
-        if not varied:
-            continue
-        squares = np.array([float((block[j].own ** 2).sum()) for j in varied])
-        sizes = np.array([block[j].n for j in varied], dtype=np.float64)
-        drawn = _t_values(sums[:, varied], squares, sizes).max(axis=1)
-        largest = drawn if largest is None else np.maximum(largest, drawn)
+        for j, column in enumerate(block):
+            if column.n < 2 or column.identical:
+                seen.append(0.0)
+                continue
+            drawn, own = _t_values(sums[:, j], float((column.own**2).sum()), column.n), abs(column.t)
+            if few(column, most):
+                drawn, own = _comparable(drawn, own, most)
+            seen.append(own)
+            largest = drawn if largest is None else np.maximum(largest, drawn)
     if largest is None:
         return tests, [None if column.n < 2 else 1.0 for column in columns], np.zeros(0)
     exact = _is_exact(len(columns[0].values), samples)
     corrected: list[float | None] = []
-    for column in columns:
+    for column, own in zip(columns, seen, strict=True):
         if column.n < 2:
             corrected.append(None)
             continue
-        count = int(np.count_nonzero(largest >= abs(column.t) * (1 - _TOLERANCE)))
+        count = int(np.count_nonzero(largest >= own * (1 - _TOLERANCE)))
         corrected.append(count / len(largest) if exact else (1 + count) / (1 + len(largest)))
     return tests, corrected, largest
+
+
+def few(column: Column, most: int) -> bool:
+    """Whether a column has so few queries beside others that its t needs to be made comparable."""
+    return column.n <= _FEW and column.n < most
+
+
+def _comparable(drawn: Floats, own: float, most: int) -> tuple[Floats, float]:
+    """|t| of a few queries, drawn and seen, as the |t| of `most` queries that is as rare.
+
+    With 5 queries one draw in 16 makes all signs equal and t infinite; as the largest of all columns it would leave no
+    other column a chance.
+    """
+    from scipy.special import stdtrit
+
+    ordered = np.sort(drawn)
+    shares = 1 - np.searchsorted(ordered, np.append(drawn, own) * (1 - _TOLERANCE)) / len(drawn)
+    found = -stdtrit(most - 1, np.maximum(shares, 1 / (1 + len(drawn))) / 2)
+    return found[:-1], float(found[-1])
 
 
 def order_of(alpha: float, drawn: Floats, columns: Sequence[Column], samples: int) -> int:
@@ -147,15 +177,14 @@ def order_of(alpha: float, drawn: Floats, columns: Sequence[Column], samples: in
     return _order(alpha, len(drawn), _is_exact(len(columns[0].values), samples)) if len(drawn) else 0
 
 
-def _t_values(sums: Floats, squares: Floats, sizes: Floats) -> Floats:
+def _t_values(sums: Floats, squares: float, n: int) -> Floats:
     """|t| of drawn sums. The sum of squares does not change with the signs."""
-    means = np.abs(sums) / sizes
-    spread = squares / sizes - means**2
-    floor = _TOLERANCE * squares / sizes  # a draw in which every difference has one sign may leave only rounding
+    means = np.abs(sums) / n
+    spread = squares / n - means**2
     with np.errstate(divide="ignore"):
-        t = means * np.sqrt((sizes - 1) / np.maximum(spread, 0))
-    t[spread <= floor] = np.inf
-    return t
+        t = means * np.sqrt((n - 1) / np.maximum(spread, 0))
+    t[spread <= _TOLERANCE * squares / n] = np.inf  # every difference has one sign: only rounding is left
+    return np.asarray(t)
 
 
 def _is_exact(n: int, samples: int) -> bool:
