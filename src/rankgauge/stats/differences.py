@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,6 @@ __all__ = [
     "Inverted",
     "Outcome",
     "agreeing",
-    "all_in_one",
     "beyond",
     "columns_of",
     "constant_bounds",
@@ -131,11 +130,11 @@ def constant_bounds(column: Column, alpha: float) -> tuple[float, float]:
     return c - unseen * (c - low), c + unseen * (high - c)
 
 
-def agreeing(low: float, high: float, rejected: bool) -> tuple[float, float]:
+def agreeing(low: float, high: float, rejected: bool, mean: float) -> tuple[float, float]:
     """The bounds, cut so that 0 lies outside exactly if the test rejects. Only rounding, and the wide interval of a
     constant difference, make that necessary."""
     if rejected and low <= 0 <= high:
-        return (math.ulp(0.0), high) if -low < high else (low, -math.ulp(0.0))
+        return (math.ulp(0.0), high) if mean > 0 else (low, -math.ulp(0.0))
     if not rejected and low > 0:
         return 0.0, high
     if not rejected and high < 0:
@@ -153,7 +152,3 @@ def kth_largest(values: Floats, k: int) -> float:
 def beyond(alpha: float, samples: int) -> int:
     """How many of the drawn statistics a p-value of at least alpha needs, where the data count as one draw more."""
     return math.ceil(alpha * (samples + 1) - 1 - 1e-9)
-
-
-def all_in_one(columns: Sequence[Column]) -> Floats:
-    return np.stack([column.values for column in columns], axis=1)

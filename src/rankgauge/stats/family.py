@@ -144,7 +144,9 @@ def compare_columns(
         if test.p_value is None or p is None:
             results.append(Compared(None, None, None, None, None, "cannot tell"))
             continue
-        low, high = agreeing(*spans[j], p < settings.alpha)
+        low, high = spans[j]
+        # Where a test of medians rejects, its interval tells the side; the mean may lie on the other.
+        low, high = agreeing(low, high, p < settings.alpha, column.mean if column.constant else low + high)
         if bounds is not None and (limit := bounds[j]) is not None:
             low, high = max(low, limit[0]), min(high, limit[1])
         method = "max-t" if settings.correction == "max-t" else test.method

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankgauge.model.ranked import Floats
-from rankgauge.stats.differences import Column, Outcome, all_in_one, beyond, constant_bounds, kth_largest
+from rankgauge.stats.differences import Column, Outcome, beyond, constant_bounds, kth_largest
 
 __all__ = ["Randomized", "few", "max_t_tests", "order_of", "randomization_tests"]
 
@@ -81,29 +81,37 @@ def _all_signs(column: Column, alpha: float, samples: int) -> Outcome | None:
     return _block([own], _sums([own], 0, samples), alpha, samples)[0]
 
 
-def _sums(columns: Sequence[Column], seed: int, samples: int) -> Floats:
-    """Drawn sums of all columns, and of the signs over each set of queries that counts for some of them."""
+def _sums(columns: Sequence[Column], seed: int, samples: int) -> tuple[Floats, Floats]:
+    """Drawn sums of all columns around their means, then of the signs over the queries that count for each.
+
+    Around the mean, the sums are as exact as the spread itself; `_whole` puts the mean back.
+    """
     masks = np.stack([column.counted for column in columns], axis=1)
-    numbers = np.concatenate([all_in_one(columns), np.unique(masks, axis=1).astype(np.float64)], axis=1)
-    return np.concatenate(list(_drawn(numbers, seed, samples)))
+    kinds, kind_of = np.unique(masks, axis=1, return_inverse=True)
+    centred = [np.where(c.counted, c.values - c.mean, 0.0) if c.deviation else np.zeros(len(c.values)) for c in columns]
+    numbers = np.concatenate([np.stack(centred, axis=1), kinds.astype(np.float64)], axis=1)
+    sums = np.concatenate(list(_drawn(numbers, seed, samples)))
+    return sums[:, : len(columns)], sums[:, len(columns) :][:, kind_of.reshape(-1)]
 
 
-def _block(columns: Sequence[Column], sums: Floats, alpha: float, samples: int) -> list[Outcome]:
-    masks = np.stack([column.counted for column in columns], axis=1)
-    kind_of = np.unique(masks, axis=1, return_inverse=True)[1]
-    exact = _is_exact(len(masks), samples)
+def _whole(column: Column, rest: Floats, signs: Floats) -> Floats:
+    """sum s_i d_i from sum s_i (d_i - mean) and sum s_i."""
+    return rest + column.mean * signs
+
+
+def _block(columns: Sequence[Column], sums: tuple[Floats, Floats], alpha: float, samples: int) -> list[Outcome]:
+    exact = _is_exact(len(columns[0].values), samples)
     tests: list[Outcome] = []
     for j, column in enumerate(columns):
         if column.n < 2:
             tests.append(Outcome(None, "randomization"))
             continue
-        drawn, signs = sums[:, j], sums[:, len(columns) + int(kind_of.reshape(-1)[j])]
+        rest, signs = sums[0][:, j], sums[1][:, j]
+        drawn = _whole(column, rest, signs)
         total, scale = float(column.own.sum()), float(np.abs(column.own).sum())
         count = int(np.count_nonzero(np.abs(drawn) >= abs(total) - _TOLERANCE * scale))
         p = count / len(drawn) if exact else (1 + count) / (1 + len(drawn))
         share = signs / column.n
-        rest = drawn - total * share
-        rest[np.abs(rest) <= _TOLERANCE * scale] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             lower = np.fmax(rest / (1 - share), -rest / (1 + share))
             upper = np.fmax(rest / (1 + share), -rest / (1 - share))
@@ -135,7 +143,8 @@ def max_t_tests(
             if column.n < 2 or column.identical:
                 seen.append(0.0)
                 continue
-            drawn, own = _t_values(sums[:, j], float((column.own**2).sum()), column.n), abs(column.t)
+            drawn = _whole(column, sums[0][:, j], sums[1][:, j])
+            drawn, own = _t_values(drawn, float((column.own**2).sum()), column.n), abs(column.t)
             if few(column, most):
                 drawn, own = _comparable(drawn, own, most)
             seen.append(own)
