@@ -164,7 +164,10 @@ def compare_columns(
 
 
 def _detectable(column: Column, level: float, settings: Settings, limit: tuple[float, float] | None) -> float | None:
-    """The least difference found with a chance of 80 %; None where the test can find none with so few queries."""
+    """The least difference found with a chance of 80 %; None where the test can find none with so few queries, and
+    where no spread was seen to tell it from."""
+    if column.constant:
+        return None
     least = 0.0
     if settings.test in ("randomization", "wilcoxon", "sign"):
         decided = column.n if settings.test == "randomization" else int(np.count_nonzero(column.own))
