@@ -125,7 +125,7 @@ def test_figures_are_in_the_document() -> None:
     assert rule["values"]["needed"] > N
     assert rule["values"]["n"] == N
     assert set(rule["message"]) == {"en", "zh"}
-    assert f"{rule['values']['needed']}" in rule["message"]["zh"]
+    assert f"{float(f'{rule["values"]["needed"]:.2g}'):.0f}" in rule["message"]["zh"]
     assert told["settings"]["margin"] == 0.05
 
 

@@ -133,8 +133,9 @@ def _measure_message(found: NonInferiority, values: Mapping[str, Any], margin: f
             "en": f"{figures}: worse by more than {share}{best_en}",
             "zh": f"{figures}：变差超过 {share}{best_zh}",
         }
-    settle_en = f", about {found.needed} would settle it" if found.needed else ""
-    settle_zh = f"，约需 {found.needed} 个才能判定" if found.needed else ""
+    about = f"{float(f'{found.needed:.2g}'):.0f}" if found.needed else ""
+    settle_en = f", about {about} would settle it" if about else ""
+    settle_zh = f"，约需 {about} 个才能判定" if about else ""
     return {
         "en": f"{figures}: {found.n} queries cannot tell whether more than {share} was lost"
         f"{worst_en}{best_en}{settle_en}",
