@@ -11,10 +11,10 @@ __all__ = ["letter_display", "rank_ranges"]
 def letter_display(n: int, different: Iterable[tuple[int, int]]) -> list[str] | None:
     """Letters for items 0 to n - 1, so that two share one exactly if they are not among the `different` pairs.
 
-    Every letter stands for a group that no other item fits into. Piepho (2004) lists all such groups, of which there can
-    be 3^(n/3); here groups are made only until each pair that is not different is in one. A group grows around an item by
-    the one that brings most pairs that no group holds yet. Where all such groups are intervals of the order given,
-    as they mostly are with systems in the order of their means, these are the same groups as his.
+    Every letter stands for a group that no other item fits into. Piepho (2004) lists all such groups, of which there
+    can be 3^(n/3); here groups are made only until each pair that is not different is in one. A group grows around an
+    item by the one that brings most pairs that no group holds yet. Where all such groups are intervals of the order
+    given, as they mostly are with systems in the order of their means, these are the same groups as his.
 
     None where a to z do not suffice, so the work is at most 26 groups of n steps over n items. Give the items best
     first, and the letters come in that order.
