@@ -10,11 +10,12 @@ import pytest
 
 from rankgauge import Comparison, compare, compare_scores
 from rankgauge.experiments.comparison_record import comparison_record
+from rankgauge.experiments.rows import Scored, System
 from rankgauge.experiments.verdicts import notes_of_comparison
 from rankgauge.reports.comparison import render
 from rankgauge.reports.html import render_html
 from rankgauge.reports.html_view import view_of
-from rankgauge.stats.family import TESTS
+from rankgauge.stats.family import TESTS, Settings
 
 
 def keys_of(found: Comparison) -> set[str]:
@@ -124,6 +125,25 @@ def test_systems_without_a_query_in_common_have_no_order() -> None:
     json.dumps(record, allow_nan=False)
     for form in ("table", "markdown", "csv", "latex"):
         assert "nan" not in render(record, form)
+
+
+def test_no_query_is_no_agreement() -> None:
+    """Measures order nothing over no queries; equal means are equal whatever the order of the queries."""
+    runs = {name: {f"q{i + j}": {"d1": 1.0} for j in range(3)} for name, i in (("a", 0), ("b", 10), ("c", 20))}
+    for baseline in (None, "a"):
+        found = compare(QRELS, runs, ["RR", "P@1", "AP"], missing="skip", baseline=baseline)
+        assert [entry.tau for entry in found.agreement] == [None] * len(found.agreement)
+        json.dumps(comparison_record(found), allow_nan=False)
+    tenths = np.arange(60) / 10 % 1
+    orders = {"a": tenths, "b": tenths[::-1], "c": np.roll(tenths, 7)}
+    assert len({float(values.mean()) for values in orders.values()}) > 1  # by rounding alone
+    scored = [Scored("one"), Scored("other")]
+    systems = {
+        name: System(name, np.stack([values, np.arange(60) * step], axis=1), np.ones((60, 2), dtype=bool))
+        for (name, values), step in zip(orders.items(), (1, 2, 3), strict=True)
+    }
+    found = Comparison([str(i) for i in range(60)], scored, systems, Settings.of("t"))
+    assert found.agreement[0].tau is None
 
 
 def test_a_test_that_is_not_of_means_orders_by_its_verdicts() -> None:
