@@ -248,7 +248,7 @@ def compare_scores(
 ) -> Comparison:
     """Compare per-query scores from elsewhere: one list for each system, entry i of each about the same query.
 
-    A missing score (None or NaN) leaves that query out of the pairs it belongs to.
+    A missing score (None or NaN) leaves that query out: of all pairs, or with a baseline of the pairs it belongs to.
     """
     settings = Settings.of(test, correction, alpha, margin, seed, samples)
     vectors: dict[str, Floats] = {}
