@@ -108,7 +108,7 @@ def test_groups_are_no_false_ranking() -> None:
         for name, shift in (("weak", 0.0), ("good", 0.2), ("twin", 0.2))
     }
     found = compare_scores(systems)
-    letters = {name: letter for name, _, letter in found.groups["score"]}
+    letters = {own.system: own.letters for own in found.groups["score"]}
     assert set(letters["good"]) & set(letters["twin"])
     assert not set(letters["weak"]) & set(letters["good"])
     assert len(found.rows) == 3

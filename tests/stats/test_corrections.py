@@ -1,4 +1,4 @@
-"""Corrections, power, letters and tau against statsmodels and scipy."""
+"""Corrections, power and tau against statsmodels and scipy."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from statsmodels.stats.power import TTestPower
 from rankgauge.errors import DataError
 from rankgauge.stats.agreement import kendall_tau
 from rankgauge.stats.corrections import corrected
-from rankgauge.stats.letters import letter_display
 from rankgauge.stats.power import detectable_difference, power_of, queries_needed, significant_spread
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
@@ -58,30 +57,6 @@ def test_significant_spread_is_where_p_is_alpha() -> None:
     spread = significant_spread(0.04, 50)
     t = 0.04 / (spread / np.sqrt(50))
     assert 2 * scipy_stats.t.sf(t, 49) == pytest.approx(0.05, rel=1e-9)
-
-
-@given(
-    st.integers(2, 7).flatmap(
-        lambda n: st.tuples(
-            st.just(n),
-            st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda pair: pair[0] < pair[1])),
-        )
-    )
-)
-@settings(max_examples=300, deadline=None, derandomize=True)
-def test_letters_are_shared_exactly_by_those_not_told_apart(case: tuple[int, set[tuple[int, int]]]) -> None:
-    n, different = case
-    letters = letter_display(n, sorted(different))
-    assert all(letters)
-    for i in range(n):
-        for j in range(i + 1, n):
-            assert bool(set(letters[i]) & set(letters[j])) == ((i, j) not in different)
-
-
-def test_letters_come_in_order() -> None:
-    assert letter_display(3, [(0, 2)]) == ["a", "ab", "b"]
-    assert letter_display(3, []) == ["a", "a", "a"]
-    assert letter_display(3, [(0, 1), (0, 2), (1, 2)]) == ["a", "b", "c"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=120))

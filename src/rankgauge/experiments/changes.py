@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from rankgauge.errors import DataError
-from rankgauge.experiments.rows import Row, rows_of
+from rankgauge.experiments.rows import Row, on_common_queries, rows_of
+from rankgauge.model.ranked import Floats
 from rankgauge.stats.agreement import kendall_tau
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Kendall's tau-b of two measures or of two systems (None where one of them is constant)."""
+    """Kendall's tau-b of two measures or of two systems, better scores first; None where one of them is constant."""
 
     kind: Literal["measures", "systems"]
     a: str
@@ -65,7 +66,7 @@ def changes_of(comparison: Comparison, n: int = 10) -> list[Changes]:
     found = []
     for j, measure in enumerate(comparison.measures):
         for a, b in comparison.pairs:
-            first, second = comparison.systems[a], comparison.systems[b]
+            first, second = comparison.compared[a], comparison.compared[b]
             both = first.counted[:, j] & second.counted[:, j]
             difference = np.where(both, second.values[:, j] - first.values[:, j], 0.0)
             gain = -difference if measure.lower_is_better else difference
@@ -98,31 +99,40 @@ def slices_of(comparison: Comparison) -> list[Slice]:
     names = sorted({tag for own in tags.values() for tag in own})
     among = {tag: np.array([tag in tags.get(str(query), ()) for query in comparison.queries]) for tag in names}
     settings = comparison.settings
-    rows = rows_of(comparison.measures, comparison.systems, comparison.pairs, settings, slices=among)
+    rows = rows_of(comparison.measures, comparison.compared, comparison.pairs, settings, slices=among)
     per_tag = len(comparison.measures) * len(comparison.pairs)
     return [Slice(names[i // per_tag], row) for i, row in enumerate(rows)]
 
 
 def agreement_of(comparison: Comparison) -> list[Agreement]:
     """Do the measures order the systems alike, and do the systems find the same queries hard?"""
-    found = []
-    names, systems = [measure.name for measure in comparison.measures], list(comparison.systems.values())
-    means = np.array([[s.values[s.counted[:, j], j].mean() for j in range(len(names))] for s in systems])
-    for i in range(len(names)):
-        for j in range(i + 1, len(names)):
-            if len(systems) >= 3:
-                found.append(
-                    Agreement("measures", names[i], names[j], "systems", "", kendall_tau(means[:, i], means[:, j]))
-                )
-                continue
-            for system in systems:
+    found: list[Agreement] = []
+    names, signs = [m.name for m in comparison.measures], [-1 if m.lower_is_better else 1 for m in comparison.measures]
+    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
+    if len(comparison.systems) >= 3:
+        means = [sign * _means(comparison, j) for j, sign in enumerate(signs)]
+        found += [
+            Agreement("measures", names[i], names[j], "systems", "", kendall_tau(means[i], means[j])) for i, j in pairs
+        ]
+    else:
+        for i, j in pairs:
+            for system in comparison.compared.values():
                 both = system.counted[:, i] & system.counted[:, j]
-                tau = kendall_tau(system.values[both, i], system.values[both, j])
+                tau = kendall_tau(signs[i] * system.values[both, i], signs[j] * system.values[both, j])
                 found.append(Agreement("measures", names[i], names[j], "queries", system.name, tau))
     for j, name in enumerate(names):
         for a, b in comparison.pairs:
-            first, second = comparison.systems[a], comparison.systems[b]
+            first, second = comparison.compared[a], comparison.compared[b]
             both = first.counted[:, j] & second.counted[:, j]
             tau = kendall_tau(first.values[both, j], second.values[both, j])
             found.append(Agreement("systems", a, b, "queries", name, tau))
     return found
+
+
+def _means(comparison: Comparison, j: int) -> Floats:
+    """Means of the systems over the queries that count for all of them, without what rounding adds: equal means stay
+    equal whatever the order of the queries. Where there are no such queries, all are 0, which orders nothing."""
+    systems = on_common_queries(comparison.systems)
+    return np.array(
+        [float(f"{s.values[s.counted[:, j], j].sum() / max(1, s.counted[:, j].sum()):.12g}") for s in systems.values()]
+    )

@@ -11,15 +11,15 @@ import numpy as np
 
 from rankgauge.errors import DataError
 from rankgauge.experiments.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
-from rankgauge.experiments.rows import Row, Scored, System, rows_of
+from rankgauge.experiments.rows import Row, Scored, System, on_common_queries, rows_of
 from rankgauge.measures import Measure
 from rankgauge.measures.explanations import Language
-from rankgauge.model.ranked import Floats
+from rankgauge.model.ranked import Bools, Floats
 from rankgauge.stats.family import Settings
-from rankgauge.stats.letters import letter_display
 
 if TYPE_CHECKING:
     from rankgauge.experiments.changes import Agreement, Changes, Slice
+    from rankgauge.experiments.groups import Standing
     from rankgauge.experiments.tied_orders import TiedRanges
     from rankgauge.experiments.unjudged import Reason, UnjudgedRange
     from rankgauge.formats import RunParts
@@ -68,7 +68,11 @@ class Comparison:
         self.settings = settings.for_family(len(queries), len(measures) * len(self.pairs) * max(1, len(tags)))
         self.remarks: list[tuple[str, str]] = []
         """Warnings about how the scores came together, each in English and Chinese."""
-        self.rows = rows_of(measures, systems, self.pairs, self.settings)
+        self.all_pairs = baseline is None or len(names) == 2
+        self.compared = on_common_queries(systems) if self.all_pairs else systems
+        """The systems with the queries they are compared on: where all pairs are, those that count for every system,
+        since verdicts on different queries need not agree with any order of the systems."""
+        self.rows = rows_of(measures, self.compared, self.pairs, self.settings)
 
     @classmethod
     def of(cls, evaluations: Sequence[Evaluation], settings: Settings, **known: Any) -> Comparison:
@@ -96,26 +100,15 @@ class Comparison:
         raise KeyError(f"{measure}: {a} and {b} were not compared")
 
     @cached_property
-    def groups(self) -> dict[str, list[tuple[str, float, str]]]:
-        """For each measure the systems, best first, with their mean and letters; those that share a letter cannot be
-        told apart. Only where all pairs were compared."""
-        if self.baseline is not None and len(self.systems) > 2:
+    def groups(self) -> dict[str, list[Standing]]:
+        """For each measure the systems, best first: (system, mean, letters, ranks). Those that share a letter cannot be
+        told apart; ranks are the first and last one a system can hold. Only where all pairs were compared, and over the
+        queries that count for every system."""
+        if not self.all_pairs:
             return {}
-        shown = {}
-        for j, measure in enumerate(self.measures):
-            means = {
-                name: float(system.values[system.counted[:, j], j].mean()) if system.counted[:, j].any() else 0.0
-                for name, system in self.systems.items()
-            }
-            order = sorted(means, key=lambda name: means[name], reverse=not measure.lower_is_better)
-            apart = [
-                (order.index(row.a), order.index(row.b))
-                for row in self.rows
-                if row.measure == measure.name and row.verdict in ("better", "worse")
-            ]
-            letters = letter_display(len(order), apart)
-            shown[measure.name] = [(name, means[name], letters[i]) for i, name in enumerate(order)]
-        return shown
+        from rankgauge.experiments.groups import groups_of
+
+        return groups_of(self)
 
     def changes(self, n: int = 10) -> list[Changes]:
         """For each measure and pair the n queries that gained and the n that lost most."""
@@ -146,7 +139,9 @@ class Comparison:
         from rankgauge.experiments.unjudged import ranges_and_reasons
 
         first = self.evaluations[0]
-        return ranges_and_reasons(self.qrels, self._opened(), first.measures, first.contract, self.pairs)
+        return ranges_and_reasons(
+            self.qrels, self._opened(), first.measures, first.contract, self.pairs, self._common()
+        )
 
     @cached_property
     def tied(self) -> TiedRanges:
@@ -156,7 +151,14 @@ class Comparison:
         if self.qrels is None or not self.evaluations:
             return TiedRanges([], [], [])
         first = self.evaluations[0]
-        return tied_ranges(self.qrels, self._opened(), first.measures, first.contract, self.pairs)
+        return tied_ranges(self.qrels, self._opened(), first.measures, first.contract, self.pairs, self._common())
+
+    def _common(self) -> dict[str, Bools]:
+        """The queries of all pairs, by measure; none where each pair has its own."""
+        if not self.all_pairs:
+            return {}
+        counted = next(iter(self.compared.values())).counted
+        return {measure.name: counted[:, j] for j, measure in enumerate(self.measures)}
 
     def _opened(self) -> dict[str, Run | RunParts]:
         return {evaluation.name: self.open_run(evaluation.name) for evaluation in self.evaluations}
@@ -249,7 +251,7 @@ def compare_scores(
 ) -> Comparison:
     """Compare per-query scores from elsewhere: one list for each system, entry i of each about the same query.
 
-    A missing score (None or NaN) leaves that query out of the pairs it belongs to.
+    A missing score (None or NaN) leaves that query out: of all pairs, or with a baseline of the pairs it belongs to.
     """
     settings = Settings.of(test, correction, alpha, margin, seed, samples)
     vectors: dict[str, Floats] = {}

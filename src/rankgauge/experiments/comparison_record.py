@@ -58,10 +58,7 @@ def comparison_record(
             "family": sum(row.p_value is not None for row in comparison.rows),
         },
         "rows": [_row(row) for row in comparison.rows],
-        "groups": {
-            measure: [{"system": name, "mean": mean, "letters": letters} for name, mean, letters in entries]
-            for measure, entries in comparison.groups.items()
-        },
+        "groups": {measure: [own._asdict() for own in entries] for measure, entries in comparison.groups.items()},
         "changes": [asdict(entry) for entry in changes],
         "slices": [{"tag": part.tag, **_row(part.row)} for part in comparison.slices] if slices else [],
         "agreement": {

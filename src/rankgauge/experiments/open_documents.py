@@ -78,8 +78,16 @@ def _has_ties(rows: TopRows, contract: Contract) -> bool:
 class Pool:
     """Lists of several runs, each read once, with their unjudged documents numbered by query and id."""
 
-    def __init__(self, qrels: Qrels, runs: Mapping[str, Any], measures: Sequence[Measure], contract: Contract) -> None:
-        self._contract = contract
+    def __init__(
+        self,
+        qrels: Qrels,
+        runs: Mapping[str, Any],
+        measures: Sequence[Measure],
+        contract: Contract,
+        among: Mapping[str, Bools] | None = None,
+    ) -> None:
+        """`among` names the queries that may count, by measure; all of them where it does not."""
+        self._contract, self._among = contract, among or {}
         depths = [_depth(measure) for measure in measures]
         expected = contract.ties == "expected"
         deepest = None if expected or None in depths else max(depth for depth in depths if depth is not None)
@@ -123,6 +131,7 @@ class Pool:
         if key not in self._scores:
             ranked = self._ranked[name]
             counted = counted_queries(ranked, [measure], self._contract)[:, 0]
+            counted &= self._among.get(str(measure), True)
             self._scores[key] = (score_queries(ranked, [measure])[0][:, 0], counted)
         return self._scores[key]
 

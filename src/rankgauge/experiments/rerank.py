@@ -1,7 +1,7 @@
 """Before and after a reranker: what the candidates allowed, and what the order made of it.
 
-A reranker can only reorder its candidates. The ceiling is the score of the best order of the first stage's whole list;
-what lies between the ceiling and a perfect list was lost before the reranker saw anything:
+A reranker can only reorder its candidates, and leave some out. The ceiling is the greatest score of any such list; what
+lies between the ceiling and a perfect list was lost before the reranker saw anything:
 
     before <= after <= ceiling <= perfect        (a reranker may also do harm: after < before)
 """
@@ -16,7 +16,8 @@ import numpy as np
 from rankgauge.errors import DataError
 from rankgauge.measures import Law, Measure, parse_measure
 from rankgauge.measures.explanations import LANGUAGES, Language
-from rankgauge.model.ranked import RankedGrades
+from rankgauge.measures.gain import gain_of
+from rankgauge.model.ranked import Floats, RankedGrades
 
 if TYPE_CHECKING:
     from rankgauge.experiments.comparison import Comparison
@@ -64,7 +65,7 @@ class RerankRow:
     before: float
     after: float
     ceiling: float
-    """Of the best order of the candidates."""
+    """Of the best list of candidates."""
     perfect: float
     """Of the best list the judgments allow."""
 
@@ -136,17 +137,21 @@ def rerank_of(comparison: Comparison) -> Rerank:
             raise DataError(f"{measure} has no ceiling: sorting candidates by grade need not be its best order")
     contract = before.contract.with_changes(depth=None)
     candidates = match(comparison.qrels, comparison.open_run(before.name), contract).ranked
-    best, ideal = _best_order(candidates), _ideal(candidates)
+    ideal = _all_judged(candidates)
     rows = []
     for j, measure in enumerate(before.measures):
         both = before.table.counted[:, j] & after.table.counted[:, j]
+        if not both.any():
+            raise DataError(
+                f"{measure}: {before.name} and {after.name} have no query in common, so there is no ceiling"
+            )
         means = [
-            float(values[both].mean()) if both.any() else 0.0
+            float(values[both].mean())
             for values in (
                 before.table.values[:, j],
                 after.table.values[:, j],
-                measure.score(best),
-                measure.score(ideal),
+                _best_score(measure, candidates, before.contract.depth),
+                _best_score(measure, ideal, before.contract.depth),
             )
         ]
         rows.append(RerankRow(str(measure), *means))
@@ -166,24 +171,43 @@ def _recall(candidates: RankedGrades, rel: float) -> float:
     return float(measure.score(candidates)[has].mean()) if has.any() else 0.0
 
 
-def _best_order(ranked: RankedGrades) -> RankedGrades:
-    """The same documents, best grade first and unjudged ones last."""
-    order = np.lexsort((-ranked.grades, ranked.owner))
+def _best_score(measure: Measure, ranked: RankedGrades, depth: int | None) -> Floats:
+    """The greatest score that each query can get with these documents, in the best order and at the best length.
+
+    Only a few measures can be better with fewer documents: those that divide by how many were returned, and those with
+    losses. A list of the relevant documents alone is among the lengths tried.
+    """
+    best = _best_order(measure, ranked)
+    best = best if depth is None else best.limited(depth)
+    scores = measure.score(best)
+    losses = any(gain < 0 for _, gain in measure.get("gains") or ())
+    if losses or "returned" in (measure.get("over"), measure.get("ideal")):
+        longest = int(np.diff(best.starts).max(initial=0))
+        for length in range(1, min(longest, int(measure.at or longest)) + 1):
+            scores = np.maximum(scores, measure.score(best.limited(length)))
+    return scores
+
+
+def _best_order(measure: Measure, ranked: RankedGrades) -> RankedGrades:
+    """The same documents, greatest gain first; unjudged ones stand behind all but those with a loss."""
+    gains = gain_of(ranked.grades, measure) if measure.get("gains") is not None else ranked.grades
+    order = np.lexsort((-gains, ranked.owner))
     owner = ranked.owner[order]
     place = np.arange(len(order)) - ranked.starts[owner]
+    if measure.get("gains") is not None:
+        place += (gains[order] < 0) * (ranked.retrieved - np.diff(ranked.starts))[owner]
     return replace(
         ranked, above=place, tied=np.ones_like(place), grades=ranked.grades[order], subtopics=None, _cache={}
     )
 
 
-def _ideal(ranked: RankedGrades) -> RankedGrades:
-    """All judged documents, best grade first."""
-    place = np.arange(len(ranked.judged_grades)) - ranked.judged_starts[ranked.judged_owner]
+def _all_judged(ranked: RankedGrades) -> RankedGrades:
+    """Lists of all judged documents, in place of what was retrieved."""
     return replace(
         ranked,
         starts=ranked.judged_starts,
-        above=place,
-        tied=np.ones_like(place),
+        above=np.zeros(len(ranked.judged_grades), dtype=np.int64),
+        tied=np.ones(len(ranked.judged_grades), dtype=np.int64),
         grades=ranked.judged_grades,
         retrieved=np.maximum(ranked.retrieved, np.diff(ranked.judged_starts)),
         subtopics=None,

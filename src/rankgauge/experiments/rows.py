@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from rankgauge.stats.differences import Column
 from rankgauge.stats.family import Settings, Verdict, compare_columns
 from rankgauge.stats.intervals import Interval
 
-__all__ = ["Row", "Scored", "System", "another_winner", "rows_of"]
+__all__ = ["Row", "Scored", "System", "another_winner", "on_common_queries", "rows_of"]
 
 _SAME = 1e-12  # scores closer than this, beside the largest of them, are a tie: rounding, not a win
 
@@ -34,7 +34,7 @@ class Row:
     interval: Interval | None
     """At 1 - alpha, adjusted like the p-value: it excludes 0 exactly if the corrected p-value is below alpha."""
     lift: float | None
-    """Difference relative to a's mean."""
+    """Difference over the size of a's mean, so that it has the sign of the difference."""
     p_value: float | None
     p_corrected: float | None
     effect: float | None
@@ -90,6 +90,12 @@ class System:
     counted: Bools
 
 
+def on_common_queries(systems: Mapping[str, System]) -> dict[str, System]:
+    """The systems with the queries that count for every one of them."""
+    common = np.logical_and.reduce([system.counted for system in systems.values()])
+    return {name: replace(system, counted=common) for name, system in systems.items()}
+
+
 def rows_of(
     measures: Sequence[Scored],
     systems: Mapping[str, System],
@@ -127,7 +133,7 @@ def rows_of(
                 mean_b=mean_b,
                 difference=column.mean,
                 interval=result.interval,
-                lift=column.mean / mean_a if mean_a else None,
+                lift=column.mean / abs(mean_a) if mean_a else None,
                 p_value=result.p_value,
                 p_corrected=result.p_corrected,
                 effect=column.mean / column.deviation if column.deviation else (None if column.mean else 0.0),

@@ -128,10 +128,12 @@ def tied_ranges(
     measures: Sequence[Measure],
     contract: Contract,
     pairs: Sequence[tuple[str, str]] = (),
+    among: Mapping[str, Bools] | None = None,
 ) -> TiedRanges:
     """Ranges of every system and pair that has ties. Where the order given counts (`ties='given'`), nothing is tied.
 
-    A pair is compared over the queries that count for both, as long as the measure is averaged over queries.
+    A pair is compared over the queries that count for both, as long as the measure is averaged over queries; `among`
+    leaves out more of them, by measure.
     """
     usable = [measure for measure in measures if has_extremes(measure, contract)]
     left_out = [str(measure) for measure in measures if not has_extremes(measure, contract)]
@@ -150,7 +152,7 @@ def tied_ranges(
             one, two = scores[a], scores[b]
             if measure.definition.aggregate != "mean" or not (one.tied or two.tied):
                 continue
-            both = one.counted[:, j] & two.counted[:, j]
+            both = one.counted[:, j] & two.counted[:, j] & (among or {}).get(str(measure), True)
             low, high, observed = (
                 aggregate(measure, (right - left)[both, j])
                 for right, left in ((two.low, one.high), (two.high, one.low), (two.observed, one.observed))

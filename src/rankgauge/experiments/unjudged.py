@@ -18,6 +18,7 @@ from rankgauge.experiments.rows import another_winner
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
+from rankgauge.model.ranked import Bools
 
 __all__ = [
     "Reason",
@@ -98,8 +99,9 @@ def ranges_and_reasons(
     measures: Sequence[Measure],
     contract: Contract,
     pairs: Sequence[tuple[str, str]],
+    among: Mapping[str, Bools] | None = None,
 ) -> tuple[list[UnjudgedRange], dict[str, Reason]]:
-    """The ranges, and for each measure without one the reason."""
+    """The ranges, and for each measure without one the reason. `among` leaves out queries, by measure."""
     usable, reasons = split_measures(qrels, measures)
     ranges: list[UnjudgedRange] = []
     if not usable or not pairs:
@@ -108,7 +110,7 @@ def ranges_and_reasons(
     if unknown:
         raise DataError(f"there is no run named {unknown[0]!r}; there are: {', '.join(runs)}")
     try:
-        pool = Pool(qrels, {name: runs[name] for pair in pairs for name in pair}, usable, contract)
+        pool = Pool(qrels, {name: runs[name] for pair in pairs for name in pair}, usable, contract, among)
     except TiesError:
         return [], {**reasons, **{str(measure): reason_of("ties") for measure in usable}}
     for a, b in pairs:

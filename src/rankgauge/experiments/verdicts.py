@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+from rankgauge.experiments.groups import out_of_order
 from rankgauge.experiments.notes import Note, notes_of
 from rankgauge.measures.explanations import Language
 
@@ -110,8 +111,28 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "rest same": ("; equivalent on {names}", "；在 {names} 上等效"),
     "rest open": ("; on {names} it cannot be told", "；在 {names} 上无法判断"),
     "groups": (
-        "By {measure}: {groups}. Systems that share a letter cannot be told apart.",
-        "按 {measure}：{groups}。字母相同的系统无法区分。",
+        "By {measure} over {n} queries: {groups}. Systems that share a letter cannot be told apart.",
+        "按 {measure}（{n} 个查询）：{groups}。字母相同的系统无法区分。",
+    ),
+    "ranks": (
+        "By {measure} over {n} queries: {groups}. There are too many groups for letters, so the numbers are the ranks "
+        "that each system can hold: behind all that are significantly better, before all that are significantly worse.",
+        "按 {measure}（{n} 个查询）：{groups}。分组太多，无法用字母表示，因此括号内是各系统可能的名次："
+        "排在显著更好的系统之后、显著更差的系统之前。",
+    ),
+    "nothing in common": (
+        "By {measure}: no query has a score of every system, so the systems cannot be put in order.",
+        "按 {measure}：没有一个查询同时具有所有系统的得分，因此无法给系统排序。",
+    ),
+    "not in the order of means": (
+        "{measure}: some verdicts of the {test} test contradict the means, and the order of the systems follows the "
+        "verdicts",
+        "{measure}：{test} 检验的部分结论与均值的高低相反，系统次序以结论为准",
+    ),
+    "circle": (
+        "{measure}: by the {test} test some systems beat each other in a circle, so no order of the systems agrees "
+        "with all verdicts",
+        "{measure}：按 {test} 检验，部分系统循环相胜，因此没有与全部结论一致的次序",
     ),
     "baseline": (
         "Against {a} ({measure}): {better}; {worse}; {rest}.",
@@ -130,6 +151,12 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "left out": (
         "{measure}: {n} queries without a score of both {a} and {b} are left out of their comparison",
         "{measure}：{n} 个查询缺少 {a} 或 {b} 的得分，未计入比较",
+    ),
+    "left out of all": (
+        "{measure}: {n} queries without a score of every system are left out of all comparisons and groups, which are "
+        "about the other {rest}; the table of means takes each system's own queries",
+        "{measure}：{n} 个查询并非所有系统都有得分，未计入任何比较与分组，两者都基于其余 {rest} 个查询；"
+        "均值表则基于各系统自己的查询",
     ),
     "family": (
         "p-values are corrected for the {n} comparisons shown ({correction}), and each interval with its own p-value; "
@@ -226,12 +253,9 @@ def summary_of(comparison: Comparison, language: Language) -> list[str]:
     """One paragraph for two systems; for more, the groups or the standing against the baseline, by measure."""
     if len(comparison.pairs) == 1:
         return [_advice(comparison, language)]
+    if comparison.all_pairs:
+        return [_standings(comparison, measure.name, language) for measure in comparison.measures]
     paragraphs = []
-    if comparison.groups:
-        for name, entries in comparison.groups.items():
-            groups = _listed([f"{system} {mean:.4f} ({letters})" for system, mean, letters in entries], language)
-            paragraphs.append(_say("groups", language, measure=name, groups=groups))
-        return paragraphs
     alike: dict[tuple[str, ...], list[str]] = {}
     for measure in comparison.measures:
         found = tuple(row.verdict for row in comparison.rows if row.measure == measure.name)
@@ -259,6 +283,16 @@ def summary_of(comparison: Comparison, language: Language) -> list[str]:
             )
         )
     return paragraphs
+
+
+def _standings(comparison: Comparison, measure: str, language: Language) -> str:
+    """The systems in their order, with letters or ranks."""
+    found = comparison.groups.get(measure)
+    if found is None:
+        return _say("nothing in common", language, measure=measure)
+    groups = _listed([f"{own.system} {own.mean:.4f} ({own.label})" for own in found], language)
+    n = next(row.queries for row in comparison.rows if row.measure == measure)
+    return _say("groups" if found[0].letters else "ranks", language, measure=measure, groups=groups, n=n)
 
 
 def _advice(comparison: Comparison, language: Language) -> str:
@@ -358,9 +392,20 @@ def notes_of_comparison(comparison: Comparison, language: Language = "en") -> li
     counts = [row.queries for row in comparison.rows]
     if counts and 2 <= min(counts) < _FEW_QUERIES:
         say("info", "few", n=min(counts))
+    seen: dict[str, int] = {}  # queries left out of all pairs, by measure
     for row in comparison.rows:
-        if row.queries < len(comparison.queries):
-            say("warning", "left out", measure=row.measure, a=row.a, b=row.b, n=len(comparison.queries) - row.queries)
+        left = len(comparison.queries) - row.queries
+        if comparison.all_pairs and len(comparison.pairs) > 1:
+            seen[row.measure] = left
+        elif left:
+            say("warning", "left out", measure=row.measure, a=row.a, b=row.b, n=left)
+    for measure, left in seen.items():
+        if left:
+            say("warning", "left out of all", measure=measure, n=left, rest=len(comparison.queries) - left)
+        against, circle = out_of_order(comparison, measure)
+        if against or circle:
+            key = "circle" if circle else "not in the order of means"
+            say("warning", key, measure=measure, test=settings.test)
     shared: dict[tuple[Literal["info", "warning"], str, str], list[str]] = {}
     for evaluation in comparison.evaluations:
         for note in notes_of(evaluation, language):

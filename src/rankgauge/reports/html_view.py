@@ -201,8 +201,9 @@ def _settings(comparison: Record, words: Mapping[str, str]) -> str:
 
 
 def _groups(comparison: Record) -> list[dict[str, Any]]:
-    """Letters in columns of their own, so that a group reads downwards."""
+    """Letters in columns of their own, so that a group reads downwards; ranks where there are no letters."""
     found = []
+    counts = {row["measure"]: row["queries"] for row in comparison.get("rows") or []}
     for measure, entries in (comparison.get("groups") or {}).items():
         alphabet = sorted({letter for entry in entries for letter in entry["letters"]})
         rows = [
@@ -210,10 +211,11 @@ def _groups(comparison: Record) -> list[dict[str, Any]]:
                 "system": entry["system"],
                 "mean": _number(entry["mean"]),
                 "letters": [letter if letter in entry["letters"] else "" for letter in alphabet],
+                "ranks": "" if alphabet else "–".join(map(str, dict.fromkeys(entry.get("ranks") or ()))),
             }
             for entry in entries
         ]
-        found.append({"measure": measure, "rows": rows, "width": len(alphabet)})
+        found.append({"measure": measure, "rows": rows, "width": len(alphabet), "queries": counts.get(measure)})
     return found
 
 

@@ -65,7 +65,11 @@ PAGE: dict[Language, dict[str, str]] = {
         "settings_plain": "Test: {test}; correction: {correction}, family of {family}; significance level {alpha}.",
         "forest": "Differences with intervals; the band marks differences too small to matter",
         "forest_plain": "Differences with intervals",
-        "groups_hint": "Systems that share a letter could not be told apart on that measure.",
+        "groups_hint": "Systems that share a letter could not be told apart on that measure. Order, means and groups "
+        "are about the queries that all systems share.",
+        "ranks_hint": "Where the groups are too many for letters, the ranks are those a system can hold: behind all "
+        "that are significantly better, before all that are significantly worse.",
+        "ranks": "ranks",
         "mean": "mean",
         "letters": "group",
         "unjudged": "If unjudged documents were judged",
@@ -200,7 +204,9 @@ PAGE: dict[Language, dict[str, str]] = {
         "settings_plain": "检验：{test}；校正：{correction}（共 {family} 项比较）；显著性水平 {alpha}。",
         "forest": "差值与置信区间；灰色带表示可以忽略的差异",
         "forest_plain": "差值与置信区间",
-        "groups_hint": "在该指标上有相同字母的系统无法区分优劣。",
+        "groups_hint": "在该指标上有相同字母的系统无法区分优劣。次序、均值与分组都基于所有系统共有的查询。",
+        "ranks_hint": "分组太多、无法用字母表示时，给出各系统可能的名次：排在显著更好的系统之后、显著更差的系统之前。",
+        "ranks": "名次",
         "mean": "均值",
         "letters": "分组",
         "unjudged": "假如未标注的文档得到标注",

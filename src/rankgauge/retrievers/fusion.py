@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from rankgauge.errors import DataError
@@ -15,6 +16,7 @@ __all__ = ["METHODS", "NORMS", "check_weights", "fuse", "fuse_runs"]
 
 METHODS = ("rrf", "weighted")
 NORMS = ("min-max", "z-score", "none")
+_SMALL, _LARGE = 1e-290, 1e300  # products and sums of a million such terms are exact to the last digit
 
 
 def fuse(
@@ -40,18 +42,17 @@ def fuse(
     shares = check_weights(weights, len(lists), method)
     if k is not None:
         check_whole("k", k, 1)
-    parts: dict[str, list[float]] = {}
+    parts: dict[str, list[tuple[float, float]]] = {}
     for number, hits in enumerate(lists):
         _check_list(hits, f"list {number + 1}")
         weight = shares[number]
         if method == "rrf":
-            values = [weight / (rrf_k + rank) for rank in range(1, len(hits) + 1)]
+            terms = [(1.0, weight / (rrf_k + rank)) for rank in range(1, len(hits) + 1)]
         else:
-            values = [weight * value for value in _NORMALISE[norm]([float(hit.score) for hit in hits])]
-        for hit, value in zip(hits, values, strict=True):
-            parts.setdefault(hit.id, []).append(value)
-    # fsum does not depend on the order of its terms: documents with equal ranks in another order of lists tie exactly.
-    fused = [Hit(doc, math.fsum(values)) for doc, values in parts.items()]
+            terms = [(weight, value) for value in _NORMALISE[norm]([float(hit.score) for hit in hits])]
+        for hit, term in zip(hits, terms, strict=True):
+            parts.setdefault(hit.id, []).append(term)
+    fused = [Hit(doc, _summed(terms, doc)) for doc, terms in parts.items()]
     fused.sort(key=lambda hit: -hit.score)
     return fused[:k]
 
@@ -140,21 +141,40 @@ def _ranked(run: Run) -> dict[str, list[Hit]]:
     return lists
 
 
+def _summed(terms: list[tuple[float, float]], doc: str) -> float:
+    """The sum of weight * value. fsum does not depend on the order of its terms: documents with equal ranks in another
+    order of lists tie exactly. Where terms leave the range in which floats are exact, fractions take their place."""
+    products = [weight * value for weight, value in terms]
+    largest = max(map(abs, products))
+    if _SMALL < largest < _LARGE or not any(weight and value for weight, value in terms):
+        return math.fsum(products)
+    try:
+        return float(sum(Fraction(weight) * Fraction(value) for weight, value in terms))
+    except OverflowError:
+        raise DataError(
+            f"the fused score of document {doc!r} is beyond the largest number; use norm='min-max' or smaller weights"
+        ) from None
+
+
 def _min_max(scores: list[float]) -> list[float]:
     if not scores:
         return []
     low, high = min(scores), max(scores)
     if low == high:
         return [1.0] * len(scores)
+    if math.isinf(high - low):  # halves have the same shares, and their range is a number
+        scores, low, high = [score / 2 for score in scores], low / 2, high / 2
     return [(score - low) / (high - low) for score in scores]
 
 
 def _z_score(scores: list[float]) -> list[float]:
+    """Of the min-max scores, which have the same z-scores, and whose squares are neither too large nor too small."""
     if not scores or min(scores) == max(scores):
         return [0.0] * len(scores)
-    mean = math.fsum(scores) / len(scores)
-    deviation = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))
-    return [(score - mean) / deviation for score in scores]
+    shares = _min_max(scores)
+    mean = math.fsum(shares) / len(shares)
+    deviation = math.sqrt(math.fsum((share - mean) ** 2 for share in shares) / len(shares))
+    return [(share - mean) / deviation for share in shares]
 
 
 def _as_it_is(scores: list[float]) -> list[float]:
