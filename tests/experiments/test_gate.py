@@ -125,7 +125,8 @@ def test_figures_are_in_the_document() -> None:
     assert rule["values"]["needed"] > N
     assert rule["values"]["n"] == N
     assert set(rule["message"]) == {"en", "zh"}
-    assert f"{float(f'{rule["values"]["needed"]:.2g}'):.0f}" in rule["message"]["zh"]
+    needed = float(f"{rule['values']['needed']:.2g}")
+    assert f"{needed:.0f}" in rule["message"]["zh"]
     assert told["settings"]["margin"] == 0.05
 
 
