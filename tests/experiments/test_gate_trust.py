@@ -134,7 +134,6 @@ def test_a_baseline_from_the_future() -> None:
 
 def test_what_is_not_tested_is_named() -> None:
     record = made({"RR": BASE, "NumRet": BASE, "GMAP": BASE})
-    record["measures"][1]["aggregate"], record["measures"][2]["aggregate"] = "sum", "geometric"
     (remark,) = gate(record, record).remarks
     assert "no mean over the queries: NumRet, GMAP" in remark[0]
     assert "NumRet, GMAP" in remark[1]

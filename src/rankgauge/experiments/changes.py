@@ -107,7 +107,7 @@ def agreement_of(comparison: Comparison) -> list[Agreement]:
     """Do the measures order the systems alike, and do the systems find the same queries hard?"""
     found = []
     names, systems = [measure.name for measure in comparison.measures], list(comparison.systems.values())
-    means = np.array([[s.values[s.counted[:, j], j].mean() for j in range(len(names))] for s in systems])
+    means = np.array([[system.mean(j) for j in range(len(names))] for system in systems])
     for i in range(len(names)):
         for j in range(i + 1, len(names)):
             if len(systems) >= 3:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from rankgauge.errors import DataError
 from rankgauge.experiments.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
 from rankgauge.experiments.rows import Row, Scored, System, rows_of
-from rankgauge.measures import Measure
+from rankgauge.measures import Measure, find_measure
 from rankgauge.measures.explanations import Language
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.family import Settings
@@ -100,10 +101,7 @@ class Comparison:
             return {}
         shown = {}
         for j, measure in enumerate(self.measures):
-            means = {
-                name: float(system.values[system.counted[:, j], j].mean()) if system.counted[:, j].any() else 0.0
-                for name, system in self.systems.items()
-            }
+            means = {name: system.mean(j) for name, system in self.systems.items()}
             order = sorted(means, key=lambda name: means[name], reverse=not measure.lower_is_better)
             apart = [
                 (order.index(row.a), order.index(row.b))
@@ -246,8 +244,13 @@ def compare_scores(
 ) -> Comparison:
     """Compare per-query scores from elsewhere: one list for each system, entry i of each about the same query.
 
-    A missing score (None or NaN) leaves that query out of the pairs it belongs to.
+    A missing score (None or NaN) leaves that query out of the pairs it belongs to. The measure may have any name; one
+    that is known here to be no mean over queries, such as GMAP, is refused, and of one that is known to be better when
+    it is smaller, less is better.
     """
+    known_as = find_measure(measure)
+    about = Scored(measure, lower_is_better) if known_as is None else Scored.of(known_as)
+    about = replace(about, name=measure, lower_is_better=lower_is_better or about.lower_is_better, bounds=None)
     settings = Settings.of(test, correction, alpha, margin, seed, samples)
     vectors: dict[str, Floats] = {}
     for name, values in scores.items():
@@ -273,7 +276,7 @@ def compare_scores(
     known = {name: np.isfinite(vector)[:, None] for name, vector in vectors.items()}
     return Comparison(
         named,
-        [Scored(measure, lower_is_better)],
+        [about],
         {name: System(name, matrices[name], known[name]) for name in vectors},
         settings,
         baseline=baseline,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankgauge.engine.scoring import aggregate
 from rankgauge.errors import DataError
 from rankgauge.experiments.baseline import Baseline
 from rankgauge.experiments.record import tags_of
@@ -168,7 +169,7 @@ def check_target(sides: Sides, target: Target) -> Rule:
             if len(new) < 2:
                 count = "1 query" if len(new) == 1 else f"{len(new)} queries"
                 raise DataError(f"{target.text!r}: {count} in common with the baseline: that is too few")
-            value, base, n = float(new.mean()), float(old.mean()), len(new)
+            value, base, n = aggregate("mean", new), aggregate("mean", old), len(new)
             share = target.value * float(np.sign(base)) if target.relation == "share" else 0.0
             shift = target.value if target.relation == "difference" else 0.0
             interval = mean_interval(new - (1 + share) * old - shift)
@@ -216,7 +217,7 @@ def _own_mean(
         raise DataError(f"no query of this slice counts for {measure}")
     interval = mean_interval(scores)
     low, high = (None, None) if interval is None else (interval.low, interval.high)
-    return float(scores.mean()), low, high, len(scores)
+    return aggregate("mean", scores), low, high, len(scores)
 
 
 def _threshold(baseline: Baseline, measure: str) -> float:

@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankgauge.errors import RankgaugeError
-from rankgauge.measures import parse_measure
 from rankgauge.measures.explanations import Language
 from rankgauge.retrievers.answers import shortened
 from rankgauge.retrievers.reasons import translated
@@ -20,7 +18,6 @@ __all__ = [
     "front_of",
     "left_out",
     "live_notes",
-    "lower_is_better",
     "milliseconds",
     "parameters_text",
     "scored",
@@ -136,13 +133,6 @@ def milliseconds(seconds: float | None) -> str:
     return figure(None if seconds is None else 1000 * seconds)
 
 
-def lower_is_better(measure: str) -> bool:
-    try:
-        return parse_measure(measure).definition.lower_is_better
-    except RankgaugeError:  # somebody else's measure, which is not installed here
-        return False
-
-
 def front_of(points: Sequence[tuple[float, float | None]], *, lower: bool) -> list[bool]:
     """Which (quality, latency) no other one beats: none is at least as good in both and better in one."""
     sign = -1 if lower else 1
@@ -251,7 +241,7 @@ def sweep_sentences(sweep: Record, language: Language, digits: int = 4) -> list[
     if held is None:
         lines += [words["not_held"]] if len(versions) > 1 else []
     else:
-        luck = sweep["optimism"] * (-1 if lower_is_better(sweep["measure"]) else 1)
+        luck = sweep["optimism"] * (-1 if sweep.get("lower_is_better") else 1)
         key = "held" if luck >= 0.5 * 10**-digits else "held_well"
         mean = scored(held["mean"], held["interval"], digits)
         lines.append(words[key].format(mean=mean, optimism=f"{luck:.{digits}f}"))
