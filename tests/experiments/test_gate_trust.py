@@ -140,6 +140,12 @@ def test_what_is_not_tested_is_named() -> None:
     assert not gate(record, record, measures=["RR"]).remarks
 
 
+def test_records_that_disagree_about_the_direction() -> None:
+    with pytest.raises(DataError, match="of RR less is better in the record, but more in the baseline"):
+        gate(made({"RR": BASE}, lower=("RR",)), made({"RR": BASE}))
+    assert gate(made({"RR": BASE}, lower=("RR",)), made({"RR": BASE}, lower=("RR",))).accepted
+
+
 def test_errors_where_no_call_was_made() -> None:
     record = made({"RR": BASE})
     (remark,) = gate(record, record, max_errors=0).remarks

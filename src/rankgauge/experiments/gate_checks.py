@@ -59,6 +59,16 @@ class Sides:
     def about(self, measure: str) -> Mapping[str, Any]:
         return next(entry for entry in self.record["measures"] if entry["name"] == measure)
 
+    def check_direction(self, measure: str) -> None:
+        """Two records that do not agree whether more or less is better have no winner."""
+        assert self.other is not None
+        name = measure_in(self.other, measure, "the baseline")
+        theirs = next(entry for entry in self.other["measures"] if entry["name"] == name)
+        said = [bool(about.get("lower_is_better")) for about in (self.about(measure), theirs)]
+        if said[0] != said[1]:
+            better = ["less" if lower else "more" for lower in said]
+            raise DataError(f"of {measure} {better[0]} is better in the record, but {better[1]} in the baseline")
+
     def own(self, measure: str, queries: Collection[str] | None = None) -> Floats:
         """The record's counted scores, of some queries or all."""
         found = _scores(self.record, self.entry, measure)
