@@ -301,12 +301,6 @@ def test_a_sum_of_some_queries_breaks_no_limit_for_all() -> None:
     assert not [event for event in events if event.kind in ("threshold", "quality")]
 
 
-def test_a_stream_watches_no_sums() -> None:
-    watch = SystemWatch("s", Watching(stream=True))
-    watch.look(1, figures_of(record(S, ["AP", "GMAP", "NumRet"]), "s"))
-    assert set(watch.last) == {"s AP", "s errors"}
-
-
 def test_a_measure_below_zero_is_watched_as_closely() -> None:
     """A change is a share of the mean size of the scores, whatever their sign."""
     point = {f"q{i}": -20.0 for i in range(8)}

@@ -188,8 +188,6 @@ class SystemWatch:
     def _parts(self, found: Figures) -> Iterator[tuple[str, str | None, list[str]]]:
         """Each measure over all queries, then over those of each tag."""
         for measure in found.scores:
-            if self.watching.stream and found.hows.get(measure, "mean") != "mean":
-                continue  # each look has other queries, and no score of a single one says anything about the whole
             known = list(found.scores[measure]) if self.watching.stream else list(self.point.get(measure, ()))
             yield measure, None, known
             if self.watching.slices and not self.watching.stream:
