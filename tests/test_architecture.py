@@ -92,3 +92,26 @@ def test_help_needs_neither_numpy_nor_polars() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("[]")
+
+
+# Averages outside `engine` and `stats`, each of something other than the scores of queries.
+AVERAGES = {
+    "experiments/changes.py": 1,  # of a System, which asks the engine
+    "experiments/comparison.py": 1,  # the same
+    "experiments/rows.py": 1,  # the same
+    "experiments/judge_next.py": 1,  # over the labels that a document can get
+    "experiments/sweep.py": 1,  # the share of the exact search's documents
+    "monitoring/series.py": 3,  # over checks, and of a stream, which has only means
+}
+
+
+def test_queries_are_averaged_in_one_place() -> None:
+    """How the queries of a measure are put together is the measure's own matter: `engine.scoring.aggregate` does it."""
+    names, found = {"mean", "nanmean", "average", "fmean", "fsum"}, {}
+    for package in ("experiments", "history", "monitoring", "reports", "cli"):
+        for path in sorted((SOURCE / package).rglob("*.py")):
+            calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+            called = [getattr(func, "attr", getattr(func, "id", "")) for func in calls]
+            if count := sum(name in names for name in called):
+                found[str(path.relative_to(SOURCE))] = count
+    assert found == AVERAGES

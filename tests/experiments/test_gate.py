@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from rankgauge import TestSet, evaluate
+from rankgauge.engine.scoring import aggregate
 from rankgauge.errors import DataError, FormatError
 from rankgauge.experiments.baseline import baseline_of, export_baseline, load_baseline
 from rankgauge.experiments.gate import GateResult, gate
@@ -29,14 +30,16 @@ JUDGED = {"judgments": {"path": "testset.json", "sha256": "a" * 64}}
 def made(scores: dict[str, np.ndarray], name: str = "ours", *, lower: tuple[str, ...] = ()) -> dict[str, Any]:
     """A record of given per-query scores."""
     n = len(next(iter(scores.values())))
+    hows = {measure: {"NumRet": "sum", "GMAP": "geometric"}.get(measure, "mean") for measure in scores}
+    values = {measure: aggregate(hows[measure], own) for measure, own in scores.items()}
     means = {
         measure: {
-            "value": float(values.mean()),
-            "interval": {"low": float(values.mean()) - 0.05, "high": float(values.mean()) + 0.05, "level": 0.95},
+            "value": value,
+            "interval": {"low": value - 0.05, "high": value + 0.05, "level": 0.95},
             "queries": n,
             "sentence": {"en": "", "zh": ""},
         }
-        for measure, values in scores.items()
+        for measure, value in values.items()
     }
     system = {
         "name": name,
@@ -54,7 +57,7 @@ def made(scores: dict[str, np.ndarray], name: str = "ours", *, lower: tuple[str,
         "rankgauge": "0.1.0",
         "contract": {"preset": "default", "missing": "zero", "ties": "trec"},
         "measures": [
-            {"name": m, "aggregate": "mean", "formula": "", "targets": {}, "lower_is_better": m in lower}
+            {"name": m, "aggregate": hows[m], "formula": "", "targets": {}, "lower_is_better": m in lower}
             for m in scores
         ],
         "queries": [f"q{i}" for i in range(n)],
@@ -225,7 +228,6 @@ def test_missing_measures() -> None:
 
 def test_sums_are_not_tested() -> None:
     record = made({"RR": BASE, "NumRet": BASE})
-    record["measures"][1]["aggregate"] = "sum"
     assert [rule.name for rule in gate(record, record).rules] == ["RR"]
     with pytest.raises(DataError, match="no mean over queries"):
         gate(record, record, measures=["NumRet"])

@@ -134,11 +134,16 @@ def test_a_baseline_from_the_future() -> None:
 
 def test_what_is_not_tested_is_named() -> None:
     record = made({"RR": BASE, "NumRet": BASE, "GMAP": BASE})
-    record["measures"][1]["aggregate"], record["measures"][2]["aggregate"] = "sum", "geometric"
     (remark,) = gate(record, record).remarks
     assert "no mean over the queries: NumRet, GMAP" in remark[0]
     assert "NumRet, GMAP" in remark[1]
     assert not gate(record, record, measures=["RR"]).remarks
+
+
+def test_records_that_disagree_about_the_direction() -> None:
+    with pytest.raises(DataError, match="of RR less is better in the record, but more in the baseline"):
+        gate(made({"RR": BASE}, lower=("RR",)), made({"RR": BASE}))
+    assert gate(made({"RR": BASE}, lower=("RR",)), made({"RR": BASE}, lower=("RR",))).accepted
 
 
 def test_errors_where_no_call_was_made() -> None:

@@ -48,6 +48,13 @@ def test_limits(service: Workspace) -> None:
     )
 
 
+def test_a_stream_has_means_only(service: Workspace) -> None:
+    service.write_plan(measures='["nDCG@10", "GMAP", "NumRet"]', kind="stream")
+    assert faults(service) == ["measures: a stream is watched score by score, so only means can be, not GMAP, NumRet"]
+    service.write_plan(measures='["nDCG@10", "GMAP", "NumRet"]')
+    assert not load_monitor_plan(service.plan).watching.stream
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

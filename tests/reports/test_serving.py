@@ -51,7 +51,7 @@ def test_figures_and_sentences_are_in_every_form(form: str, language: Language) 
         assert [part for part in serving_parts(record, form, language=language) if part not in text] == []
         for wanted in ("2.10", "4.20", "6.30", "68.4", "1429", "87.7", words["cached"], words["recall"]):
             assert wanted in text, wanted
-        for wanted in ("no such index", "0.5500 [0.4500, 0.6500]", "0.5300 [0.4300, 0.6300]", "0.0200"):
+        for wanted in ("no such index", "0.5500 [0.4500, 0.6500]", "0.5300", "[0.4300, 0.6300]", "0.0200"):
             assert wanted in text, wanted
         assert record["systems"][1]["serving"]["notes"][language][0] in text
         assert words["comma"].join([words["best"], words["front"]]) in text
@@ -140,24 +140,27 @@ def test_one_sweep_by_its_older_name() -> None:
 
 def test_what_a_tuned_version_is_worth() -> None:
     (found,) = live_record()["sweeps"]
-    best, held, chosen, front = sweep_sentences(found, "en")
-    assert (
-        best == "Best of 6 versions of hybrid by nDCG@10: V5 (ef_search=64, index=hnsw) with 0.5500 [0.4500, 0.6500]."
-    )
-    assert "scores 0.5300 [0.4300, 0.6300]: about 0.0200 of the best version's score was luck" in held
+    best, held, interval, chosen, front = sweep_sentences(found, "en")
+    assert best == "Best of 6 versions of hybrid by nDCG@10: V5 (ef_search=64, index=hnsw) with 0.5500."
+    assert "scores 0.5300: about 0.0200 of the best version's score was luck" in held
+    assert interval.startswith("95 % confidence interval of V5's true mean")
+    assert interval.endswith(": [0.4300, 0.6300].")
+    summed = found | {"held_out": found["held_out"] | {"interval": None}}
+    assert len(sweep_sentences(summed, "en")) == 4
     assert chosen.endswith("3 × V5, 1 × V6, 1 × V4.")
     assert front.endswith("V1 (0.800 ms), V2 (1.60 ms), V4 (6.20 ms), V5 (11.8 ms).")
     assert "no luck" in sweep_sentences(found | {"optimism": -0.01}, "en")[1]
     assert "No queries were held out" in sweep_sentences(found | {"held_out": None, "optimism": None}, "en")[1]
     untimed = [version | {"p50": None, "p95": None} for version in found["versions"]]
-    assert len(sweep_sentences(found | {"versions": untimed}, "en")) == 3
+    assert len(sweep_sentences(found | {"versions": untimed}, "en")) == 4
     alone = {"versions": found["versions"][4:5], "held_out": None, "optimism": None}
-    assert len(sweep_sentences(found | alone, "zh")) == 1
+    (only,) = sweep_sentences(found | alone, "zh")
+    assert "0.5500 [0.4500, 0.6500]" in only
 
 
-def test_luck_where_lower_is_better(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankgauge.reports.serving_facts.lower_is_better", lambda measure: True)
+def test_luck_where_lower_is_better() -> None:
     (found,) = live_record()["sweeps"]
+    found = {**found, "lower_is_better": True}
     assert "about 0.0200" in sweep_sentences(found | {"optimism": -0.02}, "en")[1]
     assert "no luck" in sweep_sentences(found, "en")[1]
 

@@ -12,6 +12,7 @@ from rankgauge.engine.matching import BudgetTexts, Matched, match
 from rankgauge.errors import ContractError, DataError, MeasureError
 from rankgauge.measures import Measure
 from rankgauge.measures.gain import gain_of
+from rankgauge.measures.measure import AGGREGATES
 from rankgauge.measures.ties import sampled_orders
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
@@ -57,7 +58,7 @@ def score(
     values, sampled = score_queries(ranked, measures)
     _require_numbers(values, measures, ranked)
     counted = counted_queries(ranked, measures, contract)
-    totals = [aggregate(m, values[counted[:, j], j]) for j, m in enumerate(measures)]
+    totals = [aggregate(m.definition.aggregate, values[counted[:, j], j]) for j, m in enumerate(measures)]
     return ScoreTable(
         name=run.name,
         queries=ranked.queries,
@@ -123,9 +124,10 @@ def counted_queries(ranked: RankedGrades, measures: Sequence[Measure], contract:
     return counted
 
 
-def aggregate(measure: Measure, values: Floats) -> float:
-    """Mean, sum or geometric mean over the counted queries, whichever the measure says."""
-    how = measure.definition.aggregate
+def aggregate(how: str, values: Floats) -> float:
+    """Mean, sum or geometric mean over the counted queries: the `aggregate` of the measure, or of its record."""
+    if how not in AGGREGATES:
+        raise MeasureError(f"scores cannot be put together by {how!r}; known are: {', '.join(AGGREGATES)}")
     if how == "sum":
         return float(values.sum())
     if not len(values):

@@ -133,6 +133,4 @@ def _means(comparison: Comparison, j: int) -> Floats:
     """Means of the systems over the queries that count for all of them, without what rounding adds: equal means stay
     equal whatever the order of the queries. Where there are no such queries, all are 0, which orders nothing."""
     systems = on_common_queries(comparison.systems)
-    return np.array(
-        [float(f"{s.values[s.counted[:, j], j].sum() / max(1, s.counted[:, j].sum()):.12g}") for s in systems.values()]
-    )
+    return np.array([float(f"{system.mean(j):.12g}") for system in systems.values()])

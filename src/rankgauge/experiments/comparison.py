@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from rankgauge.errors import DataError
 from rankgauge.experiments.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
 from rankgauge.experiments.rows import Row, Scored, System, on_common_queries, rows_of
-from rankgauge.measures import Measure
+from rankgauge.measures import Measure, find_measure
 from rankgauge.measures.explanations import Language
 from rankgauge.model.ranked import Bools, Floats
 from rankgauge.stats.family import Settings
@@ -252,7 +253,12 @@ def compare_scores(
     """Compare per-query scores from elsewhere: one list for each system, entry i of each about the same query.
 
     A missing score (None or NaN) leaves that query out: of all pairs, or with a baseline of the pairs it belongs to.
+    The measure may have any name; one that is known here to be no mean over queries, such as GMAP, is refused, and of
+    one that is known to be better when it is smaller, less is better.
     """
+    known_as = find_measure(measure)
+    about = Scored(measure, lower_is_better) if known_as is None else Scored.of(known_as)
+    about = replace(about, name=measure, lower_is_better=lower_is_better or about.lower_is_better, bounds=None)
     settings = Settings.of(test, correction, alpha, margin, seed, samples)
     vectors: dict[str, Floats] = {}
     for name, values in scores.items():
@@ -278,7 +284,7 @@ def compare_scores(
     known = {name: np.isfinite(vector)[:, None] for name, vector in vectors.items()}
     return Comparison(
         named,
-        [Scored(measure, lower_is_better)],
+        [about],
         {name: System(name, matrices[name], known[name]) for name in vectors},
         settings,
         baseline=baseline,

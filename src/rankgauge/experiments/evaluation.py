@@ -14,7 +14,7 @@ import numpy as np
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
 from rankgauge.errors import ContractError, MeasureError, RankgaugeError
-from rankgauge.measures import Law, Measure, parse_measure, parse_measures
+from rankgauge.measures import Measure, parse_measure, parse_measures
 from rankgauge.measures.explanations import Language, sentence
 from rankgauge.measures.presets import find_preset
 from rankgauge.model.contract import Contract
@@ -171,10 +171,9 @@ class Evaluation:
         """95 % interval of each mean; None for sums, geometric means, and fewer than two queries."""
         table, intervals = self._table, []
         for j, measure in enumerate(self.measures):
-            definition = measure.definition
-            bounds = (0.0, 1.0) if Law.BOUNDED in definition.laws else None
             counted = table.values[table.counted[:, j], j]
-            intervals.append(mean_interval(counted, bounds=bounds) if definition.aggregate == "mean" else None)
+            averaged = measure.definition.aggregate == "mean"
+            intervals.append(mean_interval(counted, bounds=measure.bounds) if averaged else None)
         return ByMeasure(self._plan.measures, self._plan.asked, intervals)
 
     @cached_property

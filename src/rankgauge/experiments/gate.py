@@ -216,6 +216,8 @@ def _against(sides: Sides, baseline: Baseline, settings: GateRules) -> tuple[lis
             names = ", ".join(added)
             remarks.append((f"not in the baseline, so not compared: {names}", f"基线中没有，因此未比较：{names}"))
     chosen = list(dict.fromkeys(chosen))
+    for name in chosen:
+        sides.check_direction(name)
     relative = [target for target in (*settings.targets, *settings.floors) if target.relation != "absolute"]
     looked_at = dict.fromkeys([*chosen, *(target_measure(sides.record, target) for target in relative)])
     found, loud = check_missing(sides, looked_at, allowed="missing" in settings.allow)

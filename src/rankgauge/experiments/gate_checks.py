@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankgauge.engine.scoring import aggregate
 from rankgauge.errors import DataError
 from rankgauge.experiments.baseline import Baseline
 from rankgauge.experiments.record import tags_of
@@ -57,6 +58,16 @@ class Sides:
 
     def about(self, measure: str) -> Mapping[str, Any]:
         return next(entry for entry in self.record["measures"] if entry["name"] == measure)
+
+    def check_direction(self, measure: str) -> None:
+        """Two records that do not agree whether more or less is better have no winner."""
+        assert self.other is not None
+        name = measure_in(self.other, measure, "the baseline")
+        theirs = next(entry for entry in self.other["measures"] if entry["name"] == name)
+        said = [bool(about.get("lower_is_better")) for about in (self.about(measure), theirs)]
+        if said[0] != said[1]:
+            better = ["less" if lower else "more" for lower in said]
+            raise DataError(f"of {measure} {better[0]} is better in the record, but {better[1]} in the baseline")
 
     def own(self, measure: str, queries: Collection[str] | None = None) -> Floats:
         """The record's counted scores, of some queries or all."""
@@ -169,7 +180,7 @@ def check_target(sides: Sides, target: Target) -> Rule:
             if len(new) < 2:
                 count = "1 query" if len(new) == 1 else f"{len(new)} queries"
                 raise DataError(f"{target.text!r}: {count} in common with the baseline: that is too few")
-            value, base, n = float(new.mean()), float(old.mean()), len(new)
+            value, base, n = aggregate("mean", new), aggregate("mean", old), len(new)
             share = target.value * float(np.sign(base)) if target.relation == "share" else 0.0
             shift = target.value if target.relation == "difference" else 0.0
             gaps = new - (1 + share) * old - shift
@@ -219,7 +230,7 @@ def _own_mean(
         raise DataError(f"no query of this slice counts for {measure}")
     interval = mean_interval(scores)
     low, high = (None, None) if interval is None else (interval.low, interval.high)
-    return float(scores.mean()), low, high, len(scores)
+    return aggregate("mean", scores), low, high, len(scores)
 
 
 def _threshold(baseline: Baseline, measure: str) -> float:

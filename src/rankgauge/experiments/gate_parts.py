@@ -59,17 +59,23 @@ def contradictions(record: Mapping[str, Any]) -> Iterator[str]:
     names = [system["name"] for system in record["systems"]]
     if len(set(names)) < len(names):
         yield "two systems have the same name"
-    means = [measure["name"] for measure in record["measures"] if measure["aggregate"] == "mean"]
+    import numpy as np
+
+    from rankgauge.engine.scoring import aggregate  # here, for it takes numpy, which a list does without
+    from rankgauge.measures.measure import AGGREGATES
+
+    hows = {about["name"]: about["aggregate"] for about in record["measures"] if about["aggregate"] in AGGREGATES}
     for system in record["systems"]:
-        for measure in means:
+        for measure, how in hows.items():
             told, values = system["means"].get(measure), system["per_query"].get(measure)
             if told is None or not values:
                 continue
             counted = system["counted"].get(measure) or [True] * len(values)
             kept = [value for value, counts in zip(values, counted, strict=True) if counts]
-            if kept and not math.isclose(math.fsum(kept) / len(kept), told["value"], rel_tol=1e-9, abs_tol=1e-12):
-                found = f"{math.fsum(kept) / len(kept):.6g}"
-                yield f"system {system['name']!r}, {measure}: the mean is {told['value']:.6g}, its scores' {found}"
+            found = aggregate(how, np.array(kept, dtype=np.float64))
+            if kept and not math.isclose(found, told["value"], rel_tol=1e-9, abs_tol=1e-12):
+                what, said = {"geometric": "geometric mean"}.get(how, how), told["value"]
+                yield f"system {system['name']!r}, {measure}: the {what} is {said:.6g}, its scores' {found:.6g}"
 
 
 def _is_time(text: Any) -> bool:

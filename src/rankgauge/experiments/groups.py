@@ -39,7 +39,7 @@ def groups_of(comparison: Comparison) -> dict[str, list[Standing]]:
         common = next(iter(systems.values())).counted[:, j]
         if not common.any():
             continue
-        means = {name: float(system.values[common, j].sum() / common.sum()) for name, system in systems.items()}
+        means = {name: system.mean(j, common) for name, system in systems.items()}
         by_mean = sorted(means, key=lambda name: means[name], reverse=not measure.lower_is_better)
         beats = _beats(comparison, measure.name)
         order = _best_first(by_mean, beats)

@@ -113,7 +113,7 @@ def reconcile(qrels: Qrels, run: Run | RunParts, measure: str | Measure, value: 
                     choice,
                     full,
                     "graded" if graded else "all",
-                    aggregate(choice, values[mask, j]),
+                    aggregate(choice.definition.aggregate, values[mask, j]),
                     _changes(asked, choice, full, graded),
                     names,
                 )

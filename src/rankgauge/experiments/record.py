@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankgauge.engine.scoring import aggregate
 from rankgauge.errors import FormatError
 from rankgauge.experiments.notes import notes_of
 from rankgauge.measures.explanations import LANGUAGES, sentence, targets_for
@@ -19,6 +20,7 @@ from rankgauge.stats.intervals import Interval, mean_interval
 if TYPE_CHECKING:
     from rankgauge.experiments.comparison import Comparison
     from rankgauge.experiments.evaluation import Evaluation
+    from rankgauge.experiments.rows import Scored
     from rankgauge.model.judgments import Qrels
 
 __all__ = ["FORMAT", "VERSION", "check_record", "load_record", "record_of", "scores_record", "tags_of"]
@@ -61,6 +63,7 @@ def record_of(
                 "formula": measure.definition.formula,
                 "targets": targets_for(measure),
                 "lower_is_better": measure.definition.lower_is_better,
+                "bounds": measure.bounds and list(measure.bounds),
             }
             for measure in first.measures
         ],
@@ -112,10 +115,11 @@ def scores_record(
         "measures": [
             {
                 "name": measure.name,
-                "aggregate": "mean",
+                "aggregate": measure.aggregate,
                 "formula": "",
                 "targets": {},
                 "lower_is_better": measure.lower_is_better,
+                "bounds": measure.bounds and list(measure.bounds),
             }
             for measure in comparison.measures
         ],
@@ -124,7 +128,7 @@ def scores_record(
             {
                 "name": system.name,
                 "means": {
-                    measure.name: _mean(system.values[system.counted[:, j], j], measure.bounds is not None)
+                    measure.name: _mean(system.values[system.counted[:, j], j], measure)
                     for j, measure in enumerate(comparison.measures)
                 },
                 "per_query": {m.name: system.values[:, j].tolist() for j, m in enumerate(comparison.measures)},
@@ -142,9 +146,8 @@ def scores_record(
     }
 
 
-def _mean(values: Floats, bounded: bool) -> dict[str, Any]:
-    value = float(values.mean()) if len(values) else 0.0
-    interval = mean_interval(values, bounds=(0.0, 1.0) if bounded else None)
+def _mean(values: Floats, measure: Scored) -> dict[str, Any]:
+    value, interval = aggregate(measure.aggregate, values), mean_interval(values, bounds=measure.bounds)
     sentence = {"en": f"on average {value:.3f} over the queries", "zh": f"各查询平均为 {value:.3f}"}
     return {"value": value, "interval": _bounds(interval), "queries": len(values), "sentence": sentence}
 
@@ -226,7 +229,8 @@ def load_record(path: str) -> dict[str, Any]:
 
 
 def check_record(value: Any, name: str) -> dict[str, Any]:
-    """A record of a version this release reads, or a `FormatError`."""
+    """A record of a version this release reads, or a `FormatError`. Where it does not say how a measure's queries are
+    put together, or whether less is better, the usual is assumed, and the measure's entry names it under `assumed`."""
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise FormatError(name, ["this is no rankgauge record"])
     version = value.get("version")
@@ -249,6 +253,31 @@ def check_record(value: Any, name: str) -> dict[str, Any]:
                 faults.append(f"system {number} is incomplete: the record is damaged")
         if value["kind"] == "comparison" and not isinstance(value.get("comparison"), dict):
             faults.append("'comparison' is missing: the record is damaged")
+        faults += [
+            fault for number, about in enumerate(value["measures"], 1) for fault in _measure_faults(number, about)
+        ]
     if faults:
         raise FormatError(name, faults)
-    return value
+    return {**value, "measures": [_completed(about) for about in value["measures"]]}
+
+
+_STATED: dict[str, type] = {"aggregate": str, "lower_is_better": bool}
+_USUAL: dict[str, Any] = {"aggregate": "mean", "lower_is_better": False, "formula": "", "targets": {}}
+
+
+def _measure_faults(number: int, about: Any) -> Iterator[str]:
+    if not isinstance(about, dict) or not isinstance(about.get("name"), str):
+        yield f"measure {number} has no name: the record is damaged"
+        return
+    for key, kind in _STATED.items():
+        if key in about and not isinstance(about[key], kind):
+            yield f"measure {about['name']!r}: {key!r} is {about[key]!r}: the record is damaged"
+    bounds = about.get("bounds")
+    numbers = isinstance(bounds, list) and all(isinstance(end, int | float) for end in bounds)
+    if bounds is not None and not (numbers and len(bounds) == 2 and bounds[0] < bounds[1]):
+        yield f"measure {about['name']!r}: its bounds are {bounds!r}: the record is damaged"
+
+
+def _completed(about: dict[str, Any]) -> dict[str, Any]:
+    assumed = [key for key in _STATED if key not in about]
+    return {**_USUAL, **about, **({"assumed": assumed} if assumed else {})}

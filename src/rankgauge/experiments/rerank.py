@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankgauge.engine.scoring import aggregate
 from rankgauge.errors import DataError
 from rankgauge.measures import Law, Measure, parse_measure
 from rankgauge.measures.explanations import LANGUAGES, Language
@@ -146,7 +147,7 @@ def rerank_of(comparison: Comparison) -> Rerank:
                 f"{measure}: {before.name} and {after.name} have no query in common, so there is no ceiling"
             )
         means = [
-            float(values[both].mean())
+            aggregate(measure.definition.aggregate, values[both])
             for values in (
                 before.table.values[:, j],
                 after.table.values[:, j],
@@ -168,7 +169,7 @@ def rerank_of(comparison: Comparison) -> Rerank:
 def _recall(candidates: RankedGrades, rel: float) -> float:
     measure: Measure = parse_measure("R") if rel == 1.0 else parse_measure(f"R(rel={rel:g})")
     has = candidates.n_relevant(rel) > 0
-    return float(measure.score(candidates)[has].mean()) if has.any() else 0.0
+    return aggregate(measure.definition.aggregate, measure.score(candidates)[has])
 
 
 def _best_score(measure: Measure, ranked: RankedGrades, depth: int | None) -> Floats:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rankgauge.engine.scoring import aggregate
 from rankgauge.errors import MeasureError
-from rankgauge.measures import Law, Measure
+from rankgauge.measures import Measure
 from rankgauge.measures.explanations import Language
 from rankgauge.model.ranked import Bools, Floats
 from rankgauge.stats.differences import Column
@@ -64,21 +65,30 @@ def another_winner(observed: float, low: float, high: float) -> bool:
 
 @dataclass(frozen=True)
 class Scored:
-    """A measure as a comparison needs it: its name, whether less is better, and the bounds of a difference."""
+    """A measure as a comparison needs it. One that is no mean over queries cannot be compared query by query."""
 
     name: str
     lower_is_better: bool = False
     bounds: tuple[float, float] | None = None
+    """The least and greatest score of a query."""
+    aggregate: str = "mean"
+
+    def __post_init__(self) -> None:
+        if self.aggregate != "mean":
+            raise MeasureError(
+                f"{self.name} is no mean over queries, so its differences cannot be tested query by query; "
+                "compare the measure it is made of, such as AP for GMAP"
+            )
 
     @staticmethod
     def of(measure: Measure) -> Scored:
-        if measure.definition.aggregate != "mean":
-            raise MeasureError(
-                f"{measure} is no mean over queries, so its differences cannot be tested query by query; "
-                "compare the measure it is made of, such as AP for GMAP"
-            )
-        bounded = Law.BOUNDED in measure.definition.laws
-        return Scored(str(measure), measure.definition.lower_is_better, (-1.0, 1.0) if bounded else None)
+        about = measure.definition
+        return Scored(str(measure), about.lower_is_better, measure.bounds, about.aggregate)
+
+    @property
+    def widest(self) -> tuple[float, float] | None:
+        """The least and greatest difference of two scores."""
+        return None if self.bounds is None else (self.bounds[0] - self.bounds[1], self.bounds[1] - self.bounds[0])
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,10 @@ class System:
     name: str
     values: Floats
     counted: Bools
+
+    def mean(self, j: int, among: Bools | None = None) -> float:
+        """Of measure j over the queries that count, or over some of them."""
+        return aggregate("mean", self.values[self.counted[:, j] if among is None else among, j])
 
 
 def on_common_queries(systems: Mapping[str, System]) -> dict[str, System]:
@@ -113,15 +127,13 @@ def rows_of(
             both = first.counted[:, j] & second.counted[:, j] & among
             values = np.where(both, second.values[:, j] - first.values[:, j], 0.0)
             values[np.abs(values) < _SAME * max(_largest(first, j), _largest(second, j))] = 0.0
-            columns.append(Column(values, both, measures[j].bounds or _reach(first.values[:, j], second.values[:, j])))
-            limits.append(measures[j].bounds)
+            columns.append(Column(values, both, measures[j].widest or _reach(first.values[:, j], second.values[:, j])))
+            limits.append(measures[j].widest)
     found = compare_columns(columns, settings, limits)
     rows = []
     for (j, (a, b)), column, result in zip(keys, columns, found, strict=True):
         lower = measures[j].lower_is_better
-        mean_a, mean_b = (
-            float(systems[name].values[column.counted, j].sum() / column.n) if column.n else 0.0 for name in (a, b)
-        )
+        mean_a, mean_b = (systems[name].mean(j, column.counted) for name in (a, b))
         better = int((column.own < 0).sum()) if lower else int((column.own > 0).sum())
         worse = int((column.own > 0).sum()) if lower else int((column.own < 0).sum())
         rows.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ from rankgauge.errors import DataError, FormatError
 from rankgauge.experiments.comparison import Comparison, compare_scores
 from rankgauge.experiments.record import check_record
 from rankgauge.experiments.rows import Scored, System
-from rankgauge.measures import Law, parse_measure
+from rankgauge.experiments.targets import measure_in
 from rankgauge.stats.family import Settings
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def compare_stored(
 
     sources = [Source(path) for path in files]
     if all(source.head(64).lstrip()[:1] == b"{" for source in sources):
-        records = [check_record(read_json(source), source.name) for source in sources]
+        records = [read_json(source) for source in sources]
         return compare_records(records, list(files), measure=measure, force=force, baseline=baseline, **settings)
     if len(files) > 1:
         raise DataError("give one table of scores, or several records; a table and others cannot be mixed")
@@ -139,6 +139,7 @@ def compare_records(
 ) -> Comparison:
     """Compare the systems of records, query by query; `names` tell the records apart in messages."""
     chosen = Settings.of(**settings)
+    records = [check_record(record, name) for record, name in zip(records, names, strict=True)]
     forced: list[str] = []
     for record, name in zip(records, names, strict=True):
         if not record["queries"]:
@@ -150,29 +151,20 @@ def compare_records(
                 "quantity; score both alike, or compare them all the same with --force (force=True)"
             )
         forced += faults
-    shared = [m["name"] for m in records[0]["measures"] if all(_has(record, m["name"]) for record in records)]
+    known = [m["name"] for m in records[0]["measures"]]
     if measure is not None:
-        shared = [name for name in shared if name == measure or name == str(parse_measure(measure))]
+        known = [measure_in(record, measure, name) for record, name in zip(records, names, strict=True)][:1]
+    shared = [name for name in known if all(_about(record, name) is not None for record in records)]
     if not shared:
         raise DataError(f"the records have no measure {measure or ''} in common".replace("  ", " "))
+    stated = {name: _stated(records, name) for name in shared}
+    averaged = [name for name in shared if stated[name]["aggregate"] == "mean"]
+    shared = averaged or shared[:1]
+    scored = [Scored(name, **stated[name]) for name in shared]
     queries = [q for q in records[0]["queries"] if all(q in set(r["queries"]) for r in records)]
     if not queries:
         raise DataError("the records have no query in common")
-    systems: dict[str, System] = {}
-    for record, file in zip(records, names, strict=True):
-        place = {query: i for i, query in enumerate(record["queries"])}
-        rows = np.array([place[query] for query in queries])
-        for entry in record["systems"]:
-            name = entry["name"] if entry["name"] not in systems else f"{entry['name']} ({file})"
-            if name in systems:
-                raise DataError(f"two systems are named {name!r}")
-            values = np.array([entry["per_query"][m] for m in shared], dtype=np.float64).T[rows]
-            counted = np.array(
-                [entry["counted"].get(m) or [True] * len(record["queries"]) for m in shared], dtype=bool
-            ).T[rows]
-            systems[name] = System(name, values, counted)
-    lower = {m["name"]: m.get("lower_is_better", False) for m in records[0]["measures"]}
-    scored = [Scored(name, lower[name], _bounds(name)) for name in shared]
+    systems = _systems(records, names, shared, queries)
     comparison = Comparison(queries, scored, systems, chosen, baseline=baseline)
     if forced:
         told = "; ".join(dict.fromkeys(forced))
@@ -182,23 +174,74 @@ def compare_records(
                 f"这些记录的产生方式不同（{told}），仅因强制要求才作比较",
             )
         )
-    left = [m["name"] for m in records[0]["measures"] if m["name"] not in shared] if measure is None else []
-    if left:
-        comparison.remarks.append(
-            (f"not in all records, so left out: {', '.join(left)}", f"并非所有记录都有，未比较：{', '.join(left)}")
-        )
+    comparison.remarks += _remarks(records, known, stated, shared)
     return comparison
 
 
-def _has(record: Mapping[str, Any], measure: str) -> bool:
-    return any(m["name"] == measure for m in record["measures"])
+def _systems(
+    records: Sequence[Mapping[str, Any]], names: Sequence[str], measures: Sequence[str], queries: Sequence[str]
+) -> dict[str, System]:
+    systems: dict[str, System] = {}
+    for record, file in zip(records, names, strict=True):
+        place = {query: i for i, query in enumerate(record["queries"])}
+        rows = np.array([place[query] for query in queries])
+        for entry in record["systems"]:
+            name = entry["name"] if entry["name"] not in systems else f"{entry['name']} ({file})"
+            if name in systems:
+                raise DataError(f"two systems are named {name!r}")
+            values = np.array([entry["per_query"][m] for m in measures], dtype=np.float64).T[rows]
+            counted = np.array(
+                [entry["counted"].get(m) or [True] * len(record["queries"]) for m in measures], dtype=bool
+            ).T[rows]
+            systems[name] = System(name, values, counted)
+    return systems
 
 
-def _bounds(name: str) -> tuple[float, float] | None:
-    try:
-        return (-1.0, 1.0) if Law.BOUNDED in parse_measure(name).definition.laws else None
-    except DataError:
-        return None
+def _remarks(
+    records: Sequence[Mapping[str, Any]],
+    known: Sequence[str],
+    stated: Mapping[str, Mapping[str, Any]],
+    shared: Sequence[str],
+) -> Iterator[tuple[str, str]]:
+    """Measures that were left out, and what had to be assumed of the others."""
+    if left := ", ".join(name for name in known if name not in stated):
+        yield f"not in all records, so left out: {left}", f"并非所有记录都有，未比较：{left}"
+    if left := ", ".join(name for name in stated if name not in shared):
+        yield (
+            f"no means over queries, so left out: {left}; their values are in the records",
+            f"不是各查询的均值，未比较：{left}；其取值见各记录",
+        )
+    if alone := ", ".join(name for name in shared if not _says(records, name, "aggregate")):
+        yield (
+            f"no record says how the queries are put together, so they are averaged: {alone}",
+            f"没有记录说明如何汇总各查询，因此取均值：{alone}",
+        )
+    if alone := ", ".join(name for name in shared if not _says(records, name, "lower_is_better")):
+        yield (
+            f"no record says whether more or less is better, so more is taken as better: {alone}",
+            f"没有记录说明越大越好还是越小越好，因此按越大越好：{alone}",
+        )
+
+
+def _about(record: Mapping[str, Any], measure: str) -> Mapping[str, Any] | None:
+    return next((entry for entry in record["measures"] if entry["name"] == measure), None)
+
+
+def _says(records: Sequence[Mapping[str, Any]], measure: str, key: str) -> list[Any]:
+    """What the records themselves say of a measure."""
+    entries = [about for record in records if (about := _about(record, measure)) is not None]
+    return [about.get(key) for about in entries if key not in about.get("assumed", ())]
+
+
+def _stated(records: Sequence[Mapping[str, Any]], measure: str) -> dict[str, Any]:
+    """How a measure's queries are put together, which direction is better, and its bounds, all from the records: the
+    measure may be known only where they were made. What no record says is the usual."""
+    bounds = _says(records, measure, "bounds")
+    return {
+        "aggregate": next((how for how in _says(records, measure, "aggregate") if how != "mean"), "mean"),
+        "lower_is_better": next(iter(_says(records, measure, "lower_is_better")), False),
+        "bounds": tuple(bounds[0]) if bounds[0] is not None and all(one == bounds[0] for one in bounds) else None,
+    }
 
 
 def _differences(first: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
@@ -211,6 +254,11 @@ def _differences(first: Mapping[str, Any], other: Mapping[str, Any]) -> list[str
     judgments = [r["provenance"]["inputs"].get("judgments", {}).get("sha256") for r in (first, other)]
     if judgments[0] != judgments[1]:
         faults.append("judgments: the files differ")
+    for about in first["measures"]:
+        for key in ("aggregate", "lower_is_better"):
+            said = _says((first, other), about["name"], key)
+            if len(set(said)) > 1:
+                faults.append(f"{about['name']}: {key} {said[0]!r} and {said[1]!r}")
     if list(first["queries"]) != list(other["queries"]):
         faults.append(f"queries: {len(first['queries'])} and {len(other['queries'])}, not the same")
     return faults

@@ -1,8 +1,8 @@
 """Sweeps: settings of a system tried one by one, quality beside latency, and an honest figure for the best one.
 
 The best of many settings looks better than it is, because it is also the luckiest on these queries. So the queries are
-cut into folds; for each fold the best setting on the other queries is scored on it, and the mean of these scores is
-what tuning is worth on queries it has not seen.
+cut into folds; for each fold the best setting on the other queries is scored on it, and these scores together are what
+tuning is worth on queries it has not seen. Best is what the measure's own aggregate says, over the queries that count.
 """
 
 from __future__ import annotations
@@ -11,23 +11,25 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from rankgauge.engine.scoring import aggregate
 from rankgauge.errors import DataError
 from rankgauge.experiments.live import LiveEvaluation, askable, evaluate_retriever
 from rankgauge.experiments.live_checks import CHOICES, check_names, check_scoring, documents_of, keywords_of
 from rankgauge.experiments.systems import plain_value
 from rankgauge.experiments.trials import try_settings
-from rankgauge.measures import Law, Measure, parse_measure
-from rankgauge.model.ranked import Floats, Ints
+from rankgauge.measures import Measure, parse_measure
+from rankgauge.model.ranked import Ints
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.latency import Latency
 from rankgauge.retrievers.runner import check_calls
-from rankgauge.stats.intervals import Interval, mean_interval
+from rankgauge.stats.intervals import Interval
+from rankgauge.stats.selection import interval_of_best
 
 __all__ = ["FOLDS", "HeldOut", "Sweep", "Version", "few_queries", "settings_of", "sweep"]
 
@@ -65,7 +67,10 @@ class HeldOut:
     """The score of tuning on queries that had no part in it."""
 
     mean: float
+    """The measure's aggregate over the queries that count, each scored by the version that the other folds chose."""
     interval: Interval | None
+    """95 % confidence interval of the best version's true mean, which holds although that version was chosen as the
+    best (`stats.selection`); it is made as wide as to hold `mean` too. None for measures that are no means."""
     folds: int
     chosen: list[int]
     """The version that each fold's other queries chose."""
@@ -80,6 +85,7 @@ class Sweep:
     best: Version
     held_out: HeldOut | None
     evaluations: list[LiveEvaluation]
+    lower_is_better: bool = False
     failed: dict[str, str] = field(default_factory=dict)
     """Versions without a score, with the reason."""
 
@@ -91,6 +97,7 @@ class Sweep:
     def to_dict(self) -> dict[str, Any]:
         return {
             "measure": self.measure,
+            "lower_is_better": self.lower_is_better,
             "versions": [
                 {**asdict(version), "parameters": _written(version.parameters), "label": version.label}
                 for version in self.versions
@@ -174,18 +181,17 @@ def sweep(
     serving["corpus"] = documents_of(serving.get("corpus"))
     check_scoring(measure, {name: serving[name] for name in CHOICES if name in serving}, serving["corpus"])
     name = str(parse_measure(measure))
+    lower = parse_measure(measure).definition.lower_is_better
     tried = try_settings(factory, settings, tested, name, exact=exact or {}, progress=progress, **serving)
     found, numbers, reference = tried.found, tried.numbers, tried.reference
-    bounded = Law.BOUNDED in parse_measure(name).definition.laws
     versions = [
         _version(number, setting, live, name, reference)
         for number, setting, live in zip(numbers, [settings[n - 1] for n in numbers], found, strict=True)
     ]
-    lower = parse_measure(name).definition.lower_is_better
     versions = _with_front(versions, lower)
-    scores = np.stack([live.table.values[:, 0] for live in found])
-    best = versions[_best(scores, lower)]
-    return Sweep(name, versions, best, _held_out(scores, numbers, folds, seed, bounded, lower), found, tried.failed)
+    best = _best([live.mean[name] if live.table.counted.any() else math.nan for live in found], lower)
+    held = _held_out(found, best, numbers, folds, seed)
+    return Sweep(name, versions, versions[best], held, found, lower, tried.failed)
 
 
 def few_queries(folds: int, queries: int) -> str:
@@ -224,9 +230,10 @@ def _overlap(live: LiveEvaluation, reference: LiveEvaluation) -> float:
     return float(np.mean(shares)) if shares else 0.0
 
 
-def _best(scores: Floats, lower: bool) -> int:
-    means = scores.mean(axis=1)
-    return int(means.argmin() if lower else means.argmax())
+def _best(figures: Sequence[float], lower: bool) -> int:
+    """The first of the best. NaN, the figure of a version of which no query counts, is never better than a number."""
+    goodness = -np.array(figures) if lower else np.array(figures)
+    return int(np.nan_to_num(goodness, nan=-math.inf).argmax())
 
 
 def _with_front(versions: list[Version], lower: bool) -> list[Version]:
@@ -249,15 +256,26 @@ def _folds(n: int, folds: int, seed: int) -> Iterator[Ints]:
     yield from np.array_split(order, folds)
 
 
-def _held_out(scores: Floats, numbers: list[int], folds: int, seed: int, bounded: bool, lower: bool) -> HeldOut | None:
-    """Cross-validation; None with too few queries to hold any out."""
-    n = scores.shape[1]
-    if n < 2 * folds or len(scores) < 2:
+def _held_out(found: Sequence[LiveEvaluation], best: int, numbers: list[int], folds: int, seed: int) -> HeldOut | None:
+    """Cross-validation; None with too few queries that count to hold any out."""
+    measure = found[0].measures[0]
+    how, lower = measure.definition.aggregate, measure.definition.lower_is_better
+    values = np.stack([live.table.values[:, 0] for live in found])
+    counted = np.stack([live.table.counted[:, 0] for live in found])
+    values, counted = values[:, counted.any(axis=0)], counted[:, counted.any(axis=0)]
+    n = values.shape[1]
+    if n < 2 * folds or len(values) < 2:
         return None
-    held, chosen = np.zeros(n), []
+    held, counts, chosen = np.zeros(n), np.zeros(n, dtype=bool), []
     for part in _folds(n, folds, seed):
-        others = np.setdiff1d(np.arange(n), part)
-        best = _best(scores[:, others], lower)
-        chosen.append(numbers[best])
-        held[part] = scores[best, part]
-    return HeldOut(float(held.mean()), mean_interval(held, bounds=(0.0, 1.0) if bounded else None), folds, chosen)
+        others = counted & ~np.isin(np.arange(n), part)
+        rows = [row[among] for row, among in zip(values, others, strict=True)]
+        choice = _best([aggregate(how, row) if len(row) else math.nan for row in rows], lower)
+        chosen.append(numbers[choice])
+        held[part], counts[part] = values[choice, part], counted[choice, part]
+    mean, interval = aggregate(how, held[counts]), None
+    if how == "mean":
+        interval = interval_of_best(values, counted, best, lower_is_better=lower, bounds=measure.bounds, seed=seed)
+    if interval is not None:
+        interval = replace(interval, low=min(interval.low, mean), high=max(interval.high, mean))
+    return HeldOut(mean, interval, folds, chosen)

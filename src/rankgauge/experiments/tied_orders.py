@@ -142,19 +142,20 @@ def tied_ranges(
     scores = {name: _scores(qrels, read_run(run, name), usable, contract) for name, run in runs.items()}
     systems, rows = [], []
     for j, measure in enumerate(usable):
+        how = measure.definition.aggregate
         for name, own in scores.items():
             if own.tied:
                 kinds = (own.low, own.expected, own.high, own.observed)
-                low, expected, high, observed = (aggregate(measure, kind[own.counted[:, j], j]) for kind in kinds)
+                low, expected, high, observed = (aggregate(how, kind[own.counted[:, j], j]) for kind in kinds)
                 sampled = str(measure) in own.sampled
                 systems.append(TiedScore(str(measure), name, low, expected, high, observed, sampled))
         for a, b in pairs:
             one, two = scores[a], scores[b]
-            if measure.definition.aggregate != "mean" or not (one.tied or two.tied):
+            if how != "mean" or not (one.tied or two.tied):
                 continue
             both = one.counted[:, j] & two.counted[:, j] & (among or {}).get(str(measure), True)
             low, high, observed = (
-                aggregate(measure, (right - left)[both, j])
+                aggregate(how, (right - left)[both, j])
                 for right, left in ((two.low, one.high), (two.high, one.low), (two.observed, one.observed))
             )
             rows.append(TiedRange(str(measure), a, b, low, high, observed))

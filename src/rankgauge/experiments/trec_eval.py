@@ -249,7 +249,7 @@ def trec_lines(qrels: Qrels, run: Run | RunParts, names: Iterable[str], flags: T
             if line.measure is None:
                 continue
             j = column[id(line.measure)]
-            total = aggregate(line.measure, values[counted[:, j], j])
+            total = aggregate(line.measure.definition.aggregate, values[counted[:, j], j])
             lines.append(_line(line.name, "all", _shown(line.measure, total)))
     return lines
 

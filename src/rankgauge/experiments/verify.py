@@ -101,6 +101,9 @@ def _recomputed(record: Mapping[str, Any], paths: Mapping[str, str]) -> list[Fin
     for system, other in zip(record["systems"], again["systems"], strict=True):
         off = list(_unlike(system, other))
         findings.append(_finding(f"scores of {system['name']}", off))
+    for about, now in zip(record["measures"], again["measures"], strict=True):
+        for key in now.keys() - about.keys():  # what this release says of a measure and the record's did not
+            del now[key]
     rest = {key: value for key, value in record.items() if key not in (*_CIRCUMSTANCES, "systems", "comparison")}
     off = [path for key, value in rest.items() for path in _unlike(value, again.get(key), key)]
     findings.append(_finding("measures, contract and queries", off))

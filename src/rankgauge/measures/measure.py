@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from rankgauge.errors import MeasureError
 from rankgauge.model.ranked import Floats, RankedGrades
 
-__all__ = ["Aggregate", "Definition", "Form", "Law", "Measure", "Parameter", "Value"]
+__all__ = ["AGGREGATES", "Aggregate", "Definition", "Form", "Law", "Measure", "Parameter", "Value"]
 
 Value = bool | int | float | str | tuple[tuple[float, float], ...] | None
 Aggregate = Literal["mean", "sum", "geometric"]
+AGGREGATES = get_args(Aggregate)
 Kernel = Callable[[RankedGrades, "Measure"], Floats]
 Form = Literal["additive", "first", "sorted", ""]
 """How a score depends on who has which grade; see `Definition.form`."""
@@ -209,6 +210,11 @@ class Measure:
             return True
         cut = ranked.limit is not None and (self.get("judged_only") or self.definition.cut_through_ties(self))
         return self.definition.ties == "exact" and not cut
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The least and greatest score of a query, where they are known."""
+        return (0.0, 1.0) if Law.BOUNDED in self.definition.laws else None
 
     @property
     def caution(self) -> str | None:

@@ -14,7 +14,7 @@ from rankgauge.errors import MeasureError
 from rankgauge.measures.measure import Definition, Measure
 from rankgauge.measures.registry import find, nearest, normal
 
-__all__ = ["parse_measure", "parse_measures"]
+__all__ = ["find_measure", "parse_measure", "parse_measures"]
 
 _CALL = re.compile(r"^\s*(?P<name>[^()@]+?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+))?\s*$", re.DOTALL)
 _TAIL = re.compile(r"^(?P<name>.*?[^\d.,_\-\s])\s*[_.\-\s]\s*(?P<at>\d*\.?\d+(?:,\d*\.?\d+)*)$")
@@ -43,6 +43,14 @@ def parse_measure(text: str | Measure) -> Measure:
     if len(found) != 1:
         raise MeasureError(f"{text!r} names {len(found)} measures; one is wanted here")
     return found[0]
+
+
+def find_measure(text: str) -> Measure | None:
+    """The measure that a text names, or None: scores from elsewhere may have any name."""
+    try:
+        return parse_measure(text)
+    except MeasureError:
+        return None
 
 
 def _parse(text: str) -> list[Measure]:

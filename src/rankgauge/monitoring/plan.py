@@ -12,6 +12,7 @@ from typing import Any
 
 from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.experiments.baseline import is_file_name, load_baseline
+from rankgauge.experiments.evaluation import make_plan
 from rankgauge.experiments.plan import RunPlan, load_plan
 from rankgauge.experiments.plan_reader import Reader
 from rankgauge.history.location import VARIABLE
@@ -144,7 +145,11 @@ def read_monitor_plan(path: str | Path, *, history: str | None = None) -> Draft:
         read.fault("monitor.lang", f"must be one of {', '.join(LANGUAGES)}, not {language!r}")
     faults += [*read.faults, *wrong]
     if run is not None:
-        unknown = {limit.figure for limit in watching.limits} - set(_figures(run))
+        measures = make_plan(run.measures, run.contract).measures
+        unknown = {limit.figure for limit in watching.limits} - {*map(str, measures), *QUANTILES}
+        sums = [str(measure) for measure in measures if measure.definition.aggregate != "mean"]
+        if watching.stream and sums:
+            faults.append(f"measures: a stream is watched score by score, so only means can be, not {', '.join(sums)}")
         faults += [f"monitor.thresholds: {figure} is not among the plan's measures" for figure in sorted(unknown)]
     plan = None
     if run is not None and not faults:
@@ -179,12 +184,6 @@ def _baseline(read: Reader, found: Mapping[str, Any], folder: Path) -> str | Non
         except RankgaugeError as error:
             read.fault("monitor.baseline", str(error))
     return named
-
-
-def _figures(run: RunPlan) -> list[str]:
-    from rankgauge.experiments.evaluation import make_plan
-
-    return [*map(str, make_plan(run.measures, run.contract).measures), *QUANTILES]
 
 
 def _watching(read: Reader, found: Mapping[str, Any]) -> Watching:

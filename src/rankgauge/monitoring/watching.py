@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
+from rankgauge.engine.scoring import aggregate
 from rankgauge.experiments.targets import holds
 from rankgauge.monitoring.series import Level, Rate, Sensitivity, Stream, Threshold
 from rankgauge.stats.sequential import Change
@@ -69,8 +70,14 @@ class Figures:
     """Seconds at p50, p95 and p99."""
     asked: int = 0
     failed: int = 0
+    hows: Mapping[str, str] = field(default_factory=dict)
+    """How the queries of a measure are put together, where they are not averaged."""
     apart: frozenset[str] = frozenset()
     """Queries whose gold documents are gone or changed: a matter of the corpus, not of the ranking."""
+
+    def aggregate(self, measure: str, scores: Iterable[float]) -> float:
+        """The measure's own aggregate of some queries' scores."""
+        return aggregate(self.hows.get(measure, "mean"), np.array(list(scores), dtype=np.float64))
 
     @property
     def fingerprint(self) -> str | None:
@@ -110,7 +117,14 @@ def figures_of(record: Mapping[str, Any], system: str, *, apart: frozenset[str] 
         }
     latency = {key: value for key, value in (serving.get("latency") or {}).items() if key in ("p50", "p95", "p99")}
     lower = frozenset(measure["name"] for measure in record["measures"] if measure.get("lower_is_better"))
-    return Figures(scores, lower, record.get("tags") or {}, latency, len(queries), len(failed), apart)
+    hows = {measure["name"]: measure["aggregate"] for measure in record["measures"] if "aggregate" in measure}
+    return Figures(scores, lower, record.get("tags") or {}, latency, len(queries), len(failed), hows, apart)
+
+
+def _unit(point: Mapping[str, float]) -> float:
+    """What a change of a query's score is a share of: 1 for scores up to 1, else their mean size."""
+    sizes = np.abs(list(point.values()))
+    return 1.0 if sizes.max() <= 1 else aggregate("mean", sizes)
 
 
 @dataclass
@@ -190,7 +204,7 @@ class SystemWatch:
             usable = [query for query in queries if query in now and query not in found.apart]
             if series is None or not usable:
                 continue
-            value = float(np.mean([now[query] for query in usable]))
+            value = found.aggregate(measure, (now[query] for query in usable))
             sign = -1.0 if measure in found.lower else 1.0
             exact = series.phase == "exact"
             if isinstance(series, Stream):
@@ -199,8 +213,8 @@ class SystemWatch:
             else:
                 assert isinstance(series, Level)
                 point = self.point[measure]
-                held = float(np.mean([point[query] for query in usable]))
-                unit = 1.0 if max(map(abs, point.values())) <= 1 else max(float(np.mean(list(point.values()))), 1e-9)
+                held = found.aggregate(measure, (point[query] for query in usable))
+                unit = _unit(point) * (len(usable) if found.hows.get(measure) == "sum" else 1)
                 change = series.look(sign * (value - held) / unit, number, same=same)
                 before = held + sign * series.centre * unit
             self.last[key] = {"value": value, "reference": before, "queries": len(usable)}
@@ -234,8 +248,9 @@ class SystemWatch:
             value = found.latency.get(limit.figure)
             scores = found.scores.get(limit.figure)
             counting = [score for query, score in (scores or {}).items() if query not in found.apart]
-            if counting:
-                value = float(np.mean(counting))
+            whole = found.hows.get(limit.figure) != "sum" or not (found.failed or found.apart)
+            if counting and whole:  # the sum of some queries says nothing about a limit for all
+                value = found.aggregate(limit.figure, counting)
             if not isinstance(series, Threshold) or value is None:
                 continue
             change = series.look(holds(value, limit.operator, limit.value), number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankgauge.measures import parse_measure
+from rankgauge.measures import find_measure
 from rankgauge.measures.explanations import TARGETS, Language, texts
 from rankgauge.reports.serving import serving_parts
 from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
@@ -153,7 +153,8 @@ def _per_query_table(record: Record, digits: int, language: Language) -> Table:
 def _trec_lines(record: Record, per_query: bool) -> list[str]:
     """trec_eval's lines under its own names where it has the measure."""
     sums, lines = _is_sum(record), []
-    printed = {name: parse_measure(name).trec_name or name for name in _names(record)}
+    known = {name: find_measure(name) for name in _names(record)}  # scores from elsewhere may have any name
+    printed = {name: (about and about.trec_name) or name for name, about in known.items()}
 
     def line(name: str, query: str, value: float) -> str:
         shown = str(round(value)) if sums[name] else f"{value:6.4f}"

@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankgauge.errors import RankgaugeError
-from rankgauge.measures import parse_measure
 from rankgauge.measures.explanations import Language
 from rankgauge.retrievers.answers import shortened
 from rankgauge.retrievers.reasons import translated
@@ -20,7 +18,6 @@ __all__ = [
     "front_of",
     "left_out",
     "live_notes",
-    "lower_is_better",
     "milliseconds",
     "parameters_text",
     "scored",
@@ -68,6 +65,8 @@ WORDS: dict[Language, dict[str, str]] = {
         "best version's score was luck.",
         "held_well": "On queries that had no part in choosing it, the chosen version scores {mean}: no luck in the "
         "choice can be seen.",
+        "held_interval": "{share} % confidence interval of {best}'s true mean, its choice as the best taken into "
+        "account: [{low}, {high}].",
         "not_held": "No queries were held out, so the best version's score is partly luck, nobody knows how much.",
         "chosen": "Chosen {folds} times, each time without one part of the queries: {votes}.",
         "on_front": "No other version is both better and faster than: {names}.",
@@ -102,6 +101,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "winner": "{system} 的 {n} 个版本按 {measure} 比较，最佳为 {best}（{parameters}），得分 {mean}。",
         "held": "在未参与选择的查询上，选出的版本得分为 {mean}：最佳版本的得分中约有 {optimism} 出于运气。",
         "held_well": "在未参与选择的查询上，选出的版本得分为 {mean}：看不出选择中有运气成分。",
+        "held_interval": "{best} 真实均值的 {share} % 置信区间（已计入“选出最佳”的影响）：[{low}, {high}]。",
         "not_held": "没有留出查询，因此最佳版本的得分中有一部分出于运气，多少不得而知。",
         "chosen": "每次去掉一份查询，共选择 {folds} 次：{votes}。",
         "on_front": "没有其他版本比它们既更好又更快：{names}。",
@@ -134,13 +134,6 @@ def figure(value: float | None) -> str:
 
 def milliseconds(seconds: float | None) -> str:
     return figure(None if seconds is None else 1000 * seconds)
-
-
-def lower_is_better(measure: str) -> bool:
-    try:
-        return parse_measure(measure).definition.lower_is_better
-    except RankgaugeError:  # somebody else's measure, which is not installed here
-        return False
 
 
 def front_of(points: Sequence[tuple[float, float | None]], *, lower: bool) -> list[bool]:
@@ -245,16 +238,19 @@ def sweep_sentences(sweep: Record, language: Language, digits: int = 4) -> list[
             measure=sweep["measure"],
             best=best["label"],
             parameters=parameters_text(best["parameters"]),
-            mean=scored(best["mean"], best["interval"], digits),
+            # The interval of the best version alone does not hold: the version was chosen because its mean was high.
+            mean=scored(best["mean"], None if len(versions) > 1 else best["interval"], digits),
         )
     ]
     if held is None:
         lines += [words["not_held"]] if len(versions) > 1 else []
     else:
-        luck = sweep["optimism"] * (-1 if lower_is_better(sweep["measure"]) else 1)
+        luck = sweep["optimism"] * (-1 if sweep.get("lower_is_better") else 1)
         key = "held" if luck >= 0.5 * 10**-digits else "held_well"
-        mean = scored(held["mean"], held["interval"], digits)
-        lines.append(words[key].format(mean=mean, optimism=f"{luck:.{digits}f}"))
+        lines.append(words[key].format(mean=f"{held['mean']:.{digits}f}", optimism=f"{luck:.{digits}f}"))
+        if bounds := held["interval"]:
+            ends = {end: f"{bounds[end]:.{digits}f}" for end in ("low", "high")}
+            lines.append(words["held_interval"].format(best=best["label"], share=f"{100 * bounds['level']:g}", **ends))
         votes = Counter(f"V{number}" for number in held["chosen"]).most_common()
         shown = words["comma"].join(f"{n} × {label}" for label, n in votes)
         lines.append(words["chosen"].format(folds=held["folds"], votes=shown))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -65,6 +66,7 @@ def share_interval(share: float, n: int, level: float) -> tuple[float, float]:
     return (0.0 if share == 0 else centre - half), (1.0 if share == 1 else centre + half)
 
 
+@lru_cache(1024)  # many means over as many queries are shown together
 def student_quantile(p: float, freedom: int) -> float:
     """The p-quantile (p > 0.5) of Student's t: a Cornish-Fisher start, then Newton steps on the exact distribution."""
     z = _normal_quantile(p)
