@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from rankgauge.engine.averaging import byte_order, mean_of
 from rankgauge.errors import DataError
 from rankgauge.experiments.rows import Row, rows_of
 from rankgauge.stats.agreement import kendall_tau
@@ -98,7 +99,9 @@ def slices_of(comparison: Comparison) -> list[Slice]:
     names = sorted({tag for own in tags.values() for tag in own})
     among = {tag: np.array([tag in tags.get(str(query), ()) for query in comparison.queries]) for tag in names}
     settings = comparison.settings
-    rows = rows_of(comparison.measures, comparison.systems, comparison.pairs, settings, slices=among)
+    rows = rows_of(
+        comparison.measures, comparison.systems, comparison.pairs, settings, comparison.queries, slices=among
+    )
     per_tag = len(comparison.measures) * len(comparison.pairs)
     return [Slice(names[i // per_tag], row) for i, row in enumerate(rows)]
 
@@ -107,7 +110,8 @@ def agreement_of(comparison: Comparison) -> list[Agreement]:
     """Do the measures order the systems alike, and do the systems find the same queries hard?"""
     found = []
     names, systems = [measure.name for measure in comparison.measures], list(comparison.systems.values())
-    means = np.array([[s.values[s.counted[:, j], j].mean() for j in range(len(names))] for s in systems])
+    order = byte_order(comparison.queries)
+    means = np.array([[mean_of(s.values[:, j], s.counted[:, j], order) for j in range(len(names))] for s in systems])
     for i in range(len(names)):
         for j in range(i + 1, len(names)):
             if len(systems) >= 3:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankgauge.engine.averaging import byte_order, mean_of
 from rankgauge.errors import DataError
 from rankgauge.experiments.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
 from rankgauge.experiments.rows import Row, Scored, System, rows_of
@@ -65,7 +66,7 @@ class Comparison:
         )
         self.remarks: list[tuple[str, str]] = []
         """Warnings about how the scores came together, each in English and Chinese."""
-        self.rows = rows_of(measures, systems, self.pairs, self.settings)
+        self.rows = rows_of(measures, systems, self.pairs, self.settings, queries)
 
     @classmethod
     def of(cls, evaluations: Sequence[Evaluation], settings: Settings, **known: Any) -> Comparison:
@@ -99,10 +100,10 @@ class Comparison:
         if self.baseline is not None and len(self.systems) > 2:
             return {}
         shown = {}
+        rows = byte_order(self.queries)
         for j, measure in enumerate(self.measures):
             means = {
-                name: float(system.values[system.counted[:, j], j].mean()) if system.counted[:, j].any() else 0.0
-                for name, system in self.systems.items()
+                name: mean_of(system.values[:, j], system.counted[:, j], rows) for name, system in self.systems.items()
             }
             order = sorted(means, key=lambda name: means[name], reverse=not measure.lower_is_better)
             apart = [
@@ -266,7 +267,7 @@ def compare_scores(
             raise DataError(f"a score of {name!r} is infinite, or larger than {_LARGEST:g}")
     if not n:
         raise DataError("there are no scores to compare")
-    named = list(queries) if queries is not None else [str(i + 1) for i in range(n)]
+    named = list(map(str, queries)) if queries is not None else [str(i + 1) for i in range(n)]
     if len(named) != n:
         raise DataError(f"there are {len(named)} queries, but {n} scores for each system")
     matrices = {name: np.nan_to_num(vector)[:, None] for name, vector in vectors.items()}

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankgauge.engine.averaging import average
 from rankgauge.errors import DataError
 from rankgauge.experiments.baseline import Baseline
 from rankgauge.experiments.record import tags_of
@@ -61,12 +62,12 @@ class Sides:
     def own(self, measure: str, queries: Collection[str] | None = None) -> Floats:
         """The record's counted scores, of some queries or all."""
         found = _scores(self.record, self.entry, measure)
-        return np.array([score for query, score in found.items() if queries is None or query in queries])
+        return np.array([found[query] for query in sorted(found) if queries is None or query in queries])
 
     def paired(self, measure: str, queries: Collection[str] | None = None) -> tuple[Floats, Floats]:
         """New and old scores of the queries that count in both."""
         new, old = self.scores(measure)
-        common = [query for query in new if query in old and (queries is None or query in queries)]
+        common = sorted(query for query in new if query in old and (queries is None or query in queries))
         return np.array([new[query] for query in common]), np.array([old[query] for query in common])
 
     def scores(self, measure: str) -> tuple[dict[str, float], dict[str, float]]:
@@ -168,7 +169,7 @@ def check_target(sides: Sides, target: Target) -> Rule:
             if len(new) < 2:
                 count = "1 query" if len(new) == 1 else f"{len(new)} queries"
                 raise DataError(f"{target.text!r}: {count} in common with the baseline: that is too few")
-            value, base, n = float(new.mean()), float(old.mean()), len(new)
+            value, base, n = average(new), average(old), len(new)
             share = target.value * float(np.sign(base)) if target.relation == "share" else 0.0
             shift = target.value if target.relation == "difference" else 0.0
             interval = mean_interval(new - (1 + share) * old - shift)
@@ -216,7 +217,7 @@ def _own_mean(
         raise DataError(f"no query of this slice counts for {measure}")
     interval = mean_interval(scores)
     low, high = (None, None) if interval is None else (interval.low, interval.high)
-    return float(scores.mean()), low, high, len(scores)
+    return average(scores), low, high, len(scores)
 
 
 def _threshold(baseline: Baseline, measure: str) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankgauge.engine.averaging import average, byte_order
 from rankgauge.errors import FormatError
 from rankgauge.experiments.notes import notes_of
 from rankgauge.measures.explanations import LANGUAGES, sentence, targets_for
@@ -106,6 +107,7 @@ def scores_record(
     comparison: Comparison, *, inputs: Mapping[str, Mapping[str, Any]] | None = None, provenance: bool = True
 ) -> dict[str, Any]:
     """The record of scores from elsewhere: there is no contract, and nothing is known of judgments."""
+    order = byte_order(comparison.queries)
     return {
         **_head("comparison"),
         "contract": None,
@@ -124,7 +126,7 @@ def scores_record(
             {
                 "name": system.name,
                 "means": {
-                    measure.name: _mean(system.values[system.counted[:, j], j], measure.bounds is not None)
+                    measure.name: _mean(system.values[order, j][system.counted[order, j]], measure.bounds is not None)
                     for j, measure in enumerate(comparison.measures)
                 },
                 "per_query": {m.name: system.values[:, j].tolist() for j, m in enumerate(comparison.measures)},
@@ -143,7 +145,7 @@ def scores_record(
 
 
 def _mean(values: Floats, bounded: bool) -> dict[str, Any]:
-    value = float(values.mean()) if len(values) else 0.0
+    value = average(values)
     interval = mean_interval(values, bounds=(0.0, 1.0) if bounded else None)
     sentence = {"en": f"on average {value:.3f} over the queries", "zh": f"各查询平均为 {value:.3f}"}
     return {"value": value, "interval": _bounds(interval), "queries": len(values), "sentence": sentence}

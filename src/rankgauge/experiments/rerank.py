@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankgauge.engine.averaging import byte_order, mean_of
 from rankgauge.errors import DataError
 from rankgauge.measures import Law, Measure, parse_measure
 from rankgauge.measures.explanations import LANGUAGES, Language
@@ -137,11 +138,12 @@ def rerank_of(comparison: Comparison) -> Rerank:
     contract = before.contract.with_changes(depth=None)
     candidates = match(comparison.qrels, comparison.open_run(before.name), contract).ranked
     best, ideal = _best_order(candidates), _ideal(candidates)
+    order = byte_order(candidates.queries)
     rows = []
     for j, measure in enumerate(before.measures):
         both = before.table.counted[:, j] & after.table.counted[:, j]
         means = [
-            float(values[both].mean()) if both.any() else 0.0
+            mean_of(values, both, order)
             for values in (
                 before.table.values[:, j],
                 after.table.values[:, j],
@@ -163,7 +165,7 @@ def rerank_of(comparison: Comparison) -> Rerank:
 def _recall(candidates: RankedGrades, rel: float) -> float:
     measure: Measure = parse_measure("R") if rel == 1.0 else parse_measure(f"R(rel={rel:g})")
     has = candidates.n_relevant(rel) > 0
-    return float(measure.score(candidates)[has].mean()) if has.any() else 0.0
+    return mean_of(measure.score(candidates), has, byte_order(candidates.queries))
 
 
 def _best_order(ranked: RankedGrades) -> RankedGrades:

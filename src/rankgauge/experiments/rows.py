@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankgauge.engine.averaging import byte_order, mean_of
 from rankgauge.errors import MeasureError
 from rankgauge.measures import Law, Measure
 from rankgauge.measures.explanations import Language
@@ -94,6 +95,7 @@ def rows_of(
     systems: Mapping[str, System],
     pairs: Sequence[tuple[str, str]],
     settings: Settings,
+    queries: Sequence[str],
     slices: Mapping[str, Bools] | None = None,
 ) -> list[Row]:
     """Rows of all measures and pairs, corrected as one family; with slices, these rows again for each slice."""
@@ -109,12 +111,11 @@ def rows_of(
             columns.append(Column(values, both))
             limits.append(measures[j].bounds)
     found = compare_columns(columns, settings, limits)
+    order = byte_order(queries)
     rows = []
     for (j, (a, b)), column, result in zip(keys, columns, found, strict=True):
         lower = measures[j].lower_is_better
-        mean_a, mean_b = (
-            float(systems[name].values[column.counted, j].sum() / column.n) if column.n else 0.0 for name in (a, b)
-        )
+        mean_a, mean_b = (mean_of(systems[name].values[:, j], column.counted, order) for name in (a, b))
         better = int((column.own < 0).sum()) if lower else int((column.own > 0).sum())
         worse = int((column.own > 0).sum()) if lower else int((column.own < 0).sum())
         rows.append(

@@ -24,6 +24,7 @@ from typing import Literal
 
 import numpy as np
 
+from rankgauge.engine.averaging import average
 from rankgauge.errors import DataError
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.differences import Column
@@ -80,7 +81,7 @@ def non_inferiority(
     n = len(new)
     if n < 2:
         raise DataError(f"{n} common {'query' if n == 1 else 'queries'}: a comparison needs at least two")
-    before, after = float(base.mean()), float(new.mean())
+    before, after = average(base), average(new)
     share = margin * float(np.sign(before))
     d = (1 + share) * base - new if lower_is_better else new - (1 - share) * base
     column = Column(d, np.ones(n, dtype=bool))
