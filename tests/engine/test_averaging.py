@@ -20,6 +20,7 @@ from rankgauge.experiments.reconcile import reconcile
 from rankgauge.experiments.record import record_of, scores_record
 from rankgauge.experiments.trec_eval import TrecEval, trec_lines
 from rankgauge.formats import load_qrels, open_run
+from rankgauge.model.text_rows import PADDING, TextRows
 from tests.oracles.cases import fast
 
 MEASURE = "AP"
@@ -46,6 +47,18 @@ def test_added_one_by_one(values: list[float]) -> None:
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=8))
 def test_byte_order(queries: list[str]) -> None:
     assert [queries[i] for i in byte_order(queries)] == sorted(queries, key=str.encode)
+
+
+@fast(100)
+@given(st.lists(st.text(st.sampled_from("ab0é文"), min_size=1, max_size=9), min_size=1, max_size=8, unique=True))
+def test_byte_order_of_ids_in_a_text(queries: list[str]) -> None:
+    encoded = [query.encode() for query in queries]
+    length = np.array([len(word) for word in encoded])
+    start = np.cumsum(length) - length
+    keys = np.zeros(len(queries), dtype=np.uint64)
+    rows = TextRows(b"".join(encoded) + bytes(PADDING), start, length, keys, start, length, keys, np.zeros(len(keys)))
+    listed = rows.queries(np.arange(len(queries)))
+    assert [listed[i] for i in byte_order(listed)] == sorted(queries, key=str.encode)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ import numpy as np
 
 from rankgauge.measures import Measure
 from rankgauge.model.ranked import Bools, Floats, Ints
+from rankgauge.model.text_rows import TextQueries
 
 __all__ = ["aggregate", "average", "byte_order", "mean_of"]
 
@@ -24,6 +25,8 @@ _FLOOR = 0.00001  # trec_eval's least value inside a geometric mean
 
 def byte_order(queries: Sequence[str]) -> Ints:
     """Rows of the queries in the order of their ids as bytes. UTF-8 keeps the order of code points, so strings do."""
+    if isinstance(queries, TextQueries) and (found := queries.byte_order()) is not None:
+        return found
     rows = np.arange(len(queries))
     if all(map(le, queries, islice(queries, 1, None))):
         return rows
