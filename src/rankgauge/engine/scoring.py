@@ -9,10 +9,10 @@ import numpy as np
 
 from rankgauge.engine.averaging import aggregate, byte_order, mean_of
 from rankgauge.engine.matching import BudgetTexts, Matched, match
+from rankgauge.engine.orders import expected_scores
 from rankgauge.errors import ContractError, DataError, MeasureError
 from rankgauge.measures import Measure
 from rankgauge.measures.gain import gain_of
-from rankgauge.measures.ties import sampled_orders
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rankgauge.formats import RunParts
 
 __all__ = ["counted_queries", "score", "score_queries"]
-
-_DRAWS = 256
 
 
 def score(
@@ -84,18 +82,18 @@ def _require_numbers(values: Floats, measures: Sequence[Measure], ranked: Ranked
     )
 
 
-def score_queries(ranked: RankedGrades, measures: Sequence[Measure]) -> tuple[Floats, list[str]]:
-    """One column for each measure, and which of them had to be sampled over tied orders."""
+def score_queries(ranked: RankedGrades, measures: Sequence[Measure]) -> tuple[Floats, dict[str, int]]:
+    """One column for each measure; and for which of them tied orders had to be drawn, for how many queries."""
     values = np.zeros((len(ranked), len(measures)))
-    sampled = [j for j, measure in enumerate(measures) if not measure.exact_over_ties(ranked)]
+    drawn: dict[str, int] = {}
     for j, measure in enumerate(measures):
-        if j not in sampled:
+        if measure.exact_over_ties(ranked):
             values[:, j] = measure.score(ranked)
-    if sampled:
-        for order in sampled_orders(ranked, _DRAWS):
-            for j in sampled:
-                values[:, j] += measures[j].score(order) / _DRAWS
-    return values, [str(measures[j]) for j in sampled]
+            continue
+        values[:, j], queries = expected_scores(ranked, measure)
+        if queries:
+            drawn[str(measure)] = queries
+    return values, drawn
 
 
 def has_relevant(ranked: RankedGrades, measure: Measure) -> Bools:

@@ -106,7 +106,7 @@ class _Scores:
     observed: Floats
     counted: Bools
     """All queries by measures."""
-    sampled: list[str]
+    sampled: Mapping[str, int]
     tied: bool
     order: Ints
     """The queries' `byte_order`."""

@@ -343,7 +343,7 @@ register(
         (REL,),
         DEPTH,
         family="overall",
-        laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO}),
+        laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.BLIND}),
     ),
     Definition(
         "NumQ",
