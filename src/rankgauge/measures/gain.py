@@ -326,7 +326,6 @@ register(
         lower_is_better=True,
         family="coverage",
         laws=frozenset({Law.BOUNDED}),
-        ties="sampled",
         relevance=False,
         source="Moffat and Zobel 2008; trec_eval 10",
     ),
