@@ -17,6 +17,7 @@ import click
 
 import rankgauge
 from rankgauge.cli.app import app
+from rankgauge.engine.orders import DRAWS, MOST_ORDERS
 from rankgauge.measures import Definition, all_definitions
 from rankgauge.measures.explanations import Language, describe, parameter_help, texts
 from rankgauge.measures.presets import PRESETS
@@ -45,7 +46,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "trec": "In trec_eval",
         "ties": "With `ties='expected'`",
         "exact": "exact",
-        "sampled": "sampled (256 orders)",
+        "orders": "exact up to {most:,} orders of a query, else the mean over {draws} drawn ones",
         "source": "Source",
         "sum": "The aggregate is a sum over queries.",
         "geometric": "The aggregate is a geometric mean over queries.",
@@ -71,7 +72,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "trec": "trec_eval 名称",
         "ties": "`ties='expected'` 时",
         "exact": "精确值",
-        "sampled": "抽样（256 种次序）",
+        "orders": "一个查询不超过 {most:,} 种次序时为精确值，更多时取抽取的 {draws} 种次序的平均",
         "source": "出处",
         "sum": "汇总时对各查询求和。",
         "geometric": "汇总时对各查询取几何平均。",
@@ -165,7 +166,7 @@ def _measure(definition: Definition, language: Language) -> Iterator[str]:
         yield item("spellings", words["comma"].join(map(_code, spellings)))
     if _trec_name(definition):
         yield item("trec", _trec_name(definition))
-    yield item("ties", words[definition.ties])
+    yield item("ties", words[definition.ties].format(most=MOST_ORDERS, draws=DRAWS))
     if definition.aggregate != "mean":
         yield f"- {words[definition.aggregate]}"
     if definition.source:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rankgauge import compare, compare_scores, evaluate, sweep
-from rankgauge.engine.scoring import aggregate
+from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError, FormatError, MeasureError
 from rankgauge.experiments.gate_parts import contradictions
 from rankgauge.experiments.record import check_record, record_of

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rankgauge import TestSet, evaluate
-from rankgauge.engine.scoring import aggregate
+from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError, FormatError
 from rankgauge.experiments.baseline import baseline_of, export_baseline, load_baseline
 from rankgauge.experiments.gate import GateResult, gate

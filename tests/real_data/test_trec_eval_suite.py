@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge.experiments.trec_eval import TrecEval, trec_lines
+from rankgauge.experiments.trec_eval import TrecEval, trec_lines, trec_measures
 from rankgauge.formats import Source, load_qrels, open_run
 from rankgauge.formats.trec import first_tag
 from tests.cli.command import run_command
@@ -70,6 +70,22 @@ def test_command_takes_trec_evals_flags(data: Path) -> None:
         folder / "results.test",
     )
     assert done.stdout == (folder / "out.test.aql").read_text()
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        (["P.5,10", "P.20"], ["P_5", "P_10", "P_20"]),
+        (["P_20", "P.10,5", "P.10"], ["P_5", "P_10", "P_20"]),
+        (["iprec_at_recall..5", "iprec_at_recall_0.10"], ["iprec_at_recall_0.10", "iprec_at_recall_0.50"]),
+        (["set_F.0.5", "set_F.2"], ["set_F_0.5", "set_F_2"]),
+        (["relstring.3", "relstring.5"], ["relstring_3", "relstring_5"]),
+        (["P", "P.7"], ["P_7"]),
+        (["P.7", "P"], ["P_7"]),
+    ],
+)
+def test_parameters_of_one_measure_are_put_together(asked: list[str], names: list[str]) -> None:
+    assert [line.name for line in trec_measures(asked, TrecEval())[0]] == names
 
 
 def test_evaluate_prints_trec_evals_lines(data: Path) -> None:

@@ -1,32 +1,28 @@
-"""Judgments, run and measures in; a score table out. The one place where queries are averaged."""
+"""Judgments, run and measures in; a score table out."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.engine.matching import BudgetTexts, Matched, match
+from rankgauge.engine.orders import expected_scores
 from rankgauge.errors import ContractError, DataError, MeasureError
 from rankgauge.measures import Measure
 from rankgauge.measures.gain import gain_of
-from rankgauge.measures.measure import AGGREGATES
-from rankgauge.measures.ties import sampled_orders
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.ranked import Bools, Floats, RankedGrades
+from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades
 from rankgauge.model.run import Run
 from rankgauge.model.scores import Coverage, ScoreTable
 
 if TYPE_CHECKING:
     from rankgauge.formats import RunParts
 
-__all__ = ["aggregate", "counted_queries", "score", "score_queries"]
-
-_FLOOR = 0.00001  # trec_eval's least value inside a geometric mean
-_DRAWS = 256
+__all__ = ["counted_queries", "score", "score_queries"]
 
 
 def score(
@@ -58,7 +54,8 @@ def score(
     values, sampled = score_queries(ranked, measures)
     _require_numbers(values, measures, ranked)
     counted = counted_queries(ranked, measures, contract)
-    totals = [aggregate(m.definition.aggregate, values[counted[:, j], j]) for j, m in enumerate(measures)]
+    order = byte_order(ranked.queries)
+    totals = [aggregate(m.definition.aggregate, values[:, j], counted[:, j], order) for j, m in enumerate(measures)]
     return ScoreTable(
         name=run.name,
         queries=ranked.queries,
@@ -69,7 +66,7 @@ def score(
         in_run=ranked.in_run,
         retrieved=ranked.retrieved,
         contract=contract,
-        coverage=_coverage(qrels, ranked, measures, matched),
+        coverage=_coverage(qrels, ranked, measures, matched, order),
         sampled=sampled,
     )
 
@@ -85,18 +82,18 @@ def _require_numbers(values: Floats, measures: Sequence[Measure], ranked: Ranked
     )
 
 
-def score_queries(ranked: RankedGrades, measures: Sequence[Measure]) -> tuple[Floats, list[str]]:
-    """One column for each measure, and which of them had to be sampled over tied orders."""
+def score_queries(ranked: RankedGrades, measures: Sequence[Measure]) -> tuple[Floats, dict[str, int]]:
+    """One column for each measure; and for which of them tied orders had to be drawn, for how many queries."""
     values = np.zeros((len(ranked), len(measures)))
-    sampled = [j for j, measure in enumerate(measures) if not measure.exact_over_ties(ranked)]
+    drawn: dict[str, int] = {}
     for j, measure in enumerate(measures):
-        if j not in sampled:
+        if measure.exact_over_ties(ranked):
             values[:, j] = measure.score(ranked)
-    if sampled:
-        for order in sampled_orders(ranked, _DRAWS):
-            for j in sampled:
-                values[:, j] += measures[j].score(order) / _DRAWS
-    return values, [str(measures[j]) for j in sampled]
+            continue
+        values[:, j], queries = expected_scores(ranked, measure)
+        if queries:
+            drawn[str(measure)] = queries
+    return values, drawn
 
 
 def has_relevant(ranked: RankedGrades, measure: Measure) -> Bools:
@@ -124,25 +121,14 @@ def counted_queries(ranked: RankedGrades, measures: Sequence[Measure], contract:
     return counted
 
 
-def aggregate(how: str, values: Floats) -> float:
-    """Mean, sum or geometric mean over the counted queries: the `aggregate` of the measure, or of its record."""
-    if how not in AGGREGATES:
-        raise MeasureError(f"scores cannot be put together by {how!r}; known are: {', '.join(AGGREGATES)}")
-    if how == "sum":
-        return float(values.sum())
-    if not len(values):
-        return 0.0
-    if how == "geometric":
-        return math.exp(float(np.log(np.maximum(values, _FLOOR)).mean()))
-    return float(values.sum() / len(values))
-
-
 def _depths(measures: Iterable[Measure]) -> list[int]:
     depths = {int(m.at) for m in measures if m.at is not None and isinstance(m.at, int)}
     return sorted({10} | {max(depths)} if depths else {10})
 
 
-def _coverage(qrels: Qrels, ranked: RankedGrades, measures: Sequence[Measure], matched: Matched) -> Coverage:
+def _coverage(
+    qrels: Qrels, ranked: RankedGrades, measures: Sequence[Measure], matched: Matched, order: Ints
+) -> Coverage:
     from rankgauge.measures import parse_measure
 
     rels = [m.get("rel") for m in measures if m.definition.relevance and m.get("rel") is not None]
@@ -151,7 +137,7 @@ def _coverage(qrels: Qrels, ranked: RankedGrades, measures: Sequence[Measure], m
     judged_at = {}
     if not qrels.only_relevant and answered.any():
         for depth in _depths(measures):
-            judged_at[depth] = float(parse_measure(f"Judged@{depth}").score(ranked)[answered].mean())
+            judged_at[depth] = aggregate("mean", parse_measure(f"Judged@{depth}").score(ranked), answered, order)
     return Coverage(
         judged_queries=len(ranked),
         run_queries=matched.run_queries,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from rankgauge.engine.averaging import byte_order
 from rankgauge.errors import DataError
 from rankgauge.experiments.rows import Row, on_common_queries, rows_of
 from rankgauge.model.ranked import Floats
@@ -99,7 +100,9 @@ def slices_of(comparison: Comparison) -> list[Slice]:
     names = sorted({tag for own in tags.values() for tag in own})
     among = {tag: np.array([tag in tags.get(str(query), ()) for query in comparison.queries]) for tag in names}
     settings = comparison.settings
-    rows = rows_of(comparison.measures, comparison.compared, comparison.pairs, settings, slices=among)
+    rows = rows_of(
+        comparison.measures, comparison.compared, comparison.pairs, settings, comparison.queries, slices=among
+    )
     per_tag = len(comparison.measures) * len(comparison.pairs)
     return [Slice(names[i // per_tag], row) for i, row in enumerate(rows)]
 
@@ -132,5 +135,5 @@ def agreement_of(comparison: Comparison) -> list[Agreement]:
 def _means(comparison: Comparison, j: int) -> Floats:
     """Means of the systems over the queries that count for all of them, without what rounding adds: equal means stay
     equal whatever the order of the queries. Where there are no such queries, all are 0, which orders nothing."""
-    systems = on_common_queries(comparison.systems)
-    return np.array([float(f"{system.mean(j):.12g}") for system in systems.values()])
+    systems, order = on_common_queries(comparison.systems), byte_order(comparison.queries)
+    return np.array([float(f"{system.mean(j, order):.12g}") for system in systems.values()])

@@ -73,7 +73,7 @@ class Comparison:
         self.compared = on_common_queries(systems) if self.all_pairs else systems
         """The systems with the queries they are compared on: where all pairs are, those that count for every system,
         since verdicts on different queries need not agree with any order of the systems."""
-        self.rows = rows_of(measures, self.compared, self.pairs, self.settings)
+        self.rows = rows_of(measures, self.compared, self.pairs, self.settings, queries)
 
     @classmethod
     def of(cls, evaluations: Sequence[Evaluation], settings: Settings, **known: Any) -> Comparison:
@@ -277,7 +277,7 @@ def compare_scores(
             raise DataError(f"a score of {name!r} is infinite, or larger than {_LARGEST:g}")
     if not n:
         raise DataError("there are no scores to compare")
-    named = list(queries) if queries is not None else [str(i + 1) for i in range(n)]
+    named = list(map(str, queries)) if queries is not None else [str(i + 1) for i in range(n)]
     if len(named) != n:
         raise DataError(f"there are {len(named)} queries, but {n} scores for each system")
     matrices = {name: np.nan_to_num(vector)[:, None] for name, vector in vectors.items()}

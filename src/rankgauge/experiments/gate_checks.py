@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankgauge.engine.scoring import aggregate
+from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError
 from rankgauge.experiments.baseline import Baseline
 from rankgauge.experiments.record import tags_of
@@ -72,12 +72,12 @@ class Sides:
     def own(self, measure: str, queries: Collection[str] | None = None) -> Floats:
         """The record's counted scores, of some queries or all."""
         found = _scores(self.record, self.entry, measure)
-        return np.array([score for query, score in found.items() if queries is None or query in queries])
+        return np.array([found[query] for query in sorted(found) if queries is None or query in queries])
 
     def paired(self, measure: str, queries: Collection[str] | None = None) -> tuple[Floats, Floats]:
         """New and old scores of the queries that count in both."""
         new, old = self.scores(measure)
-        common = [query for query in new if query in old and (queries is None or query in queries)]
+        common = sorted(query for query in new if query in old and (queries is None or query in queries))
         return np.array([new[query] for query in common]), np.array([old[query] for query in common])
 
     def scores(self, measure: str) -> tuple[dict[str, float], dict[str, float]]:

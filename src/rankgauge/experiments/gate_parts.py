@@ -61,7 +61,7 @@ def contradictions(record: Mapping[str, Any]) -> Iterator[str]:
         yield "two systems have the same name"
     import numpy as np
 
-    from rankgauge.engine.scoring import aggregate  # here, for it takes numpy, which a list does without
+    from rankgauge.engine.averaging import aggregate  # here, for it takes numpy, which a list does without
     from rankgauge.measures.measure import AGGREGATES
 
     hows = {about["name"]: about["aggregate"] for about in record["measures"] if about["aggregate"] in AGGREGATES}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from rankgauge.engine.averaging import byte_order
 from rankgauge.stats.letters import letter_display, rank_ranges
 
 if TYPE_CHECKING:
@@ -34,12 +35,13 @@ class Standing(NamedTuple):
 def groups_of(comparison: Comparison) -> dict[str, list[Standing]]:
     """The systems by measure, best first; nothing for a measure that has no query in common."""
     found = {}
+    rows = byte_order(comparison.queries)
     for j, measure in enumerate(comparison.measures):
         systems = comparison.compared
         common = next(iter(systems.values())).counted[:, j]
         if not common.any():
             continue
-        means = {name: system.mean(j, common) for name, system in systems.items()}
+        means = {name: system.mean(j, rows, common) for name, system in systems.items()}
         by_mean = sorted(means, key=lambda name: means[name], reverse=not measure.lower_is_better)
         beats = _beats(comparison, measure.name)
         order = _best_first(by_mean, beats)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from rankgauge.engine.orders import DRAWS, MOST_ORDERS, SEED
 from rankgauge.measures.explanations import Language, texts
 
 if TYPE_CHECKING:
@@ -71,9 +72,12 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "{judged} 个查询中有 {queries} 个共 {documents} 个已标注文档与其他文档同分",
     ),
     "sampled": (
-        "expected over tied orders by sampling 256 orders, not exactly: {names}",
-        "以下指标的期望由 256 次抽样得到，并非精确值：{names}",
+        "expected values over tied orders that are not exact: {names}; where more than {most} orders are possible, the "
+        "mean is over {draws} of them, drawn with seed {seed}",
+        "以下指标对同分次序的期望并非精确值：{names}；可能的次序多于 {most} 种时，"
+        "取其中 {draws} 种的平均，抽取种子为 {seed}",
     ),
+    "sampled_in": ("{name} (in {n} of {judged} queries)", "{name}（{judged} 个查询中的 {n} 个）"),
     "few": (
         "few queries ({n}): the intervals are wide and lean on the normal approximation",
         "查询较少（{n} 个）：区间较宽，且依赖正态近似",
@@ -126,7 +130,8 @@ def notes_of(evaluation: Evaluation, language: Language = "en") -> list[Note]:
         text = phrase(f"{key}_live" if evaluation.is_live and f"{key}_live" in _TEXTS else key, ties=ties)
         notes.append(Note("info" if contract.ties == "expected" else "warning", key, text))
     if evaluation.table.sampled:
-        say("info", "sampled", names=", ".join(evaluation.table.sampled))
+        drawn = [phrase("sampled_in", name=name, n=n) for name, n in evaluation.table.sampled.items()]
+        say("info", "sampled", names=", ".join(drawn), most=MOST_ORDERS, draws=DRAWS, seed=SEED)
     if 2 <= counted < _FEW_QUERIES:
         say("info", "few", n=counted)
     for measure in evaluation.measures:

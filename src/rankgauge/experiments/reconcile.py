@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.engine.matching import match
-from rankgauge.engine.scoring import aggregate, has_relevant, score_queries
+from rankgauge.engine.scoring import has_relevant, score_queries
 from rankgauge.errors import DataError, MeasureError
 from rankgauge.formats import RunParts
 from rankgauge.measures import Law, Measure, parse_measure
@@ -101,6 +102,7 @@ def reconcile(qrels: Qrels, run: Run | RunParts, measure: str | Measure, value: 
         ranked = match(qrels, run, contract).ranked
         choices = list(_measure_variants(asked, ranked))
         values, _ = score_queries(ranked, choices)
+        rows = byte_order(ranked.queries)
         for j, choice in enumerate(choices):
             for missing, no_relevant, graded in itertools.product(("zero", "skip"), ("count", "skip"), (False, True)):
                 full = contract.with_changes(missing=missing, no_relevant=no_relevant, duplicates="error")
@@ -113,7 +115,7 @@ def reconcile(qrels: Qrels, run: Run | RunParts, measure: str | Measure, value: 
                     choice,
                     full,
                     "graded" if graded else "all",
-                    aggregate(choice.definition.aggregate, values[mask, j]),
+                    aggregate(choice.definition.aggregate, values[:, j], mask, rows),
                     _changes(asked, choice, full, graded),
                     names,
                 )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.engine.scoring import aggregate
+from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.errors import FormatError
 from rankgauge.experiments.notes import notes_of
 from rankgauge.measures.explanations import LANGUAGES, sentence, targets_for
@@ -109,6 +109,7 @@ def scores_record(
     comparison: Comparison, *, inputs: Mapping[str, Mapping[str, Any]] | None = None, provenance: bool = True
 ) -> dict[str, Any]:
     """The record of scores from elsewhere: there is no contract, and nothing is known of judgments."""
+    order = byte_order(comparison.queries)
     return {
         **_head("comparison"),
         "contract": None,
@@ -128,7 +129,7 @@ def scores_record(
             {
                 "name": system.name,
                 "means": {
-                    measure.name: _mean(system.values[system.counted[:, j], j], measure)
+                    measure.name: _mean(system.values[order, j][system.counted[order, j]], measure)
                     for j, measure in enumerate(comparison.measures)
                 },
                 "per_query": {m.name: system.values[:, j].tolist() for j, m in enumerate(comparison.measures)},

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankgauge.engine.scoring import aggregate
+from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.errors import DataError
 from rankgauge.measures import Law, Measure, parse_measure
 from rankgauge.measures.explanations import LANGUAGES, Language
@@ -139,6 +139,7 @@ def rerank_of(comparison: Comparison) -> Rerank:
     contract = before.contract.with_changes(depth=None)
     candidates = match(comparison.qrels, comparison.open_run(before.name), contract).ranked
     ideal = _all_judged(candidates)
+    order = byte_order(candidates.queries)
     rows = []
     for j, measure in enumerate(before.measures):
         both = before.table.counted[:, j] & after.table.counted[:, j]
@@ -147,7 +148,7 @@ def rerank_of(comparison: Comparison) -> Rerank:
                 f"{measure}: {before.name} and {after.name} have no query in common, so there is no ceiling"
             )
         means = [
-            aggregate(measure.definition.aggregate, values[both])
+            aggregate(measure.definition.aggregate, values, both, order)
             for values in (
                 before.table.values[:, j],
                 after.table.values[:, j],
@@ -169,7 +170,8 @@ def rerank_of(comparison: Comparison) -> Rerank:
 def _recall(candidates: RankedGrades, rel: float) -> float:
     measure: Measure = parse_measure("R") if rel == 1.0 else parse_measure(f"R(rel={rel:g})")
     has = candidates.n_relevant(rel) > 0
-    return aggregate(measure.definition.aggregate, measure.score(candidates)[has])
+    scores = measure.score(candidates)
+    return aggregate(measure.definition.aggregate, scores, has, byte_order(candidates.queries))
 
 
 def _best_score(measure: Measure, ranked: RankedGrades, depth: int | None) -> Floats:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rankgauge.engine.scoring import aggregate
+from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.errors import MeasureError
 from rankgauge.measures import Measure
 from rankgauge.measures.explanations import Language
-from rankgauge.model.ranked import Bools, Floats
+from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.stats.differences import Column
 from rankgauge.stats.family import Settings, Verdict, compare_columns
 from rankgauge.stats.intervals import Interval
@@ -99,9 +99,9 @@ class System:
     values: Floats
     counted: Bools
 
-    def mean(self, j: int, among: Bools | None = None) -> float:
-        """Of measure j over the queries that count, or over some of them."""
-        return aggregate("mean", self.values[self.counted[:, j] if among is None else among, j])
+    def mean(self, j: int, order: Ints, among: Bools | None = None) -> float:
+        """Of measure j over the queries that count, or over some of them; `order` is the queries' byte order."""
+        return aggregate("mean", self.values[:, j], self.counted[:, j] if among is None else among, order)
 
 
 def on_common_queries(systems: Mapping[str, System]) -> dict[str, System]:
@@ -115,6 +115,7 @@ def rows_of(
     systems: Mapping[str, System],
     pairs: Sequence[tuple[str, str]],
     settings: Settings,
+    queries: Sequence[str],
     slices: Mapping[str, Bools] | None = None,
 ) -> list[Row]:
     """Rows of all measures and pairs, corrected as one family; with slices, these rows again for each slice."""
@@ -130,10 +131,11 @@ def rows_of(
             columns.append(Column(values, both, measures[j].widest or _reach(first.values[:, j], second.values[:, j])))
             limits.append(measures[j].widest)
     found = compare_columns(columns, settings, limits)
+    order = byte_order(queries)
     rows = []
     for (j, (a, b)), column, result in zip(keys, columns, found, strict=True):
         lower = measures[j].lower_is_better
-        mean_a, mean_b = (systems[name].mean(j, column.counted) for name in (a, b))
+        mean_a, mean_b = (systems[name].mean(j, order, column.counted) for name in (a, b))
         better = int((column.own < 0).sum()) if lower else int((column.own > 0).sum())
         worse = int((column.own > 0).sum()) if lower else int((column.own < 0).sum())
         rows.append(

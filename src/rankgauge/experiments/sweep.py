@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.engine.scoring import aggregate
+from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError
 from rankgauge.experiments.live import LiveEvaluation, askable, evaluate_retriever
 from rankgauge.experiments.live_checks import CHOICES, check_names, check_scoring, documents_of, keywords_of

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.engine.matching import match
-from rankgauge.engine.scoring import aggregate, counted_queries, score_queries
+from rankgauge.engine.scoring import counted_queries, score_queries
 from rankgauge.experiments.evaluation import read_run
 from rankgauge.experiments.rows import another_winner
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.ranked import Bools, Floats, RankedGrades
+from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades
 
 __all__ = ["TiedRange", "TiedRanges", "TiedScore", "extreme_order", "has_extremes", "tied_ranges"]
 
@@ -105,8 +106,10 @@ class _Scores:
     observed: Floats
     counted: Bools
     """All queries by measures."""
-    sampled: list[str]
+    sampled: Mapping[str, int]
     tied: bool
+    order: Ints
+    """The queries' `byte_order`."""
 
 
 def _scores(qrels: Qrels, run: Any, measures: Sequence[Measure], contract: Contract) -> _Scores:
@@ -119,7 +122,7 @@ def _scores(qrels: Qrels, run: Any, measures: Sequence[Measure], contract: Contr
     observed = expected if contract.ties == "expected" else score_queries(ranked_by(contract), measures)[0]
     low, high = (score_queries(extreme_order(open_, best=best), measures)[0] for best in (False, True))
     counted = counted_queries(open_, measures, contract)
-    return _Scores(low, expected, high, observed, counted, sampled, open_.has_ties)
+    return _Scores(low, expected, high, observed, counted, sampled, open_.has_ties, byte_order(open_.queries))
 
 
 def tied_ranges(
@@ -146,7 +149,9 @@ def tied_ranges(
         for name, own in scores.items():
             if own.tied:
                 kinds = (own.low, own.expected, own.high, own.observed)
-                low, expected, high, observed = (aggregate(how, kind[own.counted[:, j], j]) for kind in kinds)
+                low, expected, high, observed = (
+                    aggregate(how, kind[:, j], own.counted[:, j], own.order) for kind in kinds
+                )
                 sampled = str(measure) in own.sampled
                 systems.append(TiedScore(str(measure), name, low, expected, high, observed, sampled))
         for a, b in pairs:
@@ -155,7 +160,7 @@ def tied_ranges(
                 continue
             both = one.counted[:, j] & two.counted[:, j] & (among or {}).get(str(measure), True)
             low, high, observed = (
-                aggregate(how, (right - left)[both, j])
+                aggregate(how, (right - left)[:, j], both, one.order)
                 for right, left in ((two.low, one.high), (two.high, one.low), (two.observed, one.observed))
             )
             rows.append(TiedRange(str(measure), a, b, low, high, observed))

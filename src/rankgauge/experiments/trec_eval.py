@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.engine.matching import match
-from rankgauge.engine.scoring import aggregate, counted_queries, score_queries
+from rankgauge.engine.scoring import counted_queries, score_queries
 from rankgauge.errors import MeasureError
 from rankgauge.formats import RunParts
 from rankgauge.measures import Measure, parse_measure
@@ -128,8 +127,12 @@ class TrecEval:
 
 
 def trec_measures(names: Iterable[str], flags: TrecEval) -> tuple[list[TrecMeasure], bool]:
-    """The lines to print, in trec_eval's order, and whether the run's tag is among them."""
-    asked: dict[str, str] = {}
+    """The lines to print, in trec_eval's order, and whether the run's tag is among them.
+
+    Parameters of a measure that is asked for several times are put together (trec_eval takes the first ones alone);
+    they take the place of its default ones.
+    """
+    asked: dict[str, list[str]] = {}
     show_tag = False
     for text in names:
         name, parameters = _split(text)
@@ -141,11 +144,14 @@ def trec_measures(names: Iterable[str], flags: TrecEval) -> tuple[list[TrecMeasu
                 continue
             if single not in CATALOGUE:
                 raise MeasureError(f"trec_eval has no measure {single!r}; it has: {', '.join(CATALOGUE)}")
-            if parameters or single not in asked:
-                asked[single] = parameters
+            asked.setdefault(single, [])
+            if parameters and parameters not in asked[single]:
+                asked[single].append(parameters)
     lines = []
     for name in sorted(asked, key=list(CATALOGUE).index):
-        lines += _lines_of(name, asked[name], flags)
+        together = [",".join(asked[name])] if CATALOGUE[name].cuts else asked[name] or [""]
+        for parameters in together:
+            lines += _lines_of(name, parameters, flags)
     return lines, show_tag
 
 
@@ -231,9 +237,9 @@ def trec_lines(qrels: Qrels, run: Run | RunParts, names: Iterable[str], flags: T
     lines: list[str] = []
     # Version 9 counts missing topics under -c, but prints no line for them.
     all_rows = contract.missing == "zero" and flags.version != "trec_eval9"
-    rows = np.arange(len(ranked)) if all_rows else np.flatnonzero(ranked.in_run)
+    order = byte_order(ranked.queries)
     if flags.per_query:
-        for row in sorted(rows.tolist(), key=lambda i: ranked.queries[i].encode()):
+        for row in (order if all_rows else order[ranked.in_run[order]]).tolist():
             for line in wanted:
                 if line.summary_only:
                     continue
@@ -249,7 +255,7 @@ def trec_lines(qrels: Qrels, run: Run | RunParts, names: Iterable[str], flags: T
             if line.measure is None:
                 continue
             j = column[id(line.measure)]
-            total = aggregate(line.measure.definition.aggregate, values[counted[:, j], j])
+            total = aggregate(line.measure.definition.aggregate, values[:, j], counted[:, j], order)
             lines.append(_line(line.name, "all", _shown(line.measure, total)))
     return lines
 

@@ -124,8 +124,10 @@ def _points(measure: Measure) -> tuple[float, ...]:
 def average_interpolated_precision(ranked: RankedGrades, measure: Measure) -> Floats:
     rel, points = measure.get("rel"), _points(measure)
     total = ranked.n_relevant(rel)
-    sums = sum(_interpolated(ranked, rel, _recall_cut(total, level, measure.get("rule"))) for level in points)
-    return np.asarray(sums) / len(points)
+    sums = np.zeros(len(ranked))
+    for level in sorted(points, reverse=True):  # highest recall first, as trec_eval adds them
+        sums += _interpolated(ranked, rel, _recall_cut(total, level, measure.get("rule")))
+    return sums / len(points)
 
 
 _LAWS = frozenset({Law.BOUNDED, Law.MONOTONE, Law.BLIND, Law.UNJUDGED, Law.EMPTY_ZERO})

@@ -120,7 +120,8 @@ def set_f(ranked: RankedGrades, measure: Measure) -> Floats:
 
 
 def set_ap(ranked: RankedGrades, measure: Measure) -> Floats:
-    return set_precision(ranked, measure) * set_recall(ranked, measure)
+    found = hits(ranked, measure)
+    return ratio(found * found, returned(ranked, measure) * relevant_in_all(ranked, measure))
 
 
 def accuracy(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -342,7 +343,7 @@ register(
         (REL,),
         DEPTH,
         family="overall",
-        laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO}),
+        laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.BLIND}),
     ),
     Definition(
         "NumQ",

@@ -152,8 +152,8 @@ def _subtopic_recall(topic: _Topic, measure: Measure) -> float:
 
 ALPHA = Parameter("alpha", float, 0.5, "how little a subtopic seen before still gains", least=0, most=1)
 BETA = Parameter("beta", float, 0.5, "patience", least=0, most=1)
-_LAWS = frozenset({Law.BOUNDED, Law.EMPTY_ZERO})
-_GREEDY = frozenset({Law.EMPTY_ZERO})  # a list can beat the greedy ideal, and so exceed 1
+_LAWS = frozenset({Law.BOUNDED, Law.EMPTY_ZERO, Law.BLIND})
+_GREEDY = frozenset({Law.EMPTY_ZERO, Law.BLIND})  # a list can beat the greedy ideal, and so exceed 1
 
 
 def _definition(

@@ -31,8 +31,19 @@ def gain_of(grades: Floats, measure: Measure) -> Floats:
     return gains
 
 
-def _discounts(depth: int) -> Floats:
-    return 1.0 / np.log2(np.arange(2, depth + 2))
+def _logs(depth: int) -> Floats:
+    """log2(i + 1) of every rank i. Gains are divided by it, not multiplied by its inverse: so rounds trec_eval."""
+    return np.log2(np.arange(2, depth + 2))
+
+
+def _powers(p: float, depth: int) -> Floats:
+    """p^(i-1) of every rank i, each from the one before, as trec_eval rounds them."""
+    return np.cumprod(np.append(1.0, np.full(depth, p)))[:depth]
+
+
+def _one_by_one(values: Floats) -> float:
+    """Their sum, added from first to last; `ndarray.sum` adds in pairs, which can end in another last digit."""
+    return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
 
 
 def _sorted_within(values: Floats, owner: Ints) -> Floats:
@@ -53,17 +64,20 @@ def _ideal(values: Floats, owner: Ints, n: int, cut: Ints | int | None) -> Float
     if cut is not None:
         inside = place < (cut if isinstance(cut, int) else cut[owner])
         values, owner, place = values[inside], owner[inside], place[inside]
-    table = _discounts(int(place.max(initial=0)) + 1)
-    return np.asarray(np.bincount(owner, weights=values * table[place], minlength=n), dtype=np.float64)
+    table = _logs(int(place.max(initial=0)) + 1)
+    return np.asarray(np.bincount(owner, weights=values / table[place], minlength=n), dtype=np.float64)
 
 
 def dcg(ranked: RankedGrades, measure: Measure) -> Floats:
-    key = ("dcg", measure.get("gain"), measure.get("gains"), depth_of(measure, ranked))
+    depth = depth_of(measure, ranked)
 
     def sum_up() -> Floats:
-        return ranked.total(gain_of(ranked.grades, measure) * ranked.weights(_discounts(depth_of(measure, ranked))))
+        gains = gain_of(ranked.grades, measure)
+        if ranked.has_ties:
+            return ranked.total(gains * ranked.weights(1.0 / _logs(depth)))
+        return ranked.total(gains / np.append(_logs(depth), np.inf)[np.minimum(ranked.above, depth)])
 
-    return ranked.cached(key, sum_up)
+    return ranked.cached(("dcg", measure.get("gain"), measure.get("gains"), depth), sum_up)
 
 
 def ideal_dcg(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -123,23 +137,27 @@ def nerr(ranked: RankedGrades, measure: Measure) -> Floats:
 
 def rbp(ranked: RankedGrades, measure: Measure) -> Floats:
     p = float(measure.get("p"))
-    weights = ranked.weights((1.0 - p) * p ** np.arange(depth_of(measure, ranked), dtype=np.float64))
+    weights = ranked.weights(_powers(p, depth_of(measure, ranked)))
     if measure.get("grades") == "binary":
-        return ranked.total(weights, ranked.relevant(measure.get("rel")))
+        return (1.0 - p) * ranked.total(weights, ranked.relevant(measure.get("rel")))
     top = np.ones(len(ranked))
     np.maximum.at(top, ranked.judged_owner, ranked.judged_grades)
-    return ranked.total(weights * np.maximum(ranked.grades, 0.0) / top[ranked.owner])
+    return (1.0 - p) * ranked.total(np.maximum(ranked.grades, 0.0) / top[ranked.owner] * weights)
 
 
 def rbp_residual(ranked: RankedGrades, measure: Measure) -> Floats:
     """Weight of the unjudged documents and of all that was never retrieved; 0 when every document is judged."""
-    p = float(measure.get("p"))
-    n = ranked.retrieved.astype(np.float64)
+    p, n = float(measure.get("p")), ranked.retrieved
+    owner = np.repeat(np.arange(len(ranked)), n)
+    first = np.cumsum(n) - n
+    unjudged = np.ones(len(owner), dtype=bool)
     known = ranked.grades >= 0
-    weights = (1.0 - p) * p ** np.arange(ranked.deepest, dtype=np.float64)
-    seen = ranked.total(ranked.weights(weights), known)
-    unjudged = n - ranked.count(known)
-    return np.where(unjudged > 1e-9, 1.0 - seen, 0.0)
+    unjudged[first[ranked.owner[known]] + ranked.above[known]] = False
+    place = (np.arange(len(owner)) - first[owner])[unjudged]
+    owner = owner[unjudged]
+    powers = _powers(p, int(n.max(initial=0)) + 1)
+    weight = powers[n] + (1.0 - p) * np.bincount(owner, weights=powers[place], minlength=len(ranked))
+    return np.where(np.bincount(owner, minlength=len(ranked)) > 0, weight, 0.0)
 
 
 def binary_g(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -172,7 +190,7 @@ def normalized_g(ranked: RankedGrades, measure: Measure) -> Floats:
         spent = cost[inside] + (ranks - inside)
         counted = gains != 0
         sums = gains[counted] / np.log2(2.0 + spent[counted] - np.cumsum(gains)[counted])
-        result[i] = sums.sum() / ideal.sum()
+        result[i] = _one_by_one(sums) / _one_by_one(ideal)
     return result
 
 
@@ -181,13 +199,13 @@ def ndcg_at_relevant(ranked: RankedGrades, measure: Measure) -> Floats:
     for i, (ranks, gains, ideal) in enumerate(_per_query(ranked, measure)):
         if not len(ideal):
             continue
-        best = np.cumsum(ideal * _discounts(len(ideal)))
+        best = np.cumsum(ideal / _logs(len(ideal)))
         got = np.cumsum(gains / np.log2(ranks + 1.0))
         counted = gains > 0
         at_relevant = got[counted] / best[np.minimum(ranks[counted], len(ideal)) - 1]
         missed = len(ideal) - int(counted.sum())
         last = float(got[-1]) if len(got) else 0.0
-        result[i] = (at_relevant.sum() + missed * last / best[-1]) / len(ideal)
+        result[i] = (_one_by_one(at_relevant) + missed * last / best[-1]) / len(ideal)
     return result
 
 
@@ -197,13 +215,13 @@ def ndcg_at_levels(ranked: RankedGrades, measure: Measure) -> Floats:
     for i, (ranks, gains, ideal) in enumerate(_per_query(ranked, measure)):
         if not len(ideal) or not relevant_in_all[i]:
             continue
-        best = np.cumsum(ideal * _discounts(len(ideal)))
+        best = np.cumsum(ideal / _logs(len(ideal)))
         got = np.concatenate(([0.0], np.cumsum(gains / np.log2(ranks + 1.0))))
         ends = np.append(np.flatnonzero(np.diff(ideal)) + 1, len(ideal))
         points = [got[np.searchsorted(ranks, end, side="right")] / best[end - 1] for end in ends]
         if ranked.retrieved[i] > len(ideal) + 1:  # trec_eval counts the end of the list only past the first zero gain
             points.append(got[-1] / best[-1])
-        result[i] = sum(points) / len(points)
+        result[i] = _one_by_one(np.array(points)) / len(points)
     return result
 
 
@@ -301,14 +319,13 @@ register(
     Definition(
         "RBPResidual",
         rbp_residual,
-        "1 - (1 - p) sum over judged ranks i of p^(i-1); 0 when all are judged",
+        "p^n + (1 - p) sum over unjudged ranks i of p^(i-1); 0 when all are judged",
         (Parameter("p", float, 0.9, "chance of looking at the next document", least=0, most=1),),
         spellings=("rbp_resid",),
         trec="rbp_resid",
         lower_is_better=True,
         family="coverage",
         laws=frozenset({Law.BOUNDED}),
-        ties="sampled",
         relevance=False,
         source="Moffat and Zobel 2008; trec_eval 10",
     ),

@@ -116,10 +116,10 @@ class Definition:
     laws: frozenset[str] = frozenset()
     needs: frozenset[str] = frozenset()
     """Inputs beyond judgments and run: `texts`."""
-    ties: Literal["exact", "sampled"] = "sampled"
-    """How the expected value over tied orders is found."""
+    ties: Literal["exact", "orders"] = "orders"
+    """How the expected value over tied orders is found: by a closed form of the kernel, or by going through orders."""
     cut_through_ties: Callable[[Measure], bool] = lambda measure: False
-    """Whether that expectation has to be sampled after all where a list is cut within a tie."""
+    """Whether the orders have to be gone through after all where a list is cut within a tie."""
     lower_is_better: bool = False
     form: Callable[[Measure], Form] = lambda measure: ""
     """What is proven of the score as a function of the grades, while the list and the other judgments stay:

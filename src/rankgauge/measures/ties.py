@@ -8,14 +8,13 @@ retrieval performance measures efficiently in the presence of tied scores" (ECIR
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import comb
 
 import numpy as np
 
-from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades
+from rankgauge.model.ranked import Bools, Floats, RankedGrades
 
-__all__ = ["expected_precision_sum", "expected_reciprocal_rank", "probability_of_none", "sampled_orders"]
+__all__ = ["expected_precision_sum", "expected_reciprocal_rank", "probability_of_none"]
 
 
 def _groups(ranked: RankedGrades, mask: Bools) -> Iterator[tuple[int, int, int, int]]:
@@ -77,30 +76,3 @@ def expected_precision_sum(ranked: RankedGrades, relevant: Bools, worth: Floats,
         before += members
     assert position == len(owner) == len(above)
     return sums
-
-
-def sampled_orders(ranked: RankedGrades, draws: int, seed: int = 0) -> Iterator[RankedGrades]:
-    """Random orders of the tied documents, as plain rankings."""
-    rng = np.random.default_rng(seed)
-    owner, above = ranked.owner, ranked.above
-    first = np.flatnonzero(np.r_[True, (np.diff(owner) != 0) | (np.diff(above) != 0)])
-    sizes = np.diff(np.append(first, len(owner)))
-    open_groups = [(int(f), int(n)) for f, n in zip(first, sizes, strict=True) if ranked.tied[f] > 1]
-    for _ in range(draws):
-        new_above = above.copy()
-        order: Ints = np.arange(len(owner))
-        for start, count in open_groups:
-            places = rng.choice(int(ranked.tied[start]), size=count, replace=False)
-            inside = np.argsort(places)
-            order[start : start + count] = start + inside
-            new_above[start : start + count] = above[start] + places[inside]
-        subtopics = ranked.subtopics and ranked.subtopics.renumbered(np.argsort(order))
-        fixed = replace(
-            ranked,
-            above=new_above,
-            tied=np.ones_like(new_above),
-            grades=ranked.grades[order],
-            subtopics=subtopics,
-            _cache={},
-        )
-        yield fixed if ranked.limit is None else fixed.limited(ranked.limit)

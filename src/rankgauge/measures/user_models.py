@@ -148,7 +148,7 @@ def _cwl(
         DEPTH if at else None,
         at_required=at,
         family="user model",
-        laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO}),
+        laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.BLIND}),
         relevance=False,
         source=source,
         check=_check_range,

@@ -38,6 +38,21 @@ class SubtopicHits:
         """The same judgments after hit i became hit `new_hit[i]`, or vanished (-1)."""
         return replace(self, hit=np.append(new_hit, -1)[self.hit])
 
+    def take(self, rows: Ints, shift: Ints) -> SubtopicHits:
+        """The judgments of some queries, any of them any number of times; `shift` is what is added to their hits."""
+        starts, row, kept = _ranges(self.starts, rows)
+        hit = self.hit[kept]
+        hit = np.where(hit < 0, -1, hit + shift[row])
+        return SubtopicHits(starts, self.document[kept], self.subtopic[kept], self.grade[kept], hit)
+
+
+def _ranges(starts: Ints, rows: Ints) -> tuple[Ints, Ints, Ints]:
+    """New bounds, row and old position of everything that lies within the bounds of the rows."""
+    sizes = np.diff(starts)[rows]
+    bounds = np.concatenate(([0], np.cumsum(sizes)))
+    row = np.repeat(np.arange(len(rows)), sizes)
+    return bounds, row, np.arange(int(bounds[-1])) - bounds[row] + starts[rows][row]
+
 
 @dataclass(frozen=True)
 class RankedGrades:
@@ -174,6 +189,28 @@ class RankedGrades:
         """The same lists cut after `depth` documents."""
         kept = self._keep(self.above < depth)
         return replace(kept, retrieved=np.minimum(self.retrieved, depth), limit=depth, _cache={})
+
+    def take(self, rows: Ints) -> RankedGrades:
+        """The lists of some queries, any of them any number of times."""
+        starts, _, hits = _ranges(self.starts, rows)
+        judged_starts, _, judged = _ranges(self.judged_starts, rows)
+        subtopics = self.subtopics and self.subtopics.take(rows, starts[:-1] - self.starts[rows])
+        return replace(
+            self,
+            queries=[self.queries[row] for row in rows.tolist()],
+            in_run=self.in_run[rows],
+            retrieved=self.retrieved[rows],
+            starts=starts,
+            above=self.above[hits],
+            tied=self.tied[hits],
+            grades=self.grades[hits],
+            judged_starts=judged_starts,
+            judged_grades=self.judged_grades[judged],
+            ties_met=self.ties_met[rows],
+            subtopics=subtopics,
+            prefix={key: depths[rows] for key, depths in self.prefix.items()},
+            _cache={},
+        )
 
     def _keep(self, mask: Bools) -> RankedGrades:
         starts = np.concatenate(([0], np.cumsum(np.bincount(self.owner[mask], minlength=len(self)))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rankgauge.model.contract import Contract
@@ -50,5 +50,5 @@ class ScoreTable:
     retrieved: Ints
     contract: Contract
     coverage: Coverage
-    sampled: Sequence[str] = ()
-    """Measures whose expectation over tied orders is sampled, not exact."""
+    sampled: Mapping[str, int] = field(default_factory=dict)
+    """Measures whose expectation over tied orders is not exact, and for how many queries orders were drawn."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rankgauge.model.ranked import Bools, Floats, Ints
 
-__all__ = ["IrregularTextError", "Keys", "TextRows", "has_repeats", "joined", "keys_of", "mixed"]
+__all__ = ["IrregularTextError", "Keys", "TextQueries", "TextRows", "has_repeats", "joined", "keys_of", "mixed"]
 
 Keys = NDArray[np.uint64]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -53,7 +53,7 @@ class TextRows:
 
     def queries(self, rows: Ints) -> Sequence[str]:
         """The queries of some rows."""
-        return _Queries(self, rows)
+        return TextQueries(self, rows)
 
     def first_of_lists(self) -> Ints:
         """The rows at which another query begins."""
@@ -62,7 +62,7 @@ class TextRows:
         return np.flatnonzero(changes)
 
 
-class _Queries(Sequence[str]):
+class TextQueries(Sequence[str]):
     """Queries that become strings when they are looked at: a table of means never does."""
 
     def __init__(self, source: TextRows, rows: Ints) -> None:
@@ -88,6 +88,14 @@ class _Queries(Sequence[str]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def byte_order(self) -> Ints | None:
+        """Their positions in byte order, found without a string; None where an id is longer than 8 bytes."""
+        start, length = self._source.query_start[self._rows], self._source.query_length[self._rows]
+        if length.max(initial=0) > 8:
+            return None
+        words = np.ndarray((len(self._source.text) - PADDING + 1,), dtype="<u8", buffer=self._source.text, strides=(1,))
+        return np.argsort((words[start] & _KEEP[length]).byteswap())
 
 
 def joined(parts: Sequence[TextRows]) -> TextRows:

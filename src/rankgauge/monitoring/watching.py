@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankgauge.engine.scoring import aggregate
+from rankgauge.engine.averaging import aggregate
 from rankgauge.experiments.targets import holds
 from rankgauge.monitoring.series import Level, Rate, Sensitivity, Stream, Threshold
 from rankgauge.stats.sequential import Change

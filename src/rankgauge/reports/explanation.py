@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from rankgauge.engine.orders import DRAWS, MOST_ORDERS
 from rankgauge.measures import Definition, Measure, all_definitions
 from rankgauge.measures.explanations import (
     LANGUAGES,
@@ -53,7 +54,8 @@ _WORDS: dict[Language, dict[str, str]] = {
         "about": "how it counts",
         "ties": "tied scores",
         "exact": "expected value over tied orders is exact",
-        "sampled": "expected value over tied orders is sampled",
+        "orders": "expected value over tied orders is exact for queries with up to {most:,} orders; "
+        "else over {draws} drawn ones",
         "notation": "h_k relevant in the first k; R all relevant; n retrieved; g_i grade at rank i; rel_i: g_i >= rel",
     },
     "zh": {
@@ -80,7 +82,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "about": "计算约定",
         "ties": "同分处理",
         "exact": "同分次序的期望值为精确值",
-        "sampled": "同分次序的期望值由抽样得到",
+        "orders": "次序不超过 {most:,} 种的查询，同分次序的期望值为精确值；更多时取抽取的 {draws} 种次序的平均",
         "notation": "h_k 前 k 个中的相关数；R 全部相关数；n 检索数；g_i 第 i 名的等级；rel_i：g_i >= rel",
     },
 }
@@ -184,7 +186,7 @@ def render_explanation(measure: Measure, language: Language) -> str:
     say("spellings", ", ".join(_spellings(measure)))
     say("variants", *_variants(definition))
     say("trec", measure.trec_name or "")
-    say("ties", words[definition.ties])
+    say("ties", words[definition.ties].format(most=MOST_ORDERS, draws=DRAWS))
     say("source", definition.source)
     return "\n".join(lines) + "\n"
 

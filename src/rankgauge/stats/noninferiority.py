@@ -23,6 +23,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.differences import Column
@@ -83,7 +84,7 @@ def non_inferiority(
     n = len(new)
     if n < 2:
         raise DataError(f"{n} common {'query' if n == 1 else 'queries'}: a comparison needs at least two")
-    before, after = float(base.mean()), float(new.mean())
+    before, after = aggregate("mean", base), aggregate("mean", new)
     share = margin * float(np.sign(before))
     d = (1 + share) * base - new if lower_is_better else new - (1 - share) * base
     column = Column(d, np.ones(n, dtype=bool))
