@@ -97,7 +97,7 @@ def test_help_needs_neither_numpy_nor_polars() -> None:
 # Averages outside `engine` and `stats`, each of something other than the scores of queries.
 AVERAGES = {
     "experiments/changes.py": 1,  # of a System, which asks the engine
-    "experiments/comparison.py": 1,  # the same
+    "experiments/groups.py": 1,  # the same
     "experiments/rows.py": 1,  # the same
     "experiments/judge_next.py": 1,  # over the labels that a document can get
     "experiments/sweep.py": 1,  # the share of the exact search's documents
@@ -106,7 +106,7 @@ AVERAGES = {
 
 
 def test_queries_are_averaged_in_one_place() -> None:
-    """How the queries of a measure are put together is the measure's own matter: `engine.scoring.aggregate` does it."""
+    """How the queries of a measure are put together is the measure's own matter: `engine.averaging.aggregate` does it."""
     names, found = {"mean", "nanmean", "average", "fmean", "fsum"}, {}
     for package in ("experiments", "history", "monitoring", "reports", "cli"):
         for path in sorted((SOURCE / package).rglob("*.py")):

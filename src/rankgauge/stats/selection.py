@@ -46,7 +46,7 @@ def interval_of_best(
     seed: int = 0,
 ) -> Interval | None:
     """Interval of the true mean of the setting that has the best mean. Settings by queries; None where a setting has
-    fewer than two queries."""
+    fewer than two queries, or where no spread and no bounds tell anything."""
     if lower_is_better:  # the mirror image; bounds change places, and scores of 0 and 1 stay such
         axis = sum(bounds or (0.0, 0.0))
         found = interval_of_best(axis - values, counted, best, bounds=bounds, level=level, seed=seed)
@@ -56,14 +56,16 @@ def interval_of_best(
         return None
     p = _joint_level(values, counted, (1 + level) / 2, seed)
     least, most = bounds or (-math.inf, math.inf)
-    high = max(one.high for scores in own if (one := mean_interval(scores, level)) is not None)
-    return Interval(max(_low(own, best, p, bounds), least), min(high, most), level, "simultaneous")
+    highs = [one.high for scores in own if (one := mean_interval(scores, level, bounds=bounds)) is not None]
+    if not highs:  # nothing but constant scores of a measure without bounds
+        return None
+    return Interval(max(_low(own, best, p, bounds), least), min(max(highs), most), level, "simultaneous")
 
 
 def _low(scores: Sequence[Floats], best: int, p: float, bounds: tuple[float, float] | None) -> float:
     """The farthest of the three limits at level p."""
     own, n = scores[best], len(scores[best])
-    limits = [one.low for one in [mean_interval(own, 2 * p - 1)] if one is not None]
+    limits = [one.low for one in [mean_interval(own, 2 * p - 1, bounds=bounds)] if one is not None]
     variances = [float(np.var(row, ddof=1)) for row in scores if np.ptp(row)]  # one that never answers tells nothing
     if variances:
         usual = math.sqrt(sum(variances) / len(variances) / n)
