@@ -106,7 +106,7 @@ AVERAGES = {
 
 
 def test_queries_are_averaged_in_one_place() -> None:
-    """How the queries of a measure are put together is the measure's own matter: `engine.averaging.aggregate` does it."""
+    """How the queries of a measure are put together is its own matter: `engine.averaging.aggregate` does it."""
     names, found = {"mean", "nanmean", "average", "fmean", "fsum"}, {}
     for package in ("experiments", "history", "monitoring", "reports", "cli"):
         for path in sorted((SOURCE / package).rglob("*.py")):
