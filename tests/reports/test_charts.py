@@ -127,7 +127,7 @@ def test_choice_of_measure_and_pair() -> None:
     found = by_name(record, measure="RR", pair=("hybrid", "bm25"))
     assert "slices" not in found  # that direction was not compared
     assert found["scatter"].measure == "RR"
-    assert found["scatter"].title == "Each query: hybrid against bm25"
+    assert found["scatter"].title == "Each query: bm25 against hybrid"
     with pytest.raises(DataError, match=r"no 'AP'; it has: nDCG@10"):
         charts_of(record, "en", measure="AP")
     with pytest.raises(DataError, match="no 'dense'; it has: bm25, hybrid"):
