@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from rankgauge.experiments.caveats import caveats_of
 from rankgauge.measures.explanations import Language, texts
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def notes_of(evaluation: Evaluation, language: Language = "en") -> list[Note]:
         k, share = next(iter(coverage.judged_at.items()))
         if share < _LOW_JUDGED:
             say("warning", "judged_low", share=f"{100 * share:.1f} %", k=k)
+    notes += [Note("warning", key, text) for key, text in caveats_of(evaluation, language)]
     if coverage.tied_documents:
         ties = phrase("ties", documents=coverage.tied_documents, queries=coverage.tied_queries)
         key = f"ties_{contract.ties}"
