@@ -14,10 +14,15 @@ from tests import parts
 TESTS = Path(__file__).parent
 SLOW = (
     "browser",
+    "cli/test_history.py",
     "cli/test_monitor.py",
     "cli/test_run.py",
     "demo",
     "docs",
+    "engine/test_match_text.py",
+    "experiments/test_judge_next.py",
+    "experiments/test_sweep.py",
+    "experiments/test_tied_orders.py",
     "experiments/test_unjudged.py",
     "formats/test_fuzz.py",
     "history",
@@ -35,6 +40,7 @@ SLOW = (
     "stats/test_calibration.py",
     "stats/test_corrections.py",
     "stats/test_noninferiority.py",
+    "stats/test_paired_tests.py",
     "stats/test_sequential.py",
     "test_parts.py",
     "test_pytest_plugin.py",

@@ -158,7 +158,7 @@ def test_scales_of_grades(grades: list[float], keys: list[str]) -> None:
 def test_the_threshold_that_is_named_ends_the_remark(grades: list[float], keys: list[str]) -> None:
     measures = ["P@5", "AP", "nDCG@5"]
     text = said(graded(grades, measures))[keys[0]]
-    assert "P@5, AP count" in text
+    assert " for P@5, AP: " in text
     named = re.search(r"--rel ([\d.]+) \(rel=\1\)", text)
     assert named is not None
     assert 0 < float(named[1]) <= max(grades)

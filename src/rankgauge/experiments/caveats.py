@@ -38,20 +38,20 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "{lists}，{names} 看不到其后的文档：请检索更长的列表{setting}，或写明深度，如 {example}",
     ),
     "grades_below": (
-        "the highest grade is {highest}, but {names} count a document as relevant from {rel} on, so nothing is "
-        "relevant: lower the threshold, as with --rel {example} (rel={example}), or rescale the grades",
+        "the highest grade is {highest}, but a document counts as relevant from {rel} on, so nothing is relevant for "
+        "{names}: lower the threshold, as with --rel {example} (rel={example}), or rescale the grades",
         "最高等级为 {highest}，而 {names} 从 {rel} 起才算相关，因此没有任何相关文档：请降低阈值，"
         "如 --rel {example}（rel={example}），或换算等级",
     ),
     "grades_unit": (
-        "the grades lie between 0 and 1, but {names} count only a 1 as relevant: if less is enough, set the threshold, "
-        "as with --rel {example} (rel={example})",
+        "the grades lie between 0 and 1, but only a 1 counts as relevant for {names}: if less is enough, set the "
+        "threshold, as with --rel {example} (rel={example})",
         "等级在 0 到 1 之间，而 {names} 只把 1 算作相关：如果较低的等级也算相关，请设置阈值，"
         "如 --rel {example}（rel={example}）",
     ),
     "grades_wide": (
-        "the grades go up to {highest}, but {names} count a document as relevant from 1 on: if low grades mean not "
-        "relevant, set the threshold, as with --rel {example} (rel={example})",
+        "the grades go up to {highest}, but a document counts as relevant from 1 on for {names}: if low grades mean "
+        "not relevant, set the threshold, as with --rel {example} (rel={example})",
         "等级最高为 {highest}，而 {names} 从 1 起就算相关：如果低等级意味着不相关，请设置阈值，"
         "如 --rel {example}（rel={example}）",
     ),
