@@ -6,7 +6,7 @@ WORKERS ?= 2
 # What pytest is told beside, such as ARGS="-k gate".
 ARGS ?=
 
-.PHONY: demo test test-quick lint bench docs clean
+.PHONY: demo test test-quick lint bench docs dist clean
 .DELETE_ON_ERROR:
 
 # One stamp file for each set of extras, so that nothing is installed twice.
@@ -55,6 +55,10 @@ bench: $(VENV)/.test
 docs: $(VENV)/.docs
 	$(BIN)/python docs/generate.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
+
+# Wheel and source archive, in dist/.
+dist: $(BIN)/uv
+	$(BIN)/uv build --quiet
 
 clean:
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .ruff_cache .pytest_cache

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["caveats_of"]
 
 _FEWEST = 3  # lists of one length that are no coincidence
-_DEEP = 100  # lists of this length serve measures of whole lists
-_FIRST = 10  # and of this one, measures of the first relevant document
+# Lists of this length serve measures without a depth; of other families nothing is known.
+_ENOUGH = dict.fromkeys(("overall", "order", "recall", "incomplete judgments", "diversity"), 100) | {"first result": 10}
 _WIDE = 5  # scales up to 4 are common, and their 1 is relevant
 _MOST_NAMES = 4
 
@@ -114,9 +114,7 @@ def _ranks(measure: Measure) -> bool:
 
 def _reads_on(measure: Measure, length: int) -> bool:
     """Whether a measure of the whole list could well change with the documents after this many."""
-    if not _ranks(measure) or measure.definition.family == "user model":
-        return False
-    return length < (_FIRST if measure.definition.family == "first result" else _DEEP)
+    return _ranks(measure) and length < _ENOUGH.get(measure.definition.family, 0)
 
 
 def _grades(evaluation: Evaluation, language: Language) -> list[tuple[str, str]]:
@@ -126,7 +124,7 @@ def _grades(evaluation: Evaluation, language: Language) -> list[tuple[str, str]]
         return []
     binary = [m for m in evaluation.measures if m.definition.relevance and m.get("rel") and m.get("grades") != "scaled"]
     above = [m for m in binary if m.get("rel") > grades.highest]
-    plain = [m for m in binary if not m.is_set("rel")]  # the threshold is the 1 that nobody chose
+    plain = [m for m in binary if m.get("rel") == 1]  # the threshold that nobody had to choose
     many = grades.distinct >= _WIDE or grades.highest in (10, 100)
     if above:
         key, concerned = "grades_below", above
