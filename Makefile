@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+# What pytest is told beside, such as ARGS="-k gate".
+ARGS ?=
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test test-quick lint bench docs dist clean
 .DELETE_ON_ERROR:
 
 # One stamp file for each set of extras, so that nothing is installed twice.
@@ -37,7 +39,11 @@ demo: $(VENV)/.demo
 	@$(BIN)/rankgauge demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+# The core, in under a minute: without what is slow, and without what needs more than Python and make.
+test-quick: $(VENV)/.test
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --quick $(ARGS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -49,6 +55,10 @@ bench: $(VENV)/.test
 docs: $(VENV)/.docs
 	$(BIN)/python docs/generate.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
+
+# Wheel and source archive, in dist/.
+dist: $(BIN)/uv
+	$(BIN)/uv build --quiet
 
 clean:
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .ruff_cache .pytest_cache

@@ -1,38 +1,111 @@
-"""Shared fixtures. Without the real data, the tests that need it are skipped and say why."""
+"""Shared fixtures; and tests that need more than Python and make, which are skipped where that is absent."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-DATA = Path(os.environ.get("RANKGAUGE_DATA", ROOT.parent / "shared" / "data"))
-# Tests that may be skipped even when everything is required, with the reason.
-ALLOWED_SKIPS: dict[str, str] = {}
+from tests import parts
+
+TESTS = Path(__file__).parent
+SLOW = (
+    "browser",
+    "cli/test_history.py",
+    "cli/test_monitor.py",
+    "cli/test_run.py",
+    "demo",
+    "docs",
+    "engine/test_match_text.py",
+    "experiments/test_judge_next.py",
+    "experiments/test_sweep.py",
+    "experiments/test_tied_orders.py",
+    "experiments/test_unjudged.py",
+    "formats/test_fuzz.py",
+    "history",
+    "monitoring",
+    "oracles/test_ties.py",
+    "peers",
+    "real_data",
+    "reports",
+    "retrievers/test_bm25.py",
+    "retrievers/test_dense.py",
+    "retrievers/test_fingerprint.py",
+    "retrievers/test_fusion.py",
+    "retrievers/test_hybrid.py",
+    "retrievers/test_resume.py",
+    "stats/test_calibration.py",
+    "stats/test_corrections.py",
+    "stats/test_noninferiority.py",
+    "stats/test_paired_tests.py",
+    "stats/test_sequential.py",
+    "test_parts.py",
+    "test_pytest_plugin.py",
+)
+"""These simulate, draw, start processes and servers, or ask other libraries. `--quick` goes without them, and without
+all that needs more than Python and make."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="the core alone, in under a minute")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return True if config.getoption("quick") and collection_path in {TESTS / place for place in SLOW} else None
+
+
+def _needs(item: pytest.Item) -> set[str]:
+    return {part for mark in item.iter_markers("needs") for part in mark.args}
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by marker
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if "data" in getattr(item, "fixturenames", ()) and not DATA.is_dir():
-            item.add_marker(pytest.mark.skip(reason=f"no real data at {DATA} (set RANKGAUGE_DATA)"))
+        if "data" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.needs("data"))
+    if config.getoption("quick"):
+        items[:] = [item for item in items if not _needs(item)]
+
+
+@pytest.hookimpl(tryfirst=True)  # before fixtures are made
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    lacking = parts.absent(_needs(item))
+    if lacking:
+        pytest.skip("; ".join(f"no {part}: {parts.PARTS[part].without}" for part in lacking))
+
+
+def _refuse(report: Any) -> None:
+    report.outcome = "failed"
+    report.longrepr = f"skipped although everything is required: {report.longrepr}"
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item):  # type: ignore[no-untyped-def]
-    """Under RANKGAUGE_REQUIRE_ALL a skipped test is a failed one, unless it is on the list."""
-    outcome = yield
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Under RANKGAUGE_REQUIRE_ALL a skipped test is a failed one, unless all that it lacks may be absent."""
+    outcome: Any = yield
     report = outcome.get_result()
-    if report.skipped and os.environ.get("RANKGAUGE_REQUIRE_ALL") and item.name not in ALLOWED_SKIPS:
-        report.outcome = "failed"
-        report.longrepr = f"skipped although everything is required: {report.longrepr}"
+    if report.skipped and os.environ.get("RANKGAUGE_REQUIRE_ALL"):
+        lacking = parts.absent(_needs(item))
+        if not lacking or not parts.MAY_BE_ABSENT.keys() >= set(lacking):
+            _refuse(report)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report() -> Iterator[None]:
+    """The same for a whole file."""
+    outcome: Any = yield
+    report = outcome.get_result()
+    if report.skipped and os.environ.get("RANKGAUGE_REQUIRE_ALL"):
+        _refuse(report)
 
 
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real collections."""
-    return DATA
+    return parts.here("data")
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +11,12 @@ import pytest
 
 from rankgauge.measures.explanations import Language
 from rankgauge.reports.html import render_html
+from tests.parts import here
 from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record, live_record
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-CHROMIUM = shutil.which("chromium")
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -26,7 +25,7 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here: apt-get install chromium")
+pytestmark = pytest.mark.needs("chromium")
 
 FIGURES = """[...document.querySelectorAll("figure.chart")].filter((figure) => !figure.hidden).map((figure) => {
   const drawing = figure.querySelector("svg, canvas");
@@ -42,7 +41,7 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as tool:
-        started = tool.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        started = tool.chromium.launch(executable_path=here("chromium"), args=list(FLAGS))
         yield started
         started.close()
 

@@ -22,6 +22,7 @@ from rankgauge.history.store import History
 from rankgauge.history.times import parse_moment
 from tests.cli.command import run_command, run_process
 from tests.history.records import START, make_record
+from tests.parts import DRAWN
 
 QRELS = "".join(f"q{q} 0 d{d} {(q + d) % 3}\n" for q in range(12) for d in range(5))
 
@@ -262,7 +263,7 @@ def test_trend_for_programs(filled: Path) -> None:
     assert [point["changed"] for point in points] == [None, "test_set", None]
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", DRAWN)
 def test_trend_as_charts(filled: Path, language: str) -> None:
     for ending in ("svg", "png", "html"):
         done = run_command("history", "trend", "nDCG@10", "--lang", language, "-o", f"t.{ending}")

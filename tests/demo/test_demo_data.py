@@ -10,6 +10,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+import bm25s
 import pytest
 
 import rankgauge
@@ -167,7 +168,6 @@ def test_chinese_texts() -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_what_bm25_finds_was_judged(name: str) -> None:
-    bm25s = pytest.importorskip("bm25s")
     corpus, test_set = (make() for make in SETS[name])
     ids, texts, queries = list(corpus), list(corpus.values()), [query.text for query in test_set]
     if name == "chinese":  # single characters stand for words

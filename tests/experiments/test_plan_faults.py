@@ -257,7 +257,7 @@ def test_names_of_systems_fit_into_names_of_files(folder: Path) -> None:
         assert fits or "bytes, too many: it names files too, so 230 are the most" in found
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody may write into, /proc")
+@pytest.mark.needs("proc")
 def test_a_folder_where_nothing_can_be_made(folder: Path) -> None:
     """Root may write everywhere, but not here."""
     fault = one(folder, f'{HEAD}[serving]\ncache = "/proc/answers"\n{READY}')

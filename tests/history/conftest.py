@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from rankgauge.history.store import History
+from tests.parts import here
 
 _NUMBERS = itertools.count()
 
@@ -69,14 +70,9 @@ class Server:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")) or [Path(shutil.which("initdb") or "")]
-    if not found[-1].is_file():
-        pytest.skip("no PostgreSQL server is installed")
-    if os.geteuid() == 0 and shutil.which("runuser") is None:
-        pytest.skip("PostgreSQL's server does not run as root, and there is no runuser")
     # pytest's own folders are for their owner alone, and the server is another user.
     with tempfile.TemporaryDirectory(prefix="rankgauge-postgresql-") as folder:
-        server = Server(found[-1].parent, Path(folder))
+        server = Server(here("postgresql"), Path(folder))
         yield server
         server.stop()
 
@@ -89,7 +85,7 @@ def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempP
     monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.getbasetemp() / "compiled"))
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.needs("postgresql"))])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty database."""
     if request.param == "sqlite":

@@ -121,6 +121,7 @@ def test_a_removed_lock_file_is_no_lease(tmp_path: Path) -> None:
         other.release()
 
 
+@pytest.mark.needs("postgresql")
 def test_a_server_that_restarts_takes_the_lease(server: Server) -> None:
     with History.open(server.new()) as history:
         lease = Lease(history, "x")
@@ -138,6 +139,7 @@ def test_a_server_that_restarts_takes_the_lease(server: Server) -> None:
         lease.release()
 
 
+@pytest.mark.needs("postgresql")
 def test_histories_in_one_database_do_not_share_leases(server: Server) -> None:
     with History.open(server.new()) as first, History.open(server.new()) as second, Lease(first, "x"):
         lease = Lease(second, "x")

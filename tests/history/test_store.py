@@ -527,6 +527,7 @@ def test_a_writer_that_never_ends_is_told_of(tmp_path: Path) -> None:
             other.add(make_record(1))
 
 
+@pytest.mark.needs("postgresql")
 def test_a_server_that_was_away(server: Server) -> None:
     with History.open(server.new()) as history:
         history.add(make_record(0))
@@ -543,6 +544,7 @@ def test_a_server_that_was_away(server: Server) -> None:
         assert len(history.records()) == 2
 
 
+@pytest.mark.needs("postgresql")
 def test_a_server_that_dies_in_a_transaction(server: Server) -> None:
     with History.open(server.new()) as history:
         try:
@@ -563,6 +565,7 @@ def assert_no_password(text: str) -> None:
     assert "s3cret" not in text
 
 
+@pytest.mark.needs("postgresql")
 def test_passwords_are_never_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     good = server.url("nothing_there")
     wrong = [

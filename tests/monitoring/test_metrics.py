@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from rankgauge.errors import DataError, MissingExtraError
 from rankgauge.history.store import History
 from rankgauge.monitoring.metrics import Metrics
 from tests.monitoring.workspace import Watch, Workspace
+from tests.parts import here
 
 AT = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
 RULES = Path(__file__).parents[2] / "docs" / "monitoring" / "rankgauge-alerts.yml"
@@ -149,9 +149,11 @@ def test_the_rules_use_metrics_that_there_are() -> None:
     for rule in group["rules"]:
         assert set(re.findall(r"rankgauge_\w+", rule["expr"])) <= known
         assert set(re.findall(r"\$labels\.(\w+)", str(rule["annotations"]))) <= labels
-    promtool = shutil.which("promtool")
-    if promtool is not None:
-        subprocess.run([promtool, "check", "rules", str(RULES)], check=True, capture_output=True)
+
+
+@pytest.mark.needs("promtool")
+def test_prometheus_takes_the_rules() -> None:
+    subprocess.run([here("promtool"), "check", "rules", str(RULES)], check=True, capture_output=True)
 
 
 def test_a_new_start_begins_where_the_last_one_ended(tmp_path: Path) -> None:

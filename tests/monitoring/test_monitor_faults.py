@@ -6,7 +6,6 @@ from __future__ import annotations
 import datetime
 import os
 import resource
-import shutil
 import signal
 import socket
 import sqlite3
@@ -162,6 +161,7 @@ def _made(service: Workspace) -> Path:
     return place(service)
 
 
+@pytest.mark.needs("postgresql")
 def test_the_server_stopped_and_started_again(
     service: Workspace, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,6 +252,7 @@ def test_the_history_removed_under_it(service: Workspace, how: str) -> None:
         assert len(counted_once(old)) + len(numbers) == monitor.log.count("nDCG@10 1.0000") + first - 1
 
 
+@pytest.mark.needs("postgresql")
 def test_a_server_that_is_away_at_the_start(
     service: Workspace, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,6 +286,7 @@ def test_a_server_that_is_away_at_the_start(
     assert "does not exist; make it first" in wrong.log
 
 
+@pytest.mark.needs("postgresql")
 def test_a_server_away_for_long_is_told_once(
     service: Workspace, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -356,7 +358,7 @@ def test_one_look_that_was_missed(service: Workspace) -> None:
     ]
 
 
-@pytest.mark.skipif(shutil.which("faketime") is None, reason="no faketime is installed")
+@pytest.mark.needs("faketime")
 def test_the_clock_set_back_by_a_day(service: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """An alert that failed by a clock that was ahead is tried within the hour, not tomorrow, and arrives once."""
     monkeypatch.setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")

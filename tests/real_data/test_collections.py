@@ -9,7 +9,7 @@ import pytest
 import pytrec_eval
 
 from rankgauge import evaluate
-from tests.conftest import DATA
+from tests.parts import DATA
 
 TREC = [
     "ndcg_cut_10",

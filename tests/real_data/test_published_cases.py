@@ -11,7 +11,7 @@ import pytest
 from rankgauge import evaluate
 from rankgauge.formats import Source
 from rankgauge.formats.trec import TrecRun, read_qrels
-from tests.conftest import DATA
+from tests.parts import DATA
 
 
 def _load(name: str) -> list[dict]:

@@ -17,7 +17,7 @@ from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades
 from rankgauge.model.run import Run
-from rankgauge.model.scores import Coverage, ScoreTable
+from rankgauge.model.scores import Coverage, Grades, Lengths, ScoreTable
 
 if TYPE_CHECKING:
     from rankgauge.formats import RunParts
@@ -66,7 +66,7 @@ def score(
         in_run=ranked.in_run,
         retrieved=ranked.retrieved,
         contract=contract,
-        coverage=_coverage(qrels, ranked, measures, matched, order),
+        coverage=_coverage(qrels, ranked, measures, matched, order, texts),
         sampled=sampled,
     )
 
@@ -126,8 +126,39 @@ def _depths(measures: Iterable[Measure]) -> list[int]:
     return sorted({10} | {max(depths)} if depths else {10})
 
 
+def _lengths(ranked: RankedGrades) -> Lengths | None:
+    longest = int(ranked.retrieved.max(initial=0))
+    if not longest:
+        return None
+    full = ranked.retrieved == longest
+    found = np.bincount(ranked.owner[ranked.grades > 0], minlength=len(ranked))
+    wanted = np.bincount(ranked.judged_owner[ranked.judged_grades > 0], minlength=len(ranked))
+    return Lengths(
+        lists=int((ranked.retrieved > 0).sum()),
+        longest=longest,
+        at_longest=int(full.sum()),
+        incomplete=int((full & (found < wanted)).sum()),
+    )
+
+
+def _grades(grades: Floats) -> Grades | None:
+    above = grades[grades > 0]
+    if not len(above):
+        return None
+    distinct = 0
+    rest = above
+    while len(rest) and distinct < 5:  # no sorting of millions to count a few
+        distinct, rest = distinct + 1, rest[rest != rest[0]]
+    return Grades(float(above.min()), float(above.max()), distinct)
+
+
 def _coverage(
-    qrels: Qrels, ranked: RankedGrades, measures: Sequence[Measure], matched: Matched, order: Ints
+    qrels: Qrels,
+    ranked: RankedGrades,
+    measures: Sequence[Measure],
+    matched: Matched,
+    order: Ints,
+    texts: BudgetTexts | None,
 ) -> Coverage:
     from rankgauge.measures import parse_measure
 
@@ -149,4 +180,7 @@ def _coverage(
         judged_at=judged_at,
         only_relevant=qrels.only_relevant,
         strangers=None if len(ranked.grades) else matched.example_ids,
+        lengths=_lengths(ranked),
+        grades=_grades(ranked.judged_grades),
+        collection=None if texts is None else len(texts.texts),
     )

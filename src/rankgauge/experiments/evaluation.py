@@ -134,6 +134,8 @@ class Evaluation:
     """Scores of one run: `.mean`, `.interval`, `.per_query`, `.warnings`, `.contract`, `.coverage`, `.to_json()`."""
 
     is_live = False
+    asked: int | None = None
+    """How many documents a live retriever was asked for."""
 
     def __init__(self, table: ScoreTable, plan: Plan, name: str | None = None) -> None:
         self._table, self._plan = table, plan

@@ -44,7 +44,7 @@ class LiveEvaluation(Evaluation):
         self, table: ScoreTable, plan: Plan, name: str, passed: Pass, notes: Sequence[tuple[str, str]]
     ) -> None:
         super().__init__(table, plan, name)
-        self.passed = passed
+        self.passed, self.asked = passed, passed.k
         self.live_notes = list(notes)
         """Remarks on the calls, each in English and Chinese."""
 

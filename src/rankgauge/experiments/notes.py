@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from rankgauge.engine.orders import DRAWS, MOST_ORDERS, SEED
+from rankgauge.experiments.caveats import caveats_of
 from rankgauge.measures.explanations import Language, texts
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ def notes_of(evaluation: Evaluation, language: Language = "en") -> list[Note]:
         k, share = next(iter(coverage.judged_at.items()))
         if share < _LOW_JUDGED:
             say("warning", "judged_low", share=f"{100 * share:.1f} %", k=k)
+    notes += [Note("warning", key, text) for key, text in caveats_of(evaluation, language)]
     if coverage.tied_documents:
         ties = phrase("ties", documents=coverage.tied_documents, queries=coverage.tied_queries)
         key = f"ties_{contract.ties}"

@@ -8,7 +8,29 @@ from dataclasses import dataclass, field
 from rankgauge.model.contract import Contract
 from rankgauge.model.ranked import Bools, Floats, Ints
 
-__all__ = ["Coverage", "ScoreTable"]
+__all__ = ["Coverage", "Grades", "Lengths", "ScoreTable"]
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How long the lists are that hold anything."""
+
+    lists: int
+    longest: int
+    at_longest: int
+    """Lists of that length."""
+    incomplete: int
+    """Lists of that length which lack a document with a grade above 0."""
+
+
+@dataclass(frozen=True)
+class Grades:
+    """The grades above 0 of all judged documents."""
+
+    lowest: float
+    highest: float
+    distinct: int
+    """How many different ones there are; only counted up to 5."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +54,12 @@ class Coverage:
     """Whether no document is judged non-relevant."""
     strangers: tuple[str, str] | None = None
     """Where no judged document was retrieved at all: a document of the run and a judged one."""
+    lengths: Lengths | None = None
+    """None where every list is empty."""
+    grades: Grades | None = None
+    """None where no grade is above 0."""
+    collection: int | None = None
+    """How many documents there are, where the corpus was given."""
 
 
 @dataclass(frozen=True)

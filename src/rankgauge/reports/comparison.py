@@ -62,7 +62,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "compared": "比较",
         "difference": "差值",
         "interval": "{level} % 区间",
-        "lift": "提升",
+        "lift": "相对变化",
         "p": "p",
         "corrected": "校正 p",
         "effect": "效应量",

@@ -58,8 +58,8 @@ PAGE: dict[Language, dict[str, str]] = {
         "worse": "worse",
         "equivalent": "equivalent",
         "cannot tell": "cannot tell",
-        "rows_hint": "The difference is the second system minus the first. “Detectable” is the smallest difference "
-        "that this test set could have found.",
+        "rows_hint": "The difference in “{pair}” is {b} − {a}: above 0 where {b} scores higher. “Detectable” is the "
+        "smallest difference that this test set could have found.",
         "settings": "Test: {test}; correction: {correction}, family of {family}; significance level {alpha}; "
         "differences within ±{margin} count as equivalent.",
         "settings_plain": "Test: {test}; correction: {correction}, family of {family}; significance level {alpha}.",
@@ -198,7 +198,7 @@ PAGE: dict[Language, dict[str, str]] = {
         "worse": "更差",
         "equivalent": "相当",
         "cannot tell": "无法判断",
-        "rows_hint": "差值为后一系统减前一系统。“可检出差异”指这个测试集能够发现的最小差异。",
+        "rows_hint": "“{pair}”的差值为 {b} − {a}，{b} 得分较高时大于 0。“可检出差异”指这个测试集能够发现的最小差异。",
         "settings": "检验：{test}；校正：{correction}（共 {family} 项比较）；显著性水平 {alpha}；"
         "差异在 ±{margin} 以内视为相当。",
         "settings_plain": "检验：{test}；校正：{correction}（共 {family} 项比较）；显著性水平 {alpha}。",
