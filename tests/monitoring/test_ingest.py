@@ -128,7 +128,7 @@ def test_another_test_set_or_measures_are_learned_anew(service: Workspace, lite:
     else:
         service.write_plan(measures='["R@10", "nDCG@10"]')
     said = lite.look(1)
-    assert said[0] == "search: test set, contract or measures changed; it is learned anew from look 6 on"
+    assert said[0] == "search: test set, contract, measures or detector changed; it is learned anew from look 6 on"
     assert said[-1].startswith("ended: nDCG@10 of search fell;")
     assert lite.open() == []
     assert lite.channel.told == ["opened nDCG@10 of search fell"]

@@ -12,10 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
-
 from rankgauge.experiments.targets import holds
-from rankgauge.monitoring.series import Level, Rate, Sensitivity, Stream, Threshold
+from rankgauge.monitoring.series import Level, Rate, Sensitivity, Stream, Threshold, in_units, mean_of, unit_of
 from rankgauge.stats.sequential import Change
 
 __all__ = ["Event", "Figures", "Limit", "SystemWatch", "Watching", "figures_of"]
@@ -127,7 +125,7 @@ class SystemWatch:
     last: dict[str, Any] = field(default_factory=dict)
     """The figures of the last look, to be shown."""
 
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
     @classmethod
     def against(cls, name: str, watching: Watching, baseline: Mapping[str, Mapping[str, float]]) -> SystemWatch:
@@ -155,16 +153,16 @@ class SystemWatch:
         latency = [self._key("p95")] if wanted.latency and found.latency else []
         each = wanted.false_alarm_every * systems * (len(quality) + len(latency) + 1)
         for key, measure in quality.items():
-            if wanted.stream:
-                self.series[key] = Stream(
-                    Sensitivity(wanted.tolerance, reference=10 * wanted.reference, threshold=each)
-                )
-            else:
-                level = Level(Sensitivity(wanted.tolerance, reference=wanted.reference, threshold=each))
-                self.series[key] = level.with_reference() if measure in held else level
+            closely = Sensitivity(
+                wanted.tolerance, reference=wanted.reference, threshold=each, rare=Sensitivity.rare / systems
+            )
+            level = Level(closely)
+            self.series[key] = (
+                Stream(closely) if wanted.stream else level.with_reference() if measure in held else level
+            )
         for key in latency:  # a logarithm; it takes three looks, because peaks happen
             slower = math.log1p(wanted.latency_tolerance)
-            timing = Sensitivity(slower, 0.05, 0.2, 3, 1.0, reference=wanted.reference, threshold=each)
+            timing = Sensitivity(slower, 0.05, 3, wanted.reference, each)
             self.series[key] = Level(timing)
         self.series[self._key("errors")] = Rate.allowed(wanted.allowed_errors, each)
 
@@ -190,18 +188,19 @@ class SystemWatch:
             usable = [query for query in queries if query in now and query not in found.apart]
             if series is None or not usable:
                 continue
-            value = float(np.mean([now[query] for query in usable]))
+            value = mean_of([now[query] for query in usable])
             sign = -1.0 if measure in found.lower else 1.0
-            exact = series.phase == "exact"
+            exact = isinstance(series, Level) and series.phase == "exact" and series.still
             if isinstance(series, Stream):
-                change = series.look([now[query] if sign > 0 else 1 - now[query] for query in usable], number)
-                before = series.centre if sign > 0 else 1 - series.centre
+                change = series.look([sign * now[query] for query in usable], number)
+                before = None if series.detector is None else sign * series.centre
             else:
                 assert isinstance(series, Level)
                 point = self.point[measure]
-                held = float(np.mean([point[query] for query in usable]))
-                unit = 1.0 if max(map(abs, point.values())) <= 1 else max(float(np.mean(list(point.values()))), 1e-9)
-                change = series.look(sign * (value - held) / unit, number, same=same)
+                held = mean_of([point[query] for query in usable])
+                known = list(point.values())
+                unit = unit_of(known, mean_of([abs(score) for score in known]))
+                change = series.look(sign * in_units(value, held, unit), number, same=same)
                 before = held + sign * series.centre * unit
             self.last[key] = {"value": value, "reference": before, "queries": len(usable)}
             kind = "quality" if tag is None else "slice"
@@ -235,7 +234,7 @@ class SystemWatch:
             scores = found.scores.get(limit.figure)
             counting = [score for query, score in (scores or {}).items() if query not in found.apart]
             if counting:
-                value = float(np.mean(counting))
+                value = mean_of(counting)
             if not isinstance(series, Threshold) or value is None:
                 continue
             change = series.look(holds(value, limit.operator, limit.value), number)
