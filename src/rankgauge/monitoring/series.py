@@ -3,7 +3,8 @@
 A figure begins in the phase `learning` (`provisional` where there is a point to hold it against, such as a baseline,
 and only its noise is open). No alarm is raised before the noise is known, because without it nothing tells a fall from
 noise. A retriever that repeats itself exactly is known after three checks (`exact`): whatever falls and stays fallen
-for a few checks in a row is real. One with noise is known after `reference` checks (`watching`).
+for a few checks in a row is real. One with noise is known after `reference` checks (`watching`), and
+better after twice, four and eight times as many.
 """
 
 from __future__ import annotations
@@ -15,22 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.stats.sequential import Bounded, Change, Detector, NoiseModel, learn_noise, rare_noise, uncertainty
+from rankgauge.stats.sequential import Change, Detector, NoiseModel, learn_noise, rare_noise, uncertainty
 
-__all__ = ["EXACT_AFTER", "Level", "Rate", "Sensitivity", "Stream", "Threshold", "in_units", "mean_of", "unit_of"]
+__all__ = ["EXACT_AFTER", "LONGEST", "Level", "Sensitivity", "fields_of"]
 
 EXACT_AFTER = 3
 """So many checks with equal scores of all queries, and the retriever is taken as one that repeats itself exactly."""
 
 _TIMES_EXACT = 3
 """So often a retriever may turn out not to repeat itself; after that its noise is learned."""
+LONGEST = 8
+"""The reference grows by doubling up to so many times its first length, as long as nothing falls."""
+_CALM = 1.0
+"""Natural logarithm of the evidence above which a reference does not grow: that may be a fall."""
 _ROUNDING = 1e-9
-_FARTHEST = 1e9
-_RECENT = 200
-_GOOD_LOOKS = 3
 _RECOVERED = 2
-_QUIET = 100
-_MOST_DOUBLINGS = 6
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,19 @@ class Sensitivity:
             threshold=self.threshold,
         )
 
+    def held(self, mean: float, n: int, scale: float, point: float, weight: int) -> float:
+        """The mean of n checks, but no further below an earlier point than the error of both allows: a fall since
+        then must not become the norm. The n checks' own error is part of the noise's tolerance already."""
+        if not weight:
+            return mean
+        error = uncertainty(self.threshold) * scale
+        return max(mean, point - error * (math.sqrt(1 / weight + 1 / n) - math.sqrt(1 / n)))
+
+    def grows(self, known: int, detector: Detector) -> bool:
+        """Whether the reference is to be learned anew from so many checks."""
+        doubled = known >= 2 * self.reference and (known // self.reference).bit_count() == 1
+        return doubled and known % self.reference == 0 and not detector.alarmed and detector.evidence < _CALM
+
 
 @dataclass
 class Level:
@@ -72,8 +85,7 @@ class Level:
     """Whether all of these had equal scores for all queries."""
     centre: float = 0.0
     weight: int = 0
-    """How many measurements the centre was before the noise was known: 1 for a baseline, the checks of an exact
-    phase; 0 where there was none."""
+    """Of how many measurements the centre is: 1 for a baseline; 0 where there is none yet."""
     times: int = 0
     """How often it turned out not to repeat itself exactly."""
     steady: float = 0.0
@@ -87,7 +99,7 @@ class Level:
     def look(self, value: float, number: int, *, same: bool | None) -> Change | None:
         """Take in a value. `same`: whether this check repeats the one before exactly; None where that is not known."""
         if self.detector is not None:
-            return self.detector.look(value - self.centre, number)
+            return self._see(self.detector, value, number)
         return self._repeat(value, number, same) if self.phase == "exact" else self._learn(value, number, same)
 
     def with_reference(self) -> Level:
@@ -159,17 +171,24 @@ class Level:
         self.phase, self.run, self.down, self.still = "provisional", 0, False, True
         return Change("recovered", number - _RECOVERED + 1)
 
+    def _see(self, detector: Detector, value: float, number: int) -> Change | None:
+        change = detector.look(value - self.centre, number)
+        if change is not None:
+            self.learned = []  # an incident is no time to learn from
+        elif self.learned and len(self.learned) < LONGEST * self.sensitivity.reference:
+            self.learned.append(value)
+            if self.sensitivity.grows(len(self.learned), detector):
+                self._watch()
+        return change
+
     def _watch(self) -> None:
-        """The noise is known. A point that it was held against before stays, as far as its own error allows: a fall
-        since then must not become the norm."""
+        """The noise is known, or known better."""
         noise = self.sensitivity.noise(self.learned)
         n, mean = len(self.learned), float(np.mean(self.learned))
-        if self.weight:
-            error = uncertainty(self.sensitivity.threshold) * noise.scale
-            held = self.centre - error * (math.sqrt(1 / self.weight + 1 / n) - math.sqrt(1 / n))
-            mean = max(mean, held)
-        self.phase, self.centre, self.learned = "watching", mean, []
-        self.detector = Detector(noise, self.sensitivity.threshold)
+        self.phase, self.centre = "watching", self.sensitivity.held(mean, n, noise.scale, self.centre, self.weight)
+        self.weight = n
+        self.detector = self.detector or Detector(noise, self.sensitivity.threshold)
+        self.detector.noise = noise
 
     def to_dict(self) -> dict[str, Any]:
         kept = asdict(replace(self, detector=None))
@@ -177,177 +196,11 @@ class Level:
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Level:
-        return cls(**_fields(value))
+        return cls(**fields_of(value))
 
 
-@dataclass
-class Stream:
-    """Scores of queries that are new in each check, such as sampled traffic that was judged; less is worse.
-
-    The first `reference` checks, and at least ten times as many queries, set the level and the noise of a check's
-    mean. The mean is one value for the detector, however many queries there were; one of fewer queries than usual
-    counts as noisier by the square root of their share.
-    """
-
-    sensitivity: Sensitivity
-    learned: list[tuple[int, float, float, float, float]] = field(default_factory=list)
-    """Of each check: queries, mean, mean absolute score, least and greatest score."""
-    centre: float = 0.0
-    unit: float = 1.0
-    """What tolerance and noise are measured in: 1 where no score lies outside of [-1, 1], else the mean absolute
-    score."""
-    size: float = 1.0
-    """Queries of a usual check."""
-    detector: Detector | None = None
-
-    @property
-    def phase(self) -> str:
-        return "learning" if self.detector is None else "watching"
-
-    def look(self, values: Sequence[float], number: int) -> Change | None:
-        """Take in the scores of one check."""
-        n, mean = len(values), mean_of(values)
-        if self.detector is not None:
-            away = in_units(mean, self.centre, self.unit)
-            return self.detector.look(away, number, min(1.0, math.sqrt(n / self.size)))
-        self.learned.append((n, mean, mean_of([abs(value) for value in values]), min(values), max(values)))
-        total = sum(row[0] for row in self.learned)
-        if len(self.learned) >= self.sensitivity.reference and total >= 10 * self.sensitivity.reference:
-            self._watch(total)
-        return None
-
-    def _watch(self, total: int) -> None:
-        counts, means, sizes, lows, highs = zip(*self.learned, strict=True)
-        self.centre = math.fsum(n / total * mean for n, mean in zip(counts, means, strict=True))
-        self.unit = unit_of([min(lows), max(highs)], math.fsum(n / total * x for n, x in zip(counts, sizes, strict=True)))
-        self.size = total / len(counts)
-        values = [
-            in_units(mean, self.centre, self.unit) * math.sqrt(n / self.size)
-            for n, mean in zip(counts, means, strict=True)
-        ]
-        # Scores that did not show themselves in so many queries: a share up to log(1 / chance) / total of them.
-        widest = max(1.0, in_units(max(highs), min(lows), self.unit))
-        chance = min(0.05, 500 / self.sensitivity.threshold)
-        unseen = widest * math.sqrt(-math.log(chance) / total / self.size)
-        self.detector = Detector(self.sensitivity.noise(values, unseen), self.sensitivity.threshold)
-        self.learned = []
-
-    @property
-    def alarmed(self) -> bool:
-        return self.detector is not None and self.detector.alarmed
-
-    def to_dict(self) -> dict[str, Any]:
-        kept = asdict(replace(self, detector=None))
-        return {"kind": "stream", **kept, "detector": None if self.detector is None else self.detector.to_dict()}
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Stream:
-        return cls(**_fields(value) | {"learned": [tuple(row) for row in value["learned"]]})
-
-
-def _fields(value: Mapping[str, Any]) -> dict[str, Any]:
+def fields_of(value: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a series as it was written down."""
     kept = {key: entry for key, entry in value.items() if key != "kind"}
     detector = None if value["detector"] is None else Detector.from_dict(value["detector"])
     return kept | {"sensitivity": Sensitivity(**value["sensitivity"]), "detector": detector}
-
-
-def mean_of(values: Sequence[float]) -> float:
-    """The mean, also of numbers whose sum is too large."""
-    return math.fsum(value / len(values) for value in values)
-
-
-def unit_of(scores: Sequence[float], size: float) -> float:
-    """What a measure's tolerance and noise are measured in: 1 for scores within [-1, 1], else their mean absolute
-    value, `size`. A mean could be 0 or negative, and a tolerance that is a share of it would be none."""
-    return 1.0 if max(map(abs, scores)) <= 1 else size
-
-
-def in_units(value: float, reference: float, unit: float) -> float:
-    """How far a value lies from its reference; far away is far enough, so that no figure overflows."""
-    return min(max(value / unit - reference / unit, -_FARTHEST), _FARTHEST)
-
-
-@dataclass
-class Rate:
-    """A share that must not rise above what is allowed, such as that of failed queries.
-
-    It recovers by three looks in a row within what is allowed: a rate near 0 gathers evidence too slowly.
-    """
-
-    detector: Detector
-    limit: float
-    recent: list[tuple[int, float]] = field(default_factory=list)
-    """The last looks with their rates."""
-    good: int = 0
-    phase = "watching"
-
-    @classmethod
-    def allowed(cls, rate: float, threshold: float) -> Rate:
-        return cls(Detector(Bounded(1 - min(max(rate, 1e-4), 0.5)), threshold), rate)
-
-    def look(self, rate: float, number: int) -> Change | None:
-        self.recent = [*self.recent[1 - _RECENT :], (number, rate)]
-        if not self.detector.alarmed:
-            return self.detector.look(1 - rate, number)
-        self.good = self.good + 1 if rate <= self.limit else 0
-        if self.good < _GOOD_LOOKS:
-            return None
-        self.good = 0
-        self.detector = Detector(self.detector.noise, self.detector.threshold)
-        return Change("recovered", number - _GOOD_LOOKS + 1)
-
-    def since(self, number: int) -> float:
-        """The mean rate of the looks from this one on."""
-        return float(np.mean([rate for look, rate in self.recent if look >= number] or [0.0]))
-
-    @property
-    def alarmed(self) -> bool:
-        return self.detector.alarmed
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": "rate",
-            "detector": self.detector.to_dict(),
-            "limit": self.limit,
-            "recent": self.recent,
-            "good": self.good,
-        }
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Rate:
-        recent = [(int(look), float(rate)) for look, rate in value["recent"]]
-        return cls(Detector.from_dict(value["detector"]), value["limit"], recent, value["good"])
-
-
-@dataclass
-class Threshold:
-    """A plain limit: crossed is an alarm at once. It ends by looks in a row on the right side: two at first, and twice
-    as many each time it is crossed again, so that a figure that swings around its limit does not ring all night. A
-    hundred quiet looks make it forget."""
-
-    alarmed: bool = False
-    good: int = 0
-    crossings: int = 0
-    phase = "watching"
-    detector = None
-
-    def look(self, crossed: bool, number: int) -> Change | None:
-        self.good = 0 if crossed else self.good + 1
-        if not self.alarmed and self.good >= _QUIET:
-            self.crossings = 0
-        if crossed and not self.alarmed:
-            self.alarmed, self.crossings = True, self.crossings + 1
-            return Change("alarm", number)
-        needed = 2 ** min(self.crossings, _MOST_DOUBLINGS)
-        if self.alarmed and self.good >= needed:
-            self.alarmed = False
-            return Change("recovered", number - needed + 1)
-        return None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": "threshold", "alarmed": self.alarmed, "good": self.good, "crossings": self.crossings}
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Threshold:
-        return cls(value["alarmed"], value["good"], value["crossings"])

@@ -13,7 +13,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from rankgauge.experiments.targets import holds
-from rankgauge.monitoring.series import Level, Rate, Sensitivity, Stream, Threshold, in_units, mean_of, unit_of
+from rankgauge.monitoring.rates import Rate, Threshold
+from rankgauge.monitoring.series import Level, Sensitivity
+from rankgauge.monitoring.streams import Stream, in_units, mean_of, unit_of
 from rankgauge.stats.sequential import Change
 
 __all__ = ["Event", "Figures", "Limit", "SystemWatch", "Watching", "figures_of"]

@@ -28,7 +28,17 @@ import numpy as np
 from rankgauge.errors import DataError
 from rankgauge.model.ranked import Floats
 
-__all__ = ["Bounded", "Change", "Detector", "NoiseModel", "advance", "evidence", "learn_noise", "rare_noise", "uncertainty"]
+__all__ = [
+    "Bounded",
+    "Change",
+    "Detector",
+    "NoiseModel",
+    "advance",
+    "evidence",
+    "learn_noise",
+    "rare_noise",
+    "uncertainty",
+]
 
 _SIZES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
 """Bets of `NoiseModel`: changes of so many scales."""
