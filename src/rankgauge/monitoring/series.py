@@ -90,6 +90,8 @@ class Level:
     """How often it turned out not to repeat itself exactly."""
     steady: float = 0.0
     """The value that an exact one repeats."""
+    repeated: int = 0
+    """Checks that have repeated it."""
     run: int = 0
     """Checks in a row that fell (in alarm: that were good) in the exact phase."""
     down: bool = False
@@ -136,7 +138,7 @@ class Level:
         if self.phase == "learning":
             self.centre = value
         self.phase, self.steady, self.learned, self.down = "exact", value, [], fell
-        self.weight = self.weight if fell else n
+        self.repeated, self.weight = n, max(self.weight, n if value == self.centre else 0)
         return Change("alarm", number - n + 1) if fell else None
 
     def _repeat(self, value: float, number: int, same: bool | None) -> Change | None:
@@ -148,7 +150,7 @@ class Level:
         if fell:
             self.run += 1
             self.learned.append(value)
-            if self.run < 2 or rare_noise(self.run - 1, self.weight) > self._allowed():
+            if self.run < 2 or rare_noise(self.run - 1, self.repeated) > self._allowed():
                 return None
             began = number - self.run + 1
             self.down, self.run, self.learned = True, 0, []
@@ -158,10 +160,11 @@ class Level:
             self.phase, self.run, self.learned = "provisional", 0, [*self.learned, value]
         elif same is False and self.still:
             self.still = False
-            if self.weight < self.sensitivity.reference:
-                self.phase, self.learned = "provisional", [value] * self.weight
+            if self.repeated < self.sensitivity.reference:
+                self.phase, self.learned = "provisional", [value] * self.repeated
         elif same is not None:
-            self.weight += 1
+            self.repeated += 1
+            self.weight = max(self.weight, self.repeated if value == self.centre else 0)
         return None
 
     def _recover(self, fell: bool, number: int) -> Change | None:
