@@ -60,12 +60,12 @@ class Sensitivity:
         )
 
     def held(self, mean: float, n: int, scale: float, point: float, weight: int) -> float:
-        """The mean of n checks, but no further below an earlier point than the error of both allows: a fall since
-        then must not become the norm. The n checks' own error is part of the noise's tolerance already."""
+        """What n checks are held against: their mean, but no lower than an earlier point of `weight` checks less its
+        own error. A fall since then must not become the norm. (The error of n checks, which is subtracted in the
+        noise's tolerance, is added here.)"""
         if not weight:
             return mean
-        error = uncertainty(self.threshold) * scale
-        return max(mean, point - error * (math.sqrt(1 / weight + 1 / n) - math.sqrt(1 / n)))
+        return max(mean, point - uncertainty(self.threshold) * scale * (1 / math.sqrt(weight) - 1 / math.sqrt(n)))
 
     def grows(self, known: int, detector: Detector) -> bool:
         """Whether the reference is to be learned anew from so many checks."""
