@@ -218,3 +218,12 @@ def test_bad_values() -> None:
         Bounded(1.0)
     with pytest.raises(DataError, match="check 3"):
         Detector(Bounded(0.5), 10.0).look(math.nan, 3)
+
+
+def test_noise_that_a_few_checks_make_is_taken_as_wider() -> None:
+    """One check of 160 that fell: its share of all checks may well be several times as large as it was here."""
+    few = np.zeros(160)
+    few[70] = -0.1
+    many = np.random.default_rng(6).normal(0, few.std(), 160)
+    assert learn_noise(few, 0.0).scale > 1.6 * few.std()
+    assert learn_noise(many, 0.0).scale < 1.3 * many.std()

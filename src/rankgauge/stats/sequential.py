@@ -111,9 +111,11 @@ def learn_noise(
 ) -> NoiseModel:
     """The noise of reference checks, on the safe side of what they leave open.
 
-    The standard deviation is taken at its upper 95 % bound (by chi-square) and widened by sqrt((1 + r) / (1 - r)) for
-    a lag-1 autocorrelation r > 0 (corrected for its bias in short series); the reference mean's own error goes into
-    the tolerance. An alarm takes at least `least_checks` checks.
+    The standard deviation is taken at its upper bound: the larger of the 95 % bound for normal noise (by chi-square)
+    and sqrt(variance * (1 + u sqrt((kurtosis - 1) / n))), which is far above it where a few checks make most of the
+    variance; u is the `uncertainty`. It is widened by sqrt((1 + r) / (1 - r)) for a lag-1 autocorrelation r > 0
+    (corrected for its bias in short series); the reference mean's own error goes into the tolerance. An alarm takes at
+    least `least_checks` checks.
     """
     n = len(checks)
     if n < 3:
@@ -121,14 +123,20 @@ def learn_noise(
     from scipy.special import chdtri
 
     centred = np.asarray(checks, dtype=np.float64) - float(np.mean(checks))
-    total = float(centred @ centred)
-    raw = float(centred[1:] @ centred[:-1]) / total if total > 0 else 0.0
-    correlation = min(max(raw + (1 + 3 * raw) / n, 0.0), 0.95) if total > 0 else 0.0
-    deviation = math.sqrt(total / float(chdtri(n - 1, 0.95)))
-    scale = max(deviation * math.sqrt((1 + correlation) / (1 - correlation)), least_scale)
+    total, off = float(centred @ centred), uncertainty(threshold)
+    scale = correlation = 0.0
+    if total > 0:
+        kurtosis = n * float(np.sum((centred**2 / total) ** 2))
+        variance = total * max(
+            1 / float(chdtri(n - 1, 0.95)), (1 + off * math.sqrt(max(kurtosis - 1, 0) / n)) / (n - 1)
+        )
+        raw = float(centred[1:] @ centred[:-1]) / total
+        correlation = min(max(raw + (1 + 3 * raw) / n, 0.0), 0.95)
+        scale = math.sqrt(variance * (1 + correlation) / (1 - correlation))
+    scale = max(scale, least_scale)
     return NoiseModel(
         scale,
-        tolerance + uncertainty(threshold) * scale / math.sqrt(n),
+        tolerance + off * scale / math.sqrt(n),
         math.log(threshold * len(_SIZES)) / least_checks,
         correlation,
     )
