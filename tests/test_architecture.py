@@ -101,7 +101,9 @@ AVERAGES = {
     "experiments/rows.py": 1,  # the same
     "experiments/judge_next.py": 1,  # over the labels that a document can get
     "experiments/sweep.py": 1,  # the share of the exact search's documents
-    "monitoring/series.py": 3,  # over checks, and of a stream, which has only means
+    "monitoring/rates.py": 1,  # over checks
+    "monitoring/series.py": 1,  # over checks
+    "monitoring/streams.py": 3,  # over checks, and of a stream, which has only means
 }
 
 

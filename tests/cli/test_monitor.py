@@ -106,6 +106,8 @@ def test_looks_and_their_exit_statuses(service: Workspace) -> None:
     monitor("--once")
     monitor("--once")
     service.order(broken=["word1", "word2"])
+    monitor("--once")
+    monitor("--once")
     fallen = monitor("--once", "--json", status=1)
     assert json.loads(fallen.stdout)["opened"] == ["nDCG@10 of search fell"]
     assert json.loads(fallen.stdout)["open"] == {"quality": 1}
@@ -114,7 +116,7 @@ def test_looks_and_their_exit_statuses(service: Workspace) -> None:
     service.order(down=["search"])
     down = monitor("--once", "--json", "--lang", "zh", status=1)
     assert json.loads(down.stdout)["status"] == "invalid"
-    assert "第 5 次检查：没有得到分数" in down.stderr
+    assert "第 7 次检查：没有得到分数" in down.stderr
     service.order()
     while monitor("--once", status=None).status:
         assert len(rows_of(service, "looks")) < 20
@@ -143,23 +145,24 @@ def test_status_and_relearning(service: Workspace) -> None:
     for _ in range(3):
         monitor("--once")
     service.order(broken=[f"word{i}" for i in range(6)])
-    monitor("--once", status=1)
+    for _ in range(3):
+        monitor("--once", status=1)
     shown = monitor("--status").stdout
-    assert "plan: look 4 (done), " in shown
-    assert "looks so far: done 4" in shown
+    assert "plan: look 6 (done), " in shown
+    assert "looks so far: done 6" in shown
     assert "search nDCG@10" in shown
     assert "ALARM" in shown
     assert "a false alarm comes once in 10,000 looks on average, or more rarely" in shown
     assert shown.count("open since ") == 2
     chinese = monitor("--status", "--lang", "zh").stdout
     assert "告警" in chinese
-    assert "第 4 次检查（完成），" in chinese
-    assert "累计：完成 4" in chinese
+    assert "第 6 次检查（完成），" in chinese
+    assert "累计：完成 6" in chinese
     assert "起未恢复：质量下降，search" in chinese
     assert "起未恢复" in chinese
     state = json.loads(monitor("--status", "--json").stdout)
-    assert [incident["kind"] for incident in state["incidents"]] == ["quality", "threshold"]
-    assert state["last"]["number"] == 4
+    assert [incident["kind"] for incident in state["incidents"]] == ["threshold", "quality"]
+    assert state["last"]["number"] == 6
     assert all(entry["evidence"] is None or entry["evidence"] >= 0 for entry in state["series"])
     assert {entry["series"]: entry["alarm"] for entry in state["series"]} == {
         "search nDCG@10": True,

@@ -22,7 +22,8 @@ from rankgauge.experiments.sweep import _best
 from rankgauge.measures import all_definitions, parse_measure
 from rankgauge.measures.measure import AGGREGATES
 from rankgauge.model.testset import Query, TestSet
-from rankgauge.monitoring.watching import Limit, SystemWatch, Watching, _unit, figures_of
+from rankgauge.monitoring.streams import mean_of, unit_of
+from rankgauge.monitoring.watching import Limit, SystemWatch, Watching, figures_of
 from tests.cli.command import run_command
 
 NOT_MEANS = [str(about()) for about in all_definitions() if about.aggregate != "mean" and not about.at_required]
@@ -305,5 +306,5 @@ def test_a_measure_below_zero_is_watched_as_closely() -> None:
     """A change is a share of the mean size of the scores, whatever their sign."""
     point = {f"q{i}": -20.0 for i in range(8)}
     up = {query: -value for query, value in point.items()}
-    assert _unit(point) == _unit(up) == 20.0
-    assert math.isclose(_unit({"q": 0.5}), 1.0)
+    units = [unit_of(list(own), mean_of([abs(x) for x in own])) for own in (point.values(), up.values(), [0.5])]
+    assert units == [20.0, 20.0, 1.0]

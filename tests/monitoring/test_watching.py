@@ -35,10 +35,10 @@ def lowered(by: float, among: list[str] = QUERIES) -> dict[str, float]:
 
 
 def test_a_fall_is_told_by_the_measure_and_its_slices() -> None:
-    watch, events = watch_all(SystemWatch("bm25", Watching()), [figures()] * 5 + [figures(lowered(0.1))])
+    watch, events = watch_all(SystemWatch("bm25", Watching()), [figures()] * 6 + [figures(lowered(0.1))] * 2)
     assert {event.series for _, event in events} == {"bm25 nDCG@10", "bm25 nDCG@10 [new]", "bm25 nDCG@10 [old]"}
     number, event = next((n, e) for n, e in events if e.kind == "quality")
-    assert (number, event.event, event.began) == (6, "alarm", 6)
+    assert (number, event.event, event.began) == (8, "alarm", 7)
     assert event.detail["before"] - event.detail["now"] == pytest.approx(0.1)
     assert watch.alarmed(["quality"]) == ["bm25 nDCG@10"]
 
@@ -53,7 +53,7 @@ def test_less_is_better_for_some_measures() -> None:
     lower = frozenset({"nDCG@10"})
     rise = {query: score + 0.1 for query, score in GOOD.items()}
     _, events = watch_all(
-        SystemWatch("x", Watching(slices=False)), [figures(lower=lower)] * 5 + [figures(rise, lower=lower)]
+        SystemWatch("x", Watching(slices=False)), [figures(lower=lower)] * 5 + [figures(rise, lower=lower)] * 3
     )
     assert [event.event for _, event in events] == ["alarm"]
     _, events = watch_all(
@@ -68,7 +68,7 @@ def test_a_measure_without_bounds_is_watched_by_its_share() -> None:
     clearly = {query: 0.95 * score for query, score in large.items()}
     _, events = watch_all(SystemWatch("x", Watching(slices=False)), [figures(large)] * 5 + [figures(slightly)] * 50)
     assert events == []
-    _, events = watch_all(SystemWatch("x", Watching(slices=False)), [figures(large)] * 5 + [figures(clearly)])
+    _, events = watch_all(SystemWatch("x", Watching(slices=False)), [figures(large)] * 5 + [figures(clearly)] * 3)
     assert len(events) == 1
 
 
@@ -118,8 +118,8 @@ def test_limits_of_today_apply_at_once() -> None:
 
 def test_a_baseline_is_what_it_is_held_against() -> None:
     watch = SystemWatch.against("x", Watching(slices=False), {"nDCG@10": GOOD})
-    _, events = watch_all(watch, [figures(lowered(0.08))] * 4)
-    assert [(number, event.began) for number, event in events] == [(2, 1)]
+    _, events = watch_all(watch, [figures(lowered(0.08))] * 9)
+    assert [(number, event.began) for number, event in events] == [(6, 1)]
 
 
 def test_a_stream_has_new_queries_each_time() -> None:

@@ -41,7 +41,7 @@ class Taken:
     ended: list[str] = field(default_factory=list)
     """Incidents that nothing watches over any more."""
     anew: list[str] = field(default_factory=list)
-    """Systems that are learned anew, because the test set or the contract is another one."""
+    """Systems that are learned anew, because the test set, the contract or the detector is another one."""
     unheld: list[str] = field(default_factory=list)
     """Systems that cannot be held against the baseline, which is of another test set or contract."""
     watches: dict[str, SystemWatch] = field(default_factory=dict)
@@ -199,7 +199,7 @@ class _Work:
         state = read_state(self.connection, name, system)
         identity = _identity(record, stream=self.plan.watching.stream)
         known = read_watch(state, name, system, self.plan.watching) if state else None
-        if known is not None and state["identity"] != identity:
+        if state and (known is None or state["identity"] != identity):
             self.anew.append(system)
             known = None
         watch = known or self._begin(record, system)

@@ -1,30 +1,36 @@
-"""One figure watched over looks: it learns what is normal, then watches for a change, and says so once.
+"""One figure watched over checks: it learns what is normal, then watches for a change, and says so once.
 
-A figure begins in the phase `learning`. A retriever that repeats itself exactly is known after three looks (`exact`):
-from then on one look can tell a fall, because there is no noise. One that wobbles is known after `reference` looks
-(`watching`). An exact one that starts to move is watched with a noise assumed (`provisional`) until its own is known.
+A figure begins in the phase `learning` (`provisional` where there is a point to hold it against, such as a baseline,
+and only its noise is open). No alarm is raised before the noise is known, because without it nothing tells a fall from
+noise. A retriever that repeats itself exactly is known after three checks (`exact`): whatever falls and stays fallen
+for a few checks in a row is real. One with noise is known after `reference` checks (`watching`), and
+better after twice, four and eight times as many.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from rankgauge.stats.sequential import Bounded, Change, Detector, Wobble, learn_wobble
+from rankgauge.stats.sequential import Change, Detector, NoiseModel, learn_noise, rare_noise, uncertainty
 
-__all__ = ["EXACT_AFTER", "Level", "Rate", "Sensitivity", "Stream", "Threshold"]
+__all__ = ["EXACT_AFTER", "LONGEST", "Level", "Sensitivity", "fields_of"]
 
 EXACT_AFTER = 3
-"""So many equal looks at the start, and the retriever is taken as one that repeats itself exactly."""
+"""So many checks with equal scores of all queries, and the retriever is taken as one that repeats itself exactly."""
 
-_RECENT = 200
-_GOOD_LOOKS = 3
-_QUIET = 100
-_MOST_DOUBLINGS = 6
+_TIMES_EXACT = 3
+"""So often a retriever may turn out not to repeat itself; after that its noise is learned."""
+LONGEST = 8
+"""The reference grows by doubling up to so many times its first length, as long as nothing falls."""
+_CALM = 1.0
+"""Natural logarithm of the evidence above which a reference does not grow: that may be a fall."""
+_ROUNDING = 1e-9
+_RECOVERED = 2
 
 
 @dataclass(frozen=True)
@@ -34,258 +40,170 @@ class Sensitivity:
     tolerance: float
     """A fall up to here is nothing to be woken for."""
     least_scale: float = 0.001
-    """Noise of a figure that never moved."""
-    assumed: float = 0.005
-    """Noise of a figure that began to move, as long as its own is not known."""
+    """Noise is never taken as smaller than this."""
     least_looks: int = 2
-    """With noise, an alarm takes at least so many looks."""
-    most_scale: float = 0.1
-    """Noise that is learned is never taken as wilder than this: what falls further has fallen."""
+    """An alarm takes at least so many checks."""
     reference: int = 20
-    """Looks from which the noise is learned."""
+    """Checks from which the noise is learned."""
     threshold: float = 1e5
-    """Looks between false alarms of this one figure."""
+    """Checks between false alarms of this one figure."""
+    rare: float = 0.06
+    """The chance that may be left that what falls after equal checks is noise which had not shown itself yet."""
+
+    def noise(self, values: Sequence[float], least_scale: float = 0.0) -> NoiseModel:
+        return learn_noise(
+            np.array(values),
+            self.tolerance,
+            least_scale=max(self.least_scale, least_scale),
+            least_checks=self.least_looks,
+            threshold=self.threshold,
+        )
+
+    def held(self, mean: float, n: int, scale: float, point: float, weight: int) -> float:
+        """What n checks are held against: their mean, but no lower than an earlier point of `weight` checks less its
+        own error. A fall since then must not become the norm. (The error of n checks, which is subtracted in the
+        noise's tolerance, is added here.)"""
+        if not weight:
+            return mean
+        return max(mean, point - uncertainty(self.threshold) * scale * (1 / math.sqrt(weight) - 1 / math.sqrt(n)))
+
+    def grows(self, known: int, detector: Detector) -> bool:
+        """Whether the reference is to be learned anew from so many checks."""
+        doubled = known >= 2 * self.reference and (known // self.reference).bit_count() == 1
+        return doubled and known % self.reference == 0 and not detector.alarmed and detector.evidence < _CALM
 
 
 @dataclass
 class Level:
-    """A figure that comes once a look, as a deviation from a fixed point; a fall is negative."""
+    """A figure of the same queries in each check, as a deviation from a fixed point; a fall is negative."""
 
     sensitivity: Sensitivity
     phase: str = "learning"
     learned: list[float] = field(default_factory=list)
+    """Values of the checks from which the noise is learned."""
+    still: bool = True
+    """Whether all of these had equal scores for all queries."""
     centre: float = 0.0
+    weight: int = 0
+    """Of how many measurements the centre is: 1 for a baseline; 0 where there is none yet."""
+    times: int = 0
+    """How often it turned out not to repeat itself exactly."""
+    steady: float = 0.0
+    """The value that an exact one repeats."""
+    repeated: int = 0
+    """Checks that have repeated it."""
+    run: int = 0
+    """Checks in a row that fell (in alarm: that were good) in the exact phase."""
+    down: bool = False
+    """Whether an exact one stands in alarm."""
     detector: Detector | None = None
 
     def look(self, value: float, number: int, *, same: bool | None) -> Change | None:
-        """Take in a value. `same`: whether this look repeats the one before exactly; None where that is not known."""
-        if self.phase == "learning":
-            self._learn(value, same)
-            return None
-        assert self.detector is not None
-        change = self.detector.look(value - self.centre, number)
-        if self.phase == "exact" and same is False:
-            self._provisional()
-        elif self.phase == "provisional":
-            self._learn_again(value, steady=change is None and not self.alarmed)
-        return change
+        """Take in a value. `same`: whether this check repeats the one before exactly; None where that is not known."""
+        if self.detector is not None:
+            return self._see(self.detector, value, number)
+        return self._repeat(value, number, same) if self.phase == "exact" else self._learn(value, number, same)
 
     def with_reference(self) -> Level:
-        """The same figure where the fixed point is a reference to be held, so that it is watched at once."""
-        self._provisional()
+        """The same figure where the fixed point is a baseline: one earlier measurement, with noise of its own."""
+        self.phase, self.weight = "provisional", 1
         return self
 
     @property
     def alarmed(self) -> bool:
-        return self.detector is not None and self.detector.alarmed
+        return self.down or (self.detector is not None and self.detector.alarmed)
 
-    def _learn(self, value: float, same: bool | None) -> None:
+    def _fell(self, value: float) -> bool:
+        return value - self.centre < -self.sensitivity.tolerance - _ROUNDING
+
+    def _allowed(self) -> float:
+        """What `rare` leaves to this exact phase. If only this figure stands still while the retriever moves, each
+        figure has noise of its own, and its share of the stated false alarms counts."""
+        whole = self.sensitivity.rare if self.still else min(self.sensitivity.rare, 500 / self.sensitivity.threshold)
+        return float(whole / 4**self.times)
+
+    def _learn(self, value: float, number: int, same: bool | None) -> Change | None:
+        self.still = not self.learned or (self.still and same is not False)
         self.learned.append(value)
-        still = same is not False and len(set(self.learned)) == 1
-        if len(self.learned) == EXACT_AFTER and still:
-            self._watch("exact", Wobble(self.sensitivity.least_scale, self.sensitivity.tolerance))
-        elif len(self.learned) >= self.sensitivity.reference:
-            self._watch("watching", self._noise())
-        else:
-            return
-        self.centre = float(np.mean(self.learned))
-        self.learned = []
+        n = len(self.learned)
+        if len(set(self.learned)) > 1:
+            if n >= self.sensitivity.reference:
+                self._watch()
+            return None
+        if n < (EXACT_AFTER if self.still and self.times < _TIMES_EXACT else self.sensitivity.reference):
+            return None
+        fell = self.phase == "provisional" and self._fell(value)
+        if fell and rare_noise(self.weight, n) > self._allowed():
+            return None  # the point, and not these checks, may be the odd one
+        if self.phase == "learning":
+            self.centre = value
+        self.phase, self.steady, self.learned, self.down = "exact", value, [], fell
+        self.repeated, self.weight = n, max(self.weight, n if value == self.centre else 0)
+        return Change("alarm", number - n + 1) if fell else None
 
-    def _provisional(self) -> None:
-        most = math.log(self.sensitivity.threshold * 5) / self.sensitivity.least_looks
-        self._watch("provisional", Wobble(self.sensitivity.assumed, self.sensitivity.tolerance, most))
-        self.learned = []
+    def _repeat(self, value: float, number: int, same: bool | None) -> Change | None:
+        """A check of an exact retriever. A fall has to stay until noise that had not shown itself is ruled out; what
+        comes back before that, or moves in another way, is noise that has to be learned."""
+        fell = self._fell(value)
+        if self.down:
+            return self._recover(fell, number)
+        if fell:
+            self.run += 1
+            self.learned.append(value)
+            if self.run < 2 or rare_noise(self.run - 1, self.repeated) > self._allowed():
+                return None
+            began = number - self.run + 1
+            self.down, self.run, self.learned = True, 0, []
+            return Change("alarm", began)
+        if self.run or (same is not None and value != self.steady):
+            self.times += 1
+            self.phase, self.run, self.learned = "provisional", 0, [*self.learned, value]
+        elif same is False and self.still:
+            self.still = False
+            if self.repeated < self.sensitivity.reference:
+                self.phase, self.learned = "provisional", [value] * self.repeated
+        elif same is not None:
+            self.repeated += 1
+            self.weight = max(self.weight, self.repeated if value == self.centre else 0)
+        return None
 
-    def _learn_again(self, value: float, *, steady: bool) -> None:
-        """The noise alone is learned anew: the point it is held against stays, or a fall would become the norm. An
-        incident is no noise: while one lasts nothing is learned, and what was learned before it is forgotten."""
-        if not steady:
-            self.learned = []
-            return
-        self.learned.append(value)
-        if len(self.learned) >= self.sensitivity.reference:
-            exact = len(set(self.learned)) == 1
-            noise = Wobble(self.sensitivity.least_scale, self.sensitivity.tolerance) if exact else self._noise()
-            self._watch("exact" if exact else "watching", noise)
-            self.learned = []
+    def _recover(self, fell: bool, number: int) -> Change | None:
+        self.run = 0 if fell else self.run + 1
+        if self.run < _RECOVERED:
+            return None
+        self.phase, self.run, self.down, self.still = "provisional", 0, False, True
+        return Change("recovered", number - _RECOVERED + 1)
 
-    def _noise(self) -> Wobble:
-        wanted = self.sensitivity
-        noise = learn_wobble(
-            np.array(self.learned),
-            wanted.tolerance,
-            least_scale=wanted.least_scale,
-            least_looks=wanted.least_looks,
-            threshold=wanted.threshold,
-        )
-        if noise.scale <= wanted.most_scale:
-            return noise
-        open_ = (noise.tolerance - wanted.tolerance) * wanted.most_scale / noise.scale
-        return replace(noise, scale=wanted.most_scale, tolerance=wanted.tolerance + open_)
+    def _see(self, detector: Detector, value: float, number: int) -> Change | None:
+        change = detector.look(value - self.centre, number)
+        if change is not None:
+            self.learned = []  # an incident is no time to learn from
+        elif self.learned and len(self.learned) < LONGEST * self.sensitivity.reference:
+            self.learned.append(value)
+            if self.sensitivity.grows(len(self.learned), detector):
+                self._watch()
+        return change
 
-    def _watch(self, phase: str, noise: Wobble) -> None:
-        alarmed = self.alarmed
-        self.phase = phase
-        self.detector = Detector(noise, self.sensitivity.threshold, alarmed=alarmed)
+    def _watch(self) -> None:
+        """The noise is known, or known better."""
+        noise = self.sensitivity.noise(self.learned)
+        n, mean = len(self.learned), float(np.mean(self.learned))
+        self.phase, self.centre = "watching", self.sensitivity.held(mean, n, noise.scale, self.centre, self.weight)
+        self.weight = n
+        self.detector = self.detector or Detector(noise, self.sensitivity.threshold)
+        self.detector.noise = noise
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": "level",
-            "sensitivity": vars(self.sensitivity),
-            "phase": self.phase,
-            "learned": self.learned,
-            "centre": self.centre,
-            "detector": None if self.detector is None else self.detector.to_dict(),
-        }
+        kept = asdict(replace(self, detector=None))
+        return {"kind": "level", **kept, "detector": None if self.detector is None else self.detector.to_dict()}
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> Level:
-        return cls(
-            Sensitivity(**value["sensitivity"]),
-            value["phase"],
-            list(value["learned"]),
-            value["centre"],
-            None if value["detector"] is None else Detector.from_dict(value["detector"]),
-        )
+        return cls(**fields_of(value))
 
 
-@dataclass
-class Stream:
-    """Scores between 0 and 1 of queries that are new each time, such as sampled traffic that was judged.
-
-    The first `reference` of them set the level, less what they leave open (a one-sided 95 % bound) and the tolerance.
-    """
-
-    sensitivity: Sensitivity
-    learned: list[float] = field(default_factory=list)
-    centre: float = 0.0
-    detector: Detector | None = None
-
-    @property
-    def phase(self) -> str:
-        return "learning" if self.detector is None else "watching"
-
-    def look(self, values: list[float], number: int) -> Change | None:
-        """Take in the scores of one look, one by one; a change that was taken back within it is none."""
-        before, change = self.alarmed, None
-        for value in values:
-            if self.detector is None:
-                self._learn(value)
-            else:
-                change = self.detector.look(value, number) or change
-        return change if self.alarmed != before else None
-
-    def _learn(self, value: float) -> None:
-        self.learned.append(value)
-        n = len(self.learned)
-        if n < self.sensitivity.reference:
-            return
-        scores = np.array(self.learned)
-        self.centre = float(scores.mean())
-        open_ = 1.645 * max(float(scores.std(ddof=1)), 0.05) / math.sqrt(n)
-        least = self.centre - open_ - self.sensitivity.tolerance
-        self.detector = Detector(Bounded(min(max(least, 0.001), 0.999)), self.sensitivity.threshold)
-        self.learned = []
-
-    @property
-    def alarmed(self) -> bool:
-        return self.detector is not None and self.detector.alarmed
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": "stream",
-            "sensitivity": vars(self.sensitivity),
-            "learned": self.learned,
-            "centre": self.centre,
-            "detector": None if self.detector is None else self.detector.to_dict(),
-        }
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Stream:
-        detector = None if value["detector"] is None else Detector.from_dict(value["detector"])
-        return cls(Sensitivity(**value["sensitivity"]), list(value["learned"]), value["centre"], detector)
-
-
-@dataclass
-class Rate:
-    """A share that must not rise above what is allowed, such as that of failed queries.
-
-    It recovers by three looks in a row within what is allowed: a rate near 0 gathers evidence too slowly.
-    """
-
-    detector: Detector
-    limit: float
-    recent: list[tuple[int, float]] = field(default_factory=list)
-    """The last looks with their rates."""
-    good: int = 0
-    phase = "watching"
-
-    @classmethod
-    def allowed(cls, rate: float, threshold: float) -> Rate:
-        return cls(Detector(Bounded(1 - min(max(rate, 1e-4), 0.5)), threshold), rate)
-
-    def look(self, rate: float, number: int) -> Change | None:
-        self.recent = [*self.recent[1 - _RECENT :], (number, rate)]
-        if not self.detector.alarmed:
-            return self.detector.look(1 - rate, number)
-        self.good = self.good + 1 if rate <= self.limit else 0
-        if self.good < _GOOD_LOOKS:
-            return None
-        self.good = 0
-        self.detector = Detector(self.detector.noise, self.detector.threshold)
-        return Change("recovered", number - _GOOD_LOOKS + 1)
-
-    def since(self, number: int) -> float:
-        """The mean rate of the looks from this one on."""
-        return float(np.mean([rate for look, rate in self.recent if look >= number] or [0.0]))
-
-    @property
-    def alarmed(self) -> bool:
-        return self.detector.alarmed
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": "rate",
-            "detector": self.detector.to_dict(),
-            "limit": self.limit,
-            "recent": self.recent,
-            "good": self.good,
-        }
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Rate:
-        recent = [(int(look), float(rate)) for look, rate in value["recent"]]
-        return cls(Detector.from_dict(value["detector"]), value["limit"], recent, value["good"])
-
-
-@dataclass
-class Threshold:
-    """A plain limit: crossed is an alarm at once. It ends by looks in a row on the right side: two at first, and twice
-    as many each time it is crossed again, so that a figure that swings around its limit does not ring all night. A
-    hundred quiet looks make it forget."""
-
-    alarmed: bool = False
-    good: int = 0
-    crossings: int = 0
-    phase = "watching"
-    detector = None
-
-    def look(self, crossed: bool, number: int) -> Change | None:
-        self.good = 0 if crossed else self.good + 1
-        if not self.alarmed and self.good >= _QUIET:
-            self.crossings = 0
-        if crossed and not self.alarmed:
-            self.alarmed, self.crossings = True, self.crossings + 1
-            return Change("alarm", number)
-        needed = 2 ** min(self.crossings, _MOST_DOUBLINGS)
-        if self.alarmed and self.good >= needed:
-            self.alarmed = False
-            return Change("recovered", number - needed + 1)
-        return None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": "threshold", "alarmed": self.alarmed, "good": self.good, "crossings": self.crossings}
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Threshold:
-        return cls(value["alarmed"], value["good"], value["crossings"])
+def fields_of(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a series as it was written down."""
+    kept = {key: entry for key, entry in value.items() if key != "kind"}
+    detector = None if value["detector"] is None else Detector.from_dict(value["detector"])
+    return kept | {"sensitivity": Sensitivity(**value["sensitivity"]), "detector": detector}

@@ -32,10 +32,13 @@ def read_state(connection: sa.Connection, monitor: str, series: str) -> dict[str
     return state
 
 
-def read_watch(state: Mapping[str, Any], monitor: str, series: str, watching: Watching) -> SystemWatch:
-    """The watch in a state. What a later release wrote is refused: half understood it would be half watched."""
+def read_watch(state: Mapping[str, Any], monitor: str, series: str, watching: Watching) -> SystemWatch | None:
+    """The watch in a state; None where an earlier detector wrote it, whose figures mean something else to this one.
+    What a later release wrote is refused: half understood it would be half watched."""
     try:
-        if state["watch"]["version"] <= SystemWatch.VERSION and "identity" in state:
+        if 0 < state["watch"]["version"] < SystemWatch.VERSION:
+            return None
+        if state["watch"]["version"] == SystemWatch.VERSION and "identity" in state:
             return SystemWatch.from_dict(state["watch"], watching)
     except (AttributeError, KeyError, StopIteration, TypeError, ValueError):
         pass

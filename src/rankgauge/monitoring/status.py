@@ -58,12 +58,13 @@ def status_of(history: History, plan: MonitorPlan) -> dict[str, Any]:
 
 
 def watches_of(history: History, plan: MonitorPlan) -> dict[str, SystemWatch]:
-    """All systems as they were watched last."""
+    """All systems as they were watched last, less those that the next look learns anew."""
     known = sa.select(watches.c.series).where(watches.c.monitor == plan.name).order_by(watches.c.series)
     with history.read() as connection:
         names = [name for name in connection.execute(known).scalars() if name != COMMON]
         states = {name: read_state(connection, plan.name, name) for name in names}
-    return {name: read_watch(state, plan.name, name, plan.watching) for name, state in states.items()}
+    found = {name: read_watch(state, plan.name, name, plan.watching) for name, state in states.items()}
+    return {name: watch for name, watch in found.items() if watch is not None}
 
 
 def _series(watch: SystemWatch) -> list[dict[str, Any]]:

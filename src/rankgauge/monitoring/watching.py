@@ -16,7 +16,9 @@ import numpy as np
 
 from rankgauge.engine.averaging import aggregate
 from rankgauge.experiments.targets import holds
-from rankgauge.monitoring.series import Level, Rate, Sensitivity, Stream, Threshold
+from rankgauge.monitoring.rates import Rate, Threshold
+from rankgauge.monitoring.series import Level, Sensitivity
+from rankgauge.monitoring.streams import Stream, in_units, mean_of, unit_of
 from rankgauge.stats.sequential import Change
 
 __all__ = ["Event", "Figures", "Limit", "SystemWatch", "Watching", "figures_of"]
@@ -121,12 +123,6 @@ def figures_of(record: Mapping[str, Any], system: str, *, apart: frozenset[str] 
     return Figures(scores, lower, record.get("tags") or {}, latency, len(queries), len(failed), hows, apart)
 
 
-def _unit(point: Mapping[str, float]) -> float:
-    """What a change of a query's score is a share of: 1 for scores up to 1, else their mean size."""
-    sizes = np.abs(list(point.values()))
-    return 1.0 if sizes.max() <= 1 else aggregate("mean", sizes)
-
-
 @dataclass
 class SystemWatch:
     """All series of one system, with the point they are held against."""
@@ -141,7 +137,7 @@ class SystemWatch:
     last: dict[str, Any] = field(default_factory=dict)
     """The figures of the last look, to be shown."""
 
-    VERSION: ClassVar[int] = 1
+    VERSION: ClassVar[int] = 2
 
     @classmethod
     def against(cls, name: str, watching: Watching, baseline: Mapping[str, Mapping[str, float]]) -> SystemWatch:
@@ -169,16 +165,16 @@ class SystemWatch:
         latency = [self._key("p95")] if wanted.latency and found.latency else []
         each = wanted.false_alarm_every * systems * (len(quality) + len(latency) + 1)
         for key, measure in quality.items():
-            if wanted.stream:
-                self.series[key] = Stream(
-                    Sensitivity(wanted.tolerance, reference=10 * wanted.reference, threshold=each)
-                )
-            else:
-                level = Level(Sensitivity(wanted.tolerance, reference=wanted.reference, threshold=each))
-                self.series[key] = level.with_reference() if measure in held else level
+            closely = Sensitivity(
+                wanted.tolerance, reference=wanted.reference, threshold=each, rare=Sensitivity.rare / systems
+            )
+            level = Level(closely)
+            self.series[key] = (
+                Stream(closely) if wanted.stream else level.with_reference() if measure in held else level
+            )
         for key in latency:  # a logarithm; it takes three looks, because peaks happen
             slower = math.log1p(wanted.latency_tolerance)
-            timing = Sensitivity(slower, 0.05, 0.2, 3, 1.0, reference=wanted.reference, threshold=each)
+            timing = Sensitivity(slower, 0.05, 3, wanted.reference, each)
             self.series[key] = Level(timing)
         self.series[self._key("errors")] = Rate.allowed(wanted.allowed_errors, each)
 
@@ -206,16 +202,18 @@ class SystemWatch:
                 continue
             value = found.aggregate(measure, (now[query] for query in usable))
             sign = -1.0 if measure in found.lower else 1.0
-            exact = series.phase == "exact"
+            exact = isinstance(series, Level) and series.phase == "exact" and series.still
             if isinstance(series, Stream):
-                change = series.look([now[query] if sign > 0 else 1 - now[query] for query in usable], number)
-                before = series.centre if sign > 0 else 1 - series.centre
+                change = series.look([sign * now[query] for query in usable], number)
+                before = None if series.detector is None else sign * series.centre
             else:
                 assert isinstance(series, Level)
                 point = self.point[measure]
                 held = found.aggregate(measure, (point[query] for query in usable))
-                unit = _unit(point) * (len(usable) if found.hows.get(measure) == "sum" else 1)
-                change = series.look(sign * (value - held) / unit, number, same=same)
+                known = list(point.values())
+                unit = unit_of(known, mean_of([abs(score) for score in known]))
+                unit *= len(usable) if found.hows.get(measure) == "sum" else 1
+                change = series.look(sign * in_units(value, held, unit), number, same=same)
                 before = held + sign * series.centre * unit
             self.last[key] = {"value": value, "reference": before, "queries": len(usable)}
             kind = "quality" if tag is None else "slice"
