@@ -14,9 +14,7 @@ from tests import parts
 TESTS = Path(__file__).parent
 SLOW = (
     "browser",
-    "cli/test_history.py",
-    "cli/test_monitor.py",
-    "cli/test_run.py",
+    "cli",
     "demo",
     "docs",
     "engine/test_match_text.py",
@@ -37,6 +35,7 @@ SLOW = (
     "retrievers/test_fusion.py",
     "retrievers/test_hybrid.py",
     "retrievers/test_resume.py",
+    "retrievers/test_runner.py",
     "stats/test_calibration.py",
     "stats/test_corrections.py",
     "stats/test_noninferiority.py",
