@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rankgauge import Qrels, Query, RankgaugeError, Run, TestSet, load_qrels, load_run, load_testset
@@ -120,6 +120,8 @@ GRADES = st.dictionaries(IDS, st.dictionaries(IDS, st.integers(-1, 4), min_size=
 
 @pytest.mark.parametrize("name", ["x.run", "x.run.gz", "x.json", "x.jsonl.zst", "x.csv", "x.tsv", "x.parquet"])
 @given(RUNS)
+@example({"{": {"0": 0.0}})  # ids that begin like JSON
+@example({"{}": {"[]": 1.0, "{}": 0.5}})
 @settings(quick, max_examples=40)
 def test_runs_come_back(name: str, lists: dict) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -136,6 +138,7 @@ def test_runs_come_back(name: str, lists: dict) -> None:
 
 @pytest.mark.parametrize("name", ["x.qrels", "x.qrels.zst", "x.csv", "x.tsv.gz", "x.parquet"])
 @given(GRADES)
+@example({"{": {"0": 0}, "[]": {"{}": 1}})
 @settings(quick, max_examples=40)
 def test_judgments_come_back(name: str, grades: dict) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -68,7 +68,7 @@ def detect(source: Source) -> Format:
     if head[:4] == b"PAR1":
         return "parquet"
     start = head.lstrip()[:1]
-    if start in (b"{", b"["):
+    if start in (b"{", b"[") and not (named in (None, "trec") and _has_numbers_of_trec(head)):
         lines = [line for line in head.splitlines() if line.strip()]
         one_each = (
             start == b"{" and len(lines) > 1 and lines[0].rstrip().endswith(b"}") and lines[1].lstrip()[:1] == b"{"
@@ -82,6 +82,20 @@ def detect(source: Source) -> Format:
             return "trec"
         return named
     return "trec"
+
+
+def _has_numbers_of_trec(head: bytes) -> bool:
+    """Whether the first lines have a number where runs and judgments have one. An id may begin like JSON."""
+    lines = [line.split() for line in head.splitlines()[:2] if line.strip()]
+    return bool(lines) and all(len(fields) >= 4 and _is_number(fields[4 if len(fields) > 5 else 3]) for fields in lines)
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_plain_trec(head: bytes) -> bool:
