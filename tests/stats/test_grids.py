@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from rankgauge import compare_scores
 from rankgauge.stats.bootstrap import bootstrap_tests
 from rankgauge.stats.classical import sign_test, signed_rank_test, t_test
 from rankgauge.stats.differences import Column, constant_bounds, constant_p
@@ -348,3 +349,55 @@ def test_a_large_family_gets_the_draws_it_needs() -> None:
     few = compare_columns(columns, Settings.of(samples=4000))
     assert all(found.verdict == "cannot tell" for found in few)  # 4,000 draws cannot say so for 250 rows
     assert all(found.verdict == "better" for found in compare_columns(columns, Settings.of(samples=6000)))
+
+
+# --- columns of different sizes
+
+
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("correction", ["holm", "max-t", "bh", "none"])
+def test_missing_scores_never_turn_a_verdict(correction: str, lower: bool) -> None:
+    """Systems with few common queries beside others with more: no traceback, the verdict on the side of the mean."""
+    rng = np.random.default_rng(1)
+    for _ in range(120):
+        n = int(rng.integers(2, 14))
+        scores = {name: np.round(rng.uniform(0, 0.5, n), 1) for name in "abc"}
+        scores["b"][rng.random(n) < 0.4] = np.nan
+        scores["c"] = scores["a"] + 0.1 if rng.random() < 0.5 else scores["c"]
+        for row in compare_scores(scores, baseline="a", correction=correction, samples=300, lower_is_better=lower).rows:
+            assert row.verdict in ("better", "worse", "equivalent", "cannot tell")
+            if row.interval is not None:
+                assert row.interval.low <= row.difference + 1e-12
+                assert row.interval.high >= row.difference - 1e-12
+            if row.verdict in ("better", "worse"):
+                assert (row.verdict == "better") == ((row.difference > 0) != lower)
+
+
+def test_no_queries_in_common_by_max_t() -> None:
+    for scores in ({"a": [0.1, 0.2, 0.3], "b": [0.2, None, None], "c": [0.3, 0.1, 0.2]}, {"a": [0.1], "b": [None]}):
+        rows = compare_scores(scores, baseline="a", correction="max-t").rows
+        assert rows[0].verdict == "cannot tell"
+
+
+def test_scores_that_lie_close_together_do_not_prove_a_margin() -> None:
+    """What was seen is no bound of what can be: two queries are never equivalent."""
+    for scores, margin in (({"A": [0.5, 0.502], "B": [0.501, 0.5]}, 0.01), ({"A": [100, 200], "B": [150, 190]}, 100)):
+        assert compare_scores(scores, margin=margin).rows[0].verdict == "cannot tell"
+
+
+@pytest.mark.parametrize("now", [0.4, 0.474, 0.49, 0.6])
+def test_a_gate_is_not_certain_from_equal_changes_of_two_queries(now: float) -> None:
+    found = non_inferiority(np.full(2, now), np.full(2, 0.5))
+    assert found.status == ("pass" if now > 0.5 else "unsure")
+    many = non_inferiority(np.full(400, now), np.full(400, 0.5))
+    assert many.lower < many.upper
+    assert many.status == {0.4: "regression", 0.6: "pass", 0.49: "pass"}.get(now, "unsure")
+    if found.needed is not None:
+        enough = non_inferiority(np.full(found.needed, now), np.full(found.needed, 0.5))
+        assert enough.status != "unsure"
+
+
+def test_lift_and_record_of_scores_far_apart() -> None:
+    found = compare_scores({"a": [1e-300, 0, 0], "b": [1e20, 2e20, 1e20]})
+    assert found.rows[0].lift is None
+    found.to_json()

@@ -5,6 +5,7 @@ The grid runs from 2 to 20,000 queries and from alpha 0.2 to 1e-9 (a level may b
 
 import itertools
 import math
+from importlib.resources import files as files_of
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from scipy import integrate, stats
 from statsmodels.stats.power import TTestPower
 
 from rankgauge.errors import DataError
-from rankgauge.stats.power import critical_value, detectable_difference, power_of, queries_needed
+from rankgauge.stats.power import critical_value, detectable_difference, least_whole, power_of, queries_needed
 from tests.cli.command import run_command
 
 SIZES = [2, 3, 4, 5, 8, 13, 25, 43, 63, 100, 176, 500, 2_000, 20_000]
@@ -154,3 +155,18 @@ def test_the_command(arguments: list[str], said: str) -> None:
 def test_levels_that_are_none_are_refused(alpha: str, rest: list[str]) -> None:
     done = run_command("power", "--sd", 0.2, *rest, "--alpha", alpha, status=2)
     assert "alpha" in done.stderr
+
+
+def test_the_last_number_of_queries_is_tried_too() -> None:
+    assert 6.9e8 < queries_needed(3.177e-5, 0.3) < 7.1e8
+    for most in (5, 16, 20, 31, 33):
+        for wanted in range(1, 40):
+            found = least_whole(lambda n, wanted=wanted: n >= wanted, 1, most)
+            assert found == (wanted if wanted <= most else None)
+
+
+def test_no_difference_beyond_the_measures_range() -> None:
+    files = [str(files_of("rankgauge") / "example" / name) for name in ("testset.json", "bm25.run", "hybrid.run")]
+    assert "no difference that the measure allows" in run_command("power", *files, "--queries", 2, "-m", "RR").stdout
+    refused = run_command("power", *files, "--difference", 1.5, "-m", "nDCG@10", status=2)
+    assert "more than nDCG@10 can have" in refused.stderr

@@ -78,7 +78,8 @@ class RerankRow:
 
     def sentences(self, language: Language) -> list[str]:
         share = self.share
-        key = "no room" if share is None else "gained" if share >= 0 else "lost"
+        lost = self.after < self.before - 1e-9
+        key = "lost" if lost else "no room" if share is None else "gained"
         at = 0 if language == "en" else 1
         said = [
             _TEXTS[key][at].format(

@@ -128,8 +128,8 @@ def rows_of(
             both = first.counted[:, j] & second.counted[:, j] & among
             values = np.where(both, second.values[:, j] - first.values[:, j], 0.0)
             values[np.abs(values) < _SAME * max(_largest(first, j), _largest(second, j))] = 0.0
-            columns.append(Column(values, both, measures[j].widest or _reach(first.values[:, j], second.values[:, j])))
             limits.append(measures[j].widest)
+            columns.append(Column(values, both, limits[-1] or _reach(first, second, j, settings.margin)))
     found = compare_columns(columns, settings, limits)
     order = byte_order(queries)
     rows = []
@@ -147,7 +147,7 @@ def rows_of(
                 mean_b=mean_b,
                 difference=column.mean,
                 interval=result.interval,
-                lift=column.mean / abs(mean_a) if mean_a else None,
+                lift=_share(column.mean, mean_a),
                 p_value=result.p_value,
                 p_corrected=result.p_corrected,
                 effect=column.mean / column.deviation if column.deviation else (None if column.mean else 0.0),
@@ -163,13 +163,20 @@ def rows_of(
     return rows
 
 
+def _share(difference: float, mean: float) -> float | None:
+    share = difference / abs(mean) if mean else math.inf
+    return share if math.isfinite(share) else None
+
+
 def _largest(system: System, j: int) -> float:
     return float(np.abs(system.values[:, j]).max(initial=0.0))
 
 
-def _reach(first: Floats, second: Floats) -> tuple[float, float]:
-    """How far apart two scores can be where the measure has no bounds: as far as any scores that were seen."""
-    reach = float(max(first.max(), second.max()) - min(first.min(), second.min()))
+def _reach(first: System, second: System, j: int, margin: float) -> tuple[float, float]:
+    """How far apart two scores can be where the measure has no known bounds: 1 where all that were seen lie between 0
+    and 1, else as far as any of them, and twice the margin at least. What was seen does not prove a margin."""
+    seen = np.concatenate([first.values[:, j], second.values[:, j]])
+    reach = 1.0 if seen.min() >= 0 and seen.max() <= 1 else max(float(np.ptp(seen)), 2 * margin)
     return (-reach, reach) if reach else (-math.inf, math.inf)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
@@ -31,17 +31,17 @@ class Size:
     power: float
     alpha: float
     asked: str
-    """What was asked for: queries, difference or power."""
+    """What was asked for: queries, difference or power; `nothing` where the difference is more than there can be."""
     observed: int | None = None
     """How many queries the standard deviation was taken from."""
 
     def sentence(self, language: Language = "en") -> str:
         at = 0 if language == "en" else 1
-        spread = f"{self.deviation:.4f}"
+        spread = f"{self.deviation:.4f}" if 0.001 <= self.deviation < 1e6 else f"{self.deviation:.4g}"
         values = {
             "measure": self.measure,
             "n": self.queries,
-            "d": f"{self.difference:.4f}",
+            "d": f"{self.difference:.4f}" if 0.001 <= self.difference < 1e6 else f"{self.difference:.4g}",
             "power": _percent(self.power),
             "alpha": f"{self.alpha:g}",
         }
@@ -54,6 +54,11 @@ class Size:
                 "{measure}: with {n} queries a true difference of {d} or more is found with a chance of {power} "
                 "(alpha {alpha})",
                 "{measure}：{n} 个查询能以 {power} 的把握检出 {d} 以上的真实差值（alpha {alpha}）",
+            ),
+            "nothing": (
+                "{measure}: with {n} queries no difference that the measure allows is found with a chance of {power} "
+                "(alpha {alpha})",
+                "{measure}：{n} 个查询无法以 {power} 的把握检出该指标可能有的任何差值（alpha {alpha}）",
             ),
             "power": (
                 "{measure}: the chance that {n} queries find a true difference of {d} is {power} (alpha {alpha})",
@@ -97,7 +102,11 @@ def sizes_of(comparison: Comparison, asked: Question) -> list[Size]:
     sizes = []
     for j, measure in enumerate(comparison.measures):
         column = Column(second.values[:, j] - first.values[:, j], first.counted[:, j] & second.counted[:, j])
-        sizes.append(size_for(column.deviation, asked, measure=measure.name, observed=column.n))
+        most = measure.widest[1] if measure.widest else math.inf
+        if asked.difference is not None and abs(asked.difference) > most:
+            raise DataError(f"a difference of {asked.difference:g} is more than {measure.name} can have: {most:g}")
+        found = size_for(column.deviation, asked, measure=measure.name, observed=column.n)
+        sizes.append(found if found.difference <= most else replace(found, asked="nothing"))
     return sizes
 
 
@@ -139,7 +148,7 @@ class Audit:
     alpha: float
     low: float
     high: float
-    """Interval that n allows where scores are 0 or 1, the widest spread that scores with this mean can have."""
+    """Wilson's interval where scores are 0 or 1, the largest spread that scores with this mean can have."""
     largest_spread: float | None
     """The largest standard deviation of the per-query differences at which the gap would be significant."""
     needed_correlation: float | None
@@ -152,9 +161,9 @@ class Audit:
         said = [
             (
                 f"a mean of {self.value:g} over {self.n} queries: {level} % interval [{self.low:.3f}, {self.high:.3f}] "
-                "if every query scores 0 or 1, the widest that n allows; graded scores are spread less",
-                f"{self.n} 个查询的均值 {self.value:g}：若每个查询得分只有 0 或 1（最宽的情形），{level} % 区间为 "
-                f"[{self.low:.3f}, {self.high:.3f}]；分级得分的波动更小",
+                "if every query scores 0 or 1, the largest spread that scores with this mean can have",
+                f"{self.n} 个查询的均值 {self.value:g}：若每个查询得分只有 0 或 1（同一均值下离散程度最大的情形），"
+                f"{level} % 区间为 [{self.low:.3f}, {self.high:.3f}]",
             )[at]
         ]
         if self.baseline is None or self.largest_spread is None:

@@ -93,7 +93,8 @@ def signed_rank_test(column: Column) -> Outcome:
         order = low + 1
         if order < 1:
             return -math.inf, math.inf
-        return _pairwise_mean(decided, order), -_pairwise_mean(-decided[::-1], order)
+        ends = _pairwise_mean(decided, order), -_pairwise_mean(-decided[::-1], order)
+        return min(ends), max(ends)  # rounding may put them an ulp apart the wrong way round
 
     return Inverted(p, "wilcoxon (pseudo-median of the queries that differ)", bounds)
 

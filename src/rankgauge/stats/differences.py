@@ -119,14 +119,14 @@ def constant_p(column: Column) -> float:
     return min(1.0, 2 * (against / (against - c)) ** column.n)
 
 
-def constant_bounds(column: Column, alpha: float) -> tuple[float, float]:
+def constant_bounds(column: Column, alpha: float, n: int | None = None) -> tuple[float, float]:
     """The interval of the mean where all n queries have the difference c, by `constant_p` turned round.
 
     With a chance of 1 - alpha, at most the share q = 1 - (alpha / 2)^(1/n) of all queries has another difference than
-    the n that were seen; these lie within the limits.
+    the n that were seen (or another number of them); these lie within the limits.
     """
     c, (low, high) = column.mean, column.limits
-    unseen = -math.expm1(math.log(alpha / 2) / column.n)
+    unseen = -math.expm1(math.log(alpha / 2) / (n or column.n))
     return c - unseen * (c - low), c + unseen * (high - c)
 
 

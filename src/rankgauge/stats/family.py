@@ -126,17 +126,14 @@ def compare_columns(
         spans = [
             (column.mean - critical * column.error, column.mean + critical * column.error)
             if column.error and not few(column, most)
-            else test.bounds(level)
+            else _span(test, min(level, settings.alpha))
             for column, test, level in zip(columns, tests, levels, strict=True)
         ]
     else:
         tests = _tests(columns, settings)
         adjusted, factors = corrected([test.p_value for test in tests], settings.correction)
         levels = [settings.alpha / factor for factor in factors]
-        spans = [
-            test.bounds(level) if test.p_value is not None else (0.0, 0.0)
-            for test, level in zip(tests, levels, strict=True)
-        ]
+        spans = [_span(test, level) for test, level in zip(tests, levels, strict=True)]
     one_sided = [equivalence_p(column, settings.margin) for column in columns]
     equivalences, _ = corrected(one_sided, "bh" if settings.correction == "bh" else _plain(settings.correction))
     results = []
@@ -146,7 +143,8 @@ def compare_columns(
             continue
         low, high = spans[j]
         # Where a test of medians rejects, its interval tells the side; the mean may lie on the other.
-        low, high = agreeing(low, high, p < settings.alpha, column.mean if column.constant else low + high)
+        side = low + high if settings.test in ("wilcoxon", "sign") else column.mean
+        low, high = agreeing(low, high, p < settings.alpha, side)
         if bounds is not None and (limit := bounds[j]) is not None:
             low, high = max(low, limit[0]), min(high, limit[1])
         method = "max-t" if settings.correction == "max-t" else test.method
@@ -161,6 +159,10 @@ def compare_columns(
             )
         )
     return results
+
+
+def _span(test: Outcome, level: float) -> tuple[float, float]:
+    return test.bounds(level) if test.p_value is not None else (0.0, 0.0)
 
 
 def _detectable(column: Column, level: float, settings: Settings, limit: tuple[float, float] | None) -> float | None:

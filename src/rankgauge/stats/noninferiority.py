@@ -26,7 +26,7 @@ import numpy as np
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError
 from rankgauge.model.ranked import Floats
-from rankgauge.stats.differences import Column
+from rankgauge.stats.differences import Column, constant_bounds
 from rankgauge.stats.intervals import student_quantile
 from rankgauge.stats.levels import check_alpha
 from rankgauge.stats.onesided import skew_moment
@@ -87,12 +87,15 @@ def non_inferiority(
     before, after = aggregate("mean", base), aggregate("mean", new)
     share = margin * float(np.sign(before))
     d = (1 + share) * base - new if lower_is_better else new - (1 - share) * base
-    column = Column(d, np.ones(n, dtype=bool))
+    reach = max(float(np.abs(base).max()), float(np.abs(new).max()))
+    column = Column(d, np.ones(n, dtype=bool), (-reach, reach))
     mean, error, deviation = column.mean, column.error, column.deviation
     below, above = student_quantile(1 - alpha, n - 1), student_quantile(1 - alpha / family, n - 1)
     moment = skew_moment(column)
     lower = mean - below * error + min(0.0, _skew_shift(moment, below, n))
     upper = mean + above * error + max(0.0, _skew_shift(moment, above, n))
+    if column.constant:  # no spread: only what was not seen makes it uncertain
+        lower, upper = constant_bounds(column, 2 * alpha)[0], constant_bounds(column, 2 * alpha / family)[1]
     gain = base - new if lower_is_better else new - base
     worse, better = int((gain < 0).sum()), int((gain > 0).sum())
     reason: Literal["identical", "nowhere worse", "bounds"] = "bounds"
@@ -153,6 +156,8 @@ def _needed(column: Column, moment: float, alpha: float, family: int) -> int | N
     against = max(0.0, -moment if mean > 0 else moment)
 
     def enough(n: int) -> bool:
+        if column.constant:
+            return constant_bounds(column, 2 * level, n)[0 if mean > 0 else 1] * mean > 0
         left = abs(mean) - _skew_shift(against, student_quantile(1 - level, n - 1), n)
         # a two-sided test at twice the level; its other side has no chance to speak of
         return left > 0 and power_of(left, deviation, n, 2 * level) >= 0.8

@@ -101,9 +101,9 @@ def least_whole(enough: Callable[[int], bool], least: int, most: int) -> int | N
     """The least number from `least` on for which a condition holds that goes on holding; None if `most` is too few."""
     low, high = least - 1, least
     while not enough(high):
-        low, high = high, 2 * high
-        if high > most:
+        if high >= most:
             return None
+        low, high = high, min(2 * high, most)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)

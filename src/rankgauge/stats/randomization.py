@@ -190,7 +190,7 @@ def _t_values(sums: Floats, squares: float, n: int) -> Floats:
     """|t| of drawn sums. The sum of squares does not change with the signs."""
     means = np.abs(sums) / n
     spread = squares / n - means**2
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         t = means * np.sqrt((n - 1) / np.maximum(spread, 0))
     t[spread <= _TOLERANCE * squares / n] = np.inf  # every difference has one sign: only rounding is left
     return np.asarray(t)
