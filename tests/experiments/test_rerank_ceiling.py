@@ -84,6 +84,6 @@ def test_no_query_in_common_is_an_error() -> None:
 
 def test_a_reranker_that_spoils_the_best_order_is_said_to_do_harm() -> None:
     qrels = {f"q{i}": {"a": 1, "b": 0, "c": 0} for i in range(4)}
-    before, after = ({q: order for q in qrels} for order in (["a", "b", "c"], ["c", "b", "a"]))
+    before, after = (dict.fromkeys(qrels, order) for order in (["a", "b", "c"], ["c", "b", "a"]))
     (_, said, *_) = rerank_of(compare(qrels, {"before": before, "after": after}, ["RR"])).sentences()
     assert "harm" in said
