@@ -1,9 +1,10 @@
 """Confidence intervals of a mean over queries.
 
 For scores that are only 0 or 1 (success, P@1) the Wilson score interval is used: near 0 and 1 the t interval covers far
-less than it claims. For all others it is the t interval, and where all scores are alike, one that allows for what was
-not seen. Student's quantile is computed here because importing
-`scipy.special` alone would double the start-up time of the command line; the tests compare it with scipy's.
+less than it claims. For all others it is the t interval, made longer on the side of the rare scores where they are
+skewed (`skewness`), and where all scores are alike, one that allows for what was not seen. Student's quantile is
+computed here because importing `scipy.special` alone would double the start-up time of the command line; the tests
+compare it with scipy's.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.differences import Column, constant_bounds
+from rankgauge.stats.skewness import skew_moment, skew_shift
 
 __all__ = ["Interval", "mean_interval", "share_interval", "student_quantile"]
 
@@ -31,13 +33,19 @@ class Interval:
 
 
 def mean_interval(
-    values: Floats, level: float = 0.95, *, bounds: tuple[float, float] | None = None, shares: bool = True
+    values: Floats,
+    level: float = 0.95,
+    *,
+    bounds: tuple[float, float] | None = None,
+    shares: bool = True,
+    skewed: bool = True,
 ) -> Interval | None:
     """Interval of the mean of independent queries, or None with fewer than two of them.
 
     `bounds` are the least and greatest value of a query, and so of the mean; the t interval is cut there. Where all
     queries have one value, the interval allows for those that were not seen (`constant_bounds`); without bounds there
-    is none. Differences are no `shares`, even where they happen to be only 0 and 1.
+    is none. Differences are no `shares`, even where they happen to be only 0 and 1; who guards against skewed scores in
+    another way takes them as not `skewed`.
     """
     n = len(values)
     if n < 2:
@@ -49,8 +57,9 @@ def mean_interval(
     column = Column(values, np.ones(n, dtype=bool), (low, high))
     if column.constant:
         return None if bounds is None else Interval(*constant_bounds(column, 1 - level), level, "constant")
-    half = student_quantile((1 + level) / 2, n - 1) * column.error
-    return Interval(max(mean - half, low), min(mean + half, high), level, "t")
+    t = student_quantile((1 + level) / 2, n - 1)
+    half, shift = t * column.error, skew_shift(skew_moment(column), t, n) if skewed else 0.0
+    return Interval(max(mean - half + min(0, shift), low), min(mean + half + max(0, shift), high), level, "t")
 
 
 def _normal_quantile(p: float) -> float:

@@ -9,7 +9,7 @@ has the mean 0 where the loss is exactly the margin. Student's t bounds its mean
 level 1 - alpha / family. Above 0 as a whole: `pass`. Below 0 as a whole: `regression`. Otherwise it is `unsure`.
 
 Where a few queries lose everything, d is skewed and t claims too much. The bounds are widened for skewness, as
-`onesided` has it.
+`skewness` has it.
 
 A gate passes only if every measure passes, so that the chance of a false pass needs no correction (an
 intersection-union test; Berger 1982). A regression is claimed if any measure shows one, so that this side is divided by
@@ -19,7 +19,7 @@ their number.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
@@ -29,15 +29,14 @@ from rankgauge.model.ranked import Floats
 from rankgauge.stats.differences import Column, constant_bounds
 from rankgauge.stats.intervals import student_quantile
 from rankgauge.stats.levels import check_alpha
-from rankgauge.stats.onesided import skew_moment
 from rankgauge.stats.power import least_whole, power_of
+from rankgauge.stats.skewness import skew_moment, skew_shift
 
 __all__ = ["NonInferiority", "Status", "chance_to_pass", "check_levels", "least_queries", "non_inferiority"]
 
 Status = Literal["pass", "regression", "unsure"]
 _SIMULATED = 3_000
 """From so many queries on, the average correction is as good as its samples."""
-_Number = TypeVar("_Number", float, Floats)
 
 
 @dataclass(frozen=True)
@@ -92,8 +91,8 @@ def non_inferiority(
     mean, error, deviation = column.mean, column.error, column.deviation
     below, above = student_quantile(1 - alpha, n - 1), student_quantile(1 - alpha / family, n - 1)
     moment = skew_moment(column)
-    lower = mean - below * error + min(0.0, _skew_shift(moment, below, n))
-    upper = mean + above * error + max(0.0, _skew_shift(moment, above, n))
+    lower = mean - below * error + min(0.0, skew_shift(moment, below, n))
+    upper = mean + above * error + max(0.0, skew_shift(moment, above, n))
     if column.constant:  # no spread: only what was not seen makes it uncertain
         lower, upper = constant_bounds(column, 2 * alpha)[0], constant_bounds(column, 2 * alpha / family)[1]
     gain = base - new if lower_is_better else new - base
@@ -134,18 +133,13 @@ def _lower_bounds(d: Floats, alpha: float) -> Floats:
     third = ((d - mean) ** 3).sum(axis=0) * n / ((n - 1) * max(n - 2, 1))
     t = student_quantile(1 - alpha, n - 1)
     moment = np.divide(third, variance, out=np.zeros_like(mean), where=variance > 0)
-    return np.asarray(mean - t * np.sqrt(variance / n) + np.minimum(0, _skew_shift(moment, t, n)))
+    return np.asarray(mean - t * np.sqrt(variance / n) + np.minimum(0, skew_shift(moment, t, n)))
 
 
 def least_queries(base: Floats, margin: float, chance: float, alpha: float = 0.05) -> int | None:
     """About how many queries like the baseline's make the chance to pass as small as `chance`; None beyond 20,000."""
     found = least_whole(lambda n: chance_to_pass(base, margin, alpha, n) <= chance, 4, 20_000)
     return found if found is None else int(float(f"{found:.1e}"))
-
-
-def _skew_shift(moment: _Number, t: float, n: int) -> _Number:
-    """Johnson's correction of a bound at t standard errors."""
-    return moment * ((1 + 2 * t * t) / (6 * n))
 
 
 def _needed(column: Column, moment: float, alpha: float, family: int) -> int | None:
@@ -158,7 +152,7 @@ def _needed(column: Column, moment: float, alpha: float, family: int) -> int | N
     def enough(n: int) -> bool:
         if column.constant:
             return constant_bounds(column, 2 * level, n)[0 if mean > 0 else 1] * mean > 0
-        left = abs(mean) - _skew_shift(against, student_quantile(1 - level, n - 1), n)
+        left = abs(mean) - skew_shift(against, student_quantile(1 - level, n - 1), n)
         # a two-sided test at twice the level; its other side has no chance to speak of
         return left > 0 and power_of(left, deviation, n, 2 * level) >= 0.8
 

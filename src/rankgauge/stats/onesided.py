@@ -1,8 +1,6 @@
 """Is a mean above 0, seen from one side? Student's t, widened for skewness and for losses too rare to have been seen.
 
-Where a few queries lose everything, differences are skewed and t claims too much. Johnson's correction (1978) moves a
-bound at t standard errors by (1 + 2 t^2) / (6 n) times the third central moment over the variance; it is used only
-where it makes the bound wider.
+Where a few queries lose everything, differences are skewed and t claims too much (see `skewness`).
 
 A sample may also show too few of the queries that lose everything. With l the least difference of a query and r the
 mean of those that did not lose half as much, a mean of at most 0 takes a share p = r / (r - l) of such failures; so few
@@ -14,17 +12,9 @@ from __future__ import annotations
 import math
 
 from rankgauge.stats.differences import Column
+from rankgauge.stats.skewness import skew_moment
 
-__all__ = ["equivalence_p", "skew_moment"]
-
-
-def skew_moment(column: Column) -> float:
-    """Third central moment over the variance; 0 with too few queries to know it."""
-    n = column.n
-    if n < 3 or column.deviation == 0:
-        return 0.0
-    centred = (column.own - column.mean) / column.deviation
-    return float((centred**3).sum()) * n / ((n - 1) * (n - 2)) * column.deviation
+__all__ = ["equivalence_p"]
 
 
 def _skewed_t(mean: float, error: float, moment: float, n: int) -> float:

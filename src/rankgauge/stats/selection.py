@@ -56,7 +56,8 @@ def interval_of_best(
         return None
     p = _joint_level(values, counted, (1 + level) / 2, seed)
     least, most = bounds or (-math.inf, math.inf)
-    highs = [one.high for scores in own if (one := mean_interval(scores, level, bounds=bounds)) is not None]
+    found = (mean_interval(scores, level, bounds=bounds, skewed=False) for scores in own)
+    highs = [one.high for one in found if one is not None]
     if not highs:  # nothing but constant scores of a measure without bounds
         return None
     return Interval(max(_low(own, best, p, bounds), least), min(max(highs), most), level, "simultaneous")
@@ -65,7 +66,7 @@ def interval_of_best(
 def _low(scores: Sequence[Floats], best: int, p: float, bounds: tuple[float, float] | None) -> float:
     """The farthest of the three limits at level p."""
     own, n = scores[best], len(scores[best])
-    limits = [one.low for one in [mean_interval(own, 2 * p - 1, bounds=bounds)] if one is not None]
+    limits = [one.low for one in [mean_interval(own, 2 * p - 1, bounds=bounds, skewed=False)] if one is not None]
     variances = [float(np.var(row, ddof=1)) for row in scores if np.ptp(row)]  # one that never answers tells nothing
     if variances:
         usual = math.sqrt(sum(variances) / len(variances) / n)
