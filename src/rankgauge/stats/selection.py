@@ -56,8 +56,8 @@ def interval_of_best(
         return None
     p = _joint_level(values, counted, (1 + level) / 2, seed)
     least, most = bounds or (-math.inf, math.inf)
-    found = (mean_interval(scores, level, bounds=bounds, skewed=False) for scores in own)
-    highs = [one.high for one in found if one is not None]
+    single = (mean_interval(scores, level, bounds=bounds, skewed=False) for scores in own)
+    highs = [one.high for one in single if one is not None]
     if not highs:  # nothing but constant scores of a measure without bounds
         return None
     return Interval(max(_low(own, best, p, bounds), least), min(max(highs), most), level, "simultaneous")
