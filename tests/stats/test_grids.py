@@ -14,7 +14,8 @@ from scipy import stats
 from rankgauge import compare_scores
 from rankgauge.stats.bootstrap import bootstrap_tests
 from rankgauge.stats.classical import sign_test, signed_rank_test, t_test
-from rankgauge.stats.differences import Column, constant_bounds, constant_p
+from rankgauge.stats.constant import constant_bounds, constant_p
+from rankgauge.stats.differences import Column
 from rankgauge.stats.family import Settings, compare_columns
 from rankgauge.stats.intervals import mean_interval, student_quantile
 from rankgauge.stats.noninferiority import non_inferiority
@@ -401,3 +402,17 @@ def test_lift_and_record_of_scores_far_apart() -> None:
     found = compare_scores({"a": [1e-300, 0, 0], "b": [1e20, 2e20, 1e20]})
     assert found.rows[0].lift is None
     found.to_json()
+
+
+def test_tests_of_many_rows_hold_no_more_than_they_need() -> None:
+    """Thousands of rows with 100,000 draws each would fill the memory if a row held its draws."""
+    found = randomization_tests([column(np.random.default_rng(0).normal(size=40))], samples=20_000)[0]
+    assert [(side.base, len(side)) for side in (found.below, found.above)] == [(None, 1000)] * 2
+
+
+def test_a_bound_of_nothing_is_no_negative_number() -> None:
+    """One win among ties: the interval begins at 0, not at what rounding leaves below it."""
+    for others in (29, 40, 134):
+        found = compare_scores({"a": [0.0] * (others + 1), "b": [1 / 3] + [0.0] * others}).rows[0]
+        assert found.interval is not None
+        assert math.copysign(1, found.interval.low) > 0

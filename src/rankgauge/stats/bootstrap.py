@@ -18,15 +18,8 @@ from functools import partial
 import numpy as np
 
 from rankgauge.model.ranked import Floats
-from rankgauge.stats.differences import (
-    Column,
-    Inverted,
-    Outcome,
-    beyond,
-    constant_bounds,
-    constant_p,
-    kth_largest,
-)
+from rankgauge.stats.constant import constant_bounds, constant_p
+from rankgauge.stats.differences import Column, Inverted, Outcome, beyond, kth_largest
 
 __all__ = ["Bootstrapped", "bootstrap_tests"]
 

@@ -14,7 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 from rankgauge.model.ranked import Floats
-from rankgauge.stats.differences import Column, Inverted, Outcome, constant_bounds, constant_p
+from rankgauge.stats.constant import constant_bounds, constant_p
+from rankgauge.stats.differences import Column, Inverted, Outcome
 
 __all__ = ["sign_test", "signed_rank_test", "t_test"]
 

@@ -11,17 +11,7 @@ import numpy as np
 
 from rankgauge.model.ranked import Bools, Floats
 
-__all__ = [
-    "Column",
-    "Inverted",
-    "Outcome",
-    "agreeing",
-    "beyond",
-    "columns_of",
-    "constant_bounds",
-    "constant_p",
-    "kth_largest",
-]
+__all__ = ["Column", "Inverted", "Outcome", "agreeing", "beyond", "columns_of", "kth_largest"]
 
 _NOISE = 1e-12  # a spread this much smaller than the mean is rounding, not spread
 
@@ -54,7 +44,12 @@ class Column:
         if self.n < 2:
             return 0.0
         deviation = math.sqrt(float(((self.own - self.mean) ** 2).sum()) / (self.n - 1))
-        return deviation if deviation > _NOISE * max(abs(self.mean), float(np.abs(self.own).max())) else 0.0
+        return deviation if deviation > self.rounding else 0.0
+
+    @cached_property
+    def rounding(self) -> float:
+        """What is smaller than this comes of rounding."""
+        return _NOISE * float(np.abs(self.own).max(initial=0.0))
 
     @property
     def error(self) -> float:
@@ -107,34 +102,11 @@ class Inverted(Outcome):
         return self.find(alpha)
 
 
-def constant_p(column: Column) -> float:
-    """The p-value of n equal differences c > 0 that can be as low as l: 2 (l / (l - c))^n, at most 1.
-
-    Without a difference on average, c comes with a chance of at most l / (l - c): then all other queries are at l.
-    """
-    c, (low, high) = column.mean, column.limits
-    against = low if c > 0 else high
-    if not c or math.isinf(against):
-        return 1.0
-    return min(1.0, 2 * (against / (against - c)) ** column.n)
-
-
-def constant_bounds(column: Column, alpha: float, n: int | None = None) -> tuple[float, float]:
-    """The interval of the mean where all n queries have the difference c, by `constant_p` turned round.
-
-    With a chance of 1 - alpha, at most the share q = 1 - (alpha / 2)^(1/n) of all queries has another difference than
-    the n that were seen (or another number of them); these lie within the limits.
-    """
-    c, (low, high) = column.mean, column.limits
-    unseen = -math.expm1(math.log(alpha / 2) / (n or column.n))
-    return c - unseen * (c - low), c + unseen * (high - c)
-
-
-def agreeing(low: float, high: float, rejected: bool, mean: float) -> tuple[float, float]:
-    """The bounds, cut so that 0 lies outside exactly if the test rejects. Only rounding, and the wide interval of a
-    constant difference, make that necessary."""
+def agreeing(low: float, high: float, rejected: bool, side: float) -> tuple[float, float]:
+    """The bounds, cut so that 0 lies outside exactly if the test rejects; it then lies below a positive `side`. Only
+    rounding, and the wide interval of a constant difference, make that necessary."""
     if rejected and low <= 0 <= high:
-        return (math.ulp(0.0), high) if mean > 0 else (low, -math.ulp(0.0))
+        return (math.ulp(0.0), high) if side > 0 else (low, -math.ulp(0.0))
     if not rejected and low > 0:
         return 0.0, high
     if not rejected and high < 0:

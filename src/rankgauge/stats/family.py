@@ -141,7 +141,7 @@ def compare_columns(
         if test.p_value is None or p is None:
             results.append(Compared(None, None, None, None, None, "cannot tell"))
             continue
-        low, high = spans[j]
+        low, high = (0.0 if abs(end) <= column.rounding else end for end in spans[j])
         # Where a test of medians rejects, its interval tells the side; the mean may lie on the other.
         side = low + high if settings.test in ("wilcoxon", "sign") else column.mean
         low, high = agreeing(low, high, p < settings.alpha, side)

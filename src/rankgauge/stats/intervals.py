@@ -16,7 +16,8 @@ from functools import lru_cache
 import numpy as np
 
 from rankgauge.model.ranked import Floats
-from rankgauge.stats.differences import Column, constant_bounds
+from rankgauge.stats.constant import constant_bounds
+from rankgauge.stats.differences import Column
 from rankgauge.stats.skewness import skew_moment, skew_shift
 
 __all__ = ["Interval", "mean_interval", "share_interval", "student_quantile"]

@@ -26,7 +26,8 @@ import numpy as np
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError
 from rankgauge.model.ranked import Floats
-from rankgauge.stats.differences import Column, constant_bounds
+from rankgauge.stats.constant import constant_bounds
+from rankgauge.stats.differences import Column
 from rankgauge.stats.intervals import student_quantile
 from rankgauge.stats.levels import check_alpha
 from rankgauge.stats.power import least_whole, power_of

@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankgauge.model.ranked import Floats
-from rankgauge.stats.differences import Column, Outcome, beyond, constant_bounds, kth_largest
+from rankgauge.stats.constant import constant_bounds
+from rankgauge.stats.differences import Column, Outcome, beyond, kth_largest
 
 __all__ = ["Randomized", "few", "max_t_tests", "order_of", "randomization_tests"]
 
@@ -118,7 +119,8 @@ def _block(columns: Sequence[Column], sums: tuple[Floats, Floats], alpha: float,
         whole = np.abs(share) == 1  # all signs kept or all turned: as large as the data whatever the shift
         lower[whole] = upper[whole] = math.inf
         keep = max(1, _order(alpha, len(drawn), exact))
-        lower, upper = (np.partition(side, len(side) - keep)[-keep:] for side in (lower, upper))
+        # A copy, for a view would hold all draws of every column in memory.
+        lower, upper = (np.partition(side, len(side) - keep)[-keep:].copy() for side in (lower, upper))
         tests.append(Randomized(p, "randomization", lower, upper, column, len(drawn), exact))
     return tests
 
