@@ -14,8 +14,8 @@ PEER_PERMUTATIONS = 2000
 def main() -> None:
     from ranx.statistical_tests import fisher_randomization_test
 
-    from rankgauge.experiments.comparison import Comparison
-    from rankgauge.experiments.rows import Scored, System
+    from rankgauge.comparison.comparison import Comparison
+    from rankgauge.comparison.rows import Scored, System
     from rankgauge.stats.family import Settings
 
     rng = np.random.default_rng(0)

@@ -15,14 +15,22 @@ SOURCE = Path(rankgauge.__file__).parent
 # A package imports only from packages before it.
 ORDER = [
     "errors",
+    "registry",
+    "words",
     "model",
     "formats",
-    "demo",
     "measures",
     "engine",
     "stats",
+    "record",
+    "evaluation",
+    "sensitivity",
+    "comparison",
     "retrievers",
-    "experiments",
+    "live",
+    "gate",
+    "plans",
+    "demo",
     "history",
     "monitoring",
     "reports",
@@ -96,11 +104,11 @@ def test_help_needs_neither_numpy_nor_polars() -> None:
 
 # Averages outside `engine` and `stats`, each of something other than the scores of queries.
 AVERAGES = {
-    "experiments/changes.py": 1,  # of a System, which asks the engine
-    "experiments/groups.py": 1,  # the same
-    "experiments/rows.py": 1,  # the same
-    "experiments/judge_next.py": 1,  # over the labels that a document can get
-    "experiments/sweep.py": 1,  # the share of the exact search's documents
+    "comparison/changes.py": 1,  # of a System, which asks the engine
+    "comparison/groups.py": 1,  # the same
+    "comparison/rows.py": 1,  # the same
+    "sensitivity/judge_next.py": 1,  # over the labels that a document can get
+    "live/sweep.py": 1,  # the share of the exact search's documents
     "monitoring/rates.py": 1,  # over checks
     "monitoring/series.py": 1,  # over checks
     "monitoring/streams.py": 3,  # over checks, and of a stream, which has only means
@@ -110,7 +118,7 @@ AVERAGES = {
 def test_queries_are_averaged_in_one_place() -> None:
     """How the queries of a measure are put together is its own matter: `engine.averaging.aggregate` does it."""
     names, found = {"mean", "nanmean", "average", "fmean", "fsum"}, {}
-    for package in ("experiments", "history", "monitoring", "reports", "cli"):
+    for package in (*ORDER[ORDER.index("record") : ORDER.index("demo")], "history", "monitoring", "reports", "cli"):
         for path in sorted((SOURCE / package).rglob("*.py")):
             calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
             called = [getattr(func, "attr", getattr(func, "id", "")) for func in calls]

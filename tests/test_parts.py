@@ -14,7 +14,7 @@ import pytest
 
 from tests import conftest, parts
 
-PROBE = '''
+PROBE = """
 import pytest
 
 @pytest.mark.parametrize("part", [pytest.param(part, marks=pytest.mark.needs(part)) for part in {parts}])
@@ -23,7 +23,7 @@ def test_marked(part):
 
 def test_unmarked():
     {body}
-'''
+"""
 
 
 def run_probe(folder: Path, needed: Sequence[str], body: str = "pass", *, bare: bool = False, **more: str) -> str:

@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rankgauge.comparison.comparison import Comparison, compare, compare_scores
     from rankgauge.errors import RankgaugeError
-    from rankgauge.experiments.comparison import Comparison, compare, compare_scores
-    from rankgauge.experiments.evaluation import Evaluation, evaluate
-    from rankgauge.experiments.live import LiveEvaluation, evaluate_retriever
-    from rankgauge.experiments.sweep import Sweep, sweep
+    from rankgauge.evaluation.evaluation import Evaluation, evaluate
     from rankgauge.formats import load_corpus, load_qrels, load_run, load_testset
+    from rankgauge.live.live import LiveEvaluation, evaluate_retriever
+    from rankgauge.live.sweep import Sweep, sweep
     from rankgauge.measures import Measure, parse_measure, parse_measures
     from rankgauge.model import Contract, Corpus, Qrels, Query, Run, TestSet
 
@@ -25,15 +25,15 @@ __version__ = "0.1.0"
 # Names load on first use, so that importing the package costs next to nothing.
 _HOME = {
     "RankgaugeError": "rankgauge.errors",
-    "Comparison": "rankgauge.experiments.comparison",
-    "compare": "rankgauge.experiments.comparison",
-    "compare_scores": "rankgauge.experiments.comparison",
-    "Evaluation": "rankgauge.experiments.evaluation",
-    "evaluate": "rankgauge.experiments.evaluation",
-    "LiveEvaluation": "rankgauge.experiments.live",
-    "evaluate_retriever": "rankgauge.experiments.live",
-    "Sweep": "rankgauge.experiments.sweep",
-    "sweep": "rankgauge.experiments.sweep",
+    "Comparison": "rankgauge.comparison.comparison",
+    "compare": "rankgauge.comparison.comparison",
+    "compare_scores": "rankgauge.comparison.comparison",
+    "Evaluation": "rankgauge.evaluation.evaluation",
+    "evaluate": "rankgauge.evaluation.evaluation",
+    "LiveEvaluation": "rankgauge.live.live",
+    "evaluate_retriever": "rankgauge.live.live",
+    "Sweep": "rankgauge.live.sweep",
+    "sweep": "rankgauge.live.sweep",
     "load_corpus": "rankgauge.formats",
     "load_qrels": "rankgauge.formats",
     "load_run": "rankgauge.formats",

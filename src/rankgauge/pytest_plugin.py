@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from rankgauge.experiments.gate import GateResult
+    from rankgauge.gate.gate import GateResult
 
 __all__ = ["Guard", "UnsureWarning"]
 
@@ -95,7 +95,7 @@ class Guard:
             if self._set_baseline:
                 _keep(record, baseline, place, margin)
                 return None
-            from rankgauge.experiments.gate import gate
+            from rankgauge.gate.gate import gate
             from rankgauge.history.references import find_baseline
 
             result = gate(
@@ -133,8 +133,8 @@ class Guard:
         """
         __tracebackhide__ = True
         with _told():
-            from rankgauge.experiments.gate import gate
-            from rankgauge.experiments.gate_rules import GateRules
+            from rankgauge.gate.gate import gate
+            from rankgauge.gate.rules import GateRules
 
             rules = GateRules.of(
                 targets=targets, scenario=scenario, floors=floors, latency=latency, max_errors=max_errors
@@ -147,7 +147,7 @@ class Guard:
 
 
 def _named(rules: Any) -> list[str] | None:
-    from rankgauge.experiments.targets import SCENARIOS
+    from rankgauge.gate.targets import SCENARIOS
     from rankgauge.measures.explanations import TARGETS
 
     names = [target.measure for target in (*rules.targets, *rules.floors)]
@@ -184,11 +184,11 @@ def _measured(
     name: str | None,
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
-    from rankgauge.experiments.evaluation import DEFAULT_MEASURES
-    from rankgauge.experiments.live import evaluate_retriever
-    from rankgauge.experiments.running import live_record
+    from rankgauge.evaluation.evaluation import DEFAULT_MEASURES
     from rankgauge.formats import Source, load_testset
+    from rankgauge.live.live import evaluate_retriever
     from rankgauge.model.testset import TestSet
+    from rankgauge.plans.running import live_record
 
     tested = test_set if isinstance(test_set, TestSet) else load_testset(test_set)
     live = evaluate_retriever(retriever, tested, k, measures or DEFAULT_MEASURES, name=name, **options)
@@ -204,8 +204,8 @@ def _keep(
     history: PathLike | None,
     margin: str | float | None,
 ) -> None:
-    from rankgauge.experiments.baseline import baseline_of, export_baseline, is_file_name
-    from rankgauge.experiments.targets import parse_share
+    from rankgauge.gate.baseline import baseline_of, export_baseline, is_file_name
+    from rankgauge.gate.targets import parse_share
 
     if isinstance(baseline, str) and not is_file_name(baseline):
         from rankgauge.history.baselines import set_baseline

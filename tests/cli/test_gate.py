@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.cli.command import run_command, run_process
-from tests.experiments.test_gate import BASE, NOISE, TABLE, WIDE, made, served
+from tests.gate.test_gate import BASE, NOISE, TABLE, WIDE, made, served
 
 EXAMPLE = Path(str(files("rankgauge") / "example"))
 Write = Callable[..., str]

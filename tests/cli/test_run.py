@@ -166,7 +166,7 @@ def test_errors_of_the_system_name_the_file(folder: Path, monkeypatch: pytest.Mo
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", str(folder / "somewhere.json"))
 
-    monkeypatch.setattr("rankgauge.experiments.running.run_plan", refuse)
+    monkeypatch.setattr("rankgauge.plans.running.run_plan", refuse)
     done = run_command("run", folder / "plan.toml", status=2)
     assert done.stderr == f"rankgauge: {folder / 'somewhere.json'}: Permission denied\n"
 
@@ -294,10 +294,10 @@ def test_ctrl_c_at_the_start(folder: Path) -> None:
     "place",
     [
         "rankgauge.cli.run._written",  # while outputs are written
-        "rankgauge.experiments.plan.load_plan",
+        "rankgauge.plans.plan.load_plan",
         "rankgauge.cli.app.import_module",  # while the command is loaded
         "click.Context.__init__",  # while its arguments are read
-        "rankgauge.experiments.running.plan_record",
+        "rankgauge.plans.running.plan_record",
     ],
 )
 @pytest.mark.parametrize("error", [KeyboardInterrupt, click.Abort])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge.experiments import showcase
+from rankgauge.demo import showcase
 from tests.cli.command import run_command
 
 

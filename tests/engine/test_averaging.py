@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge import Qrels, Run, compare, evaluate
+from rankgauge.comparison.comparison import compare_scores
 from rankgauge.engine.averaging import aggregate, byte_order
-from rankgauge.experiments.comparison import compare_scores
-from rankgauge.experiments.gate_checks import Sides
-from rankgauge.experiments.gate_parts import contradictions
-from rankgauge.experiments.reconcile import reconcile
-from rankgauge.experiments.record import record_of, scores_record
-from rankgauge.experiments.trec_eval import TrecEval, trec_lines
+from rankgauge.evaluation.reconcile import reconcile
+from rankgauge.evaluation.trec_eval import TrecEval, trec_lines
 from rankgauge.formats import load_qrels, open_run
+from rankgauge.gate.checks import Sides
+from rankgauge.gate.parts import contradictions
 from rankgauge.model.text_rows import PADDING, TextRows
+from rankgauge.record.record import record_of, scores_record
 from tests.oracles.cases import fast
 
 MEASURE = "AP"

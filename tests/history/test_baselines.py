@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rankgauge.errors import DataError
-from rankgauge.experiments.baseline import export_baseline
-from rankgauge.experiments.gate_rules import GateRules
+from rankgauge.gate.baseline import export_baseline
+from rankgauge.gate.rules import GateRules
 from rankgauge.history import baselines
 from rankgauge.history.baselines import (
     all_baselines,
@@ -23,7 +23,7 @@ from rankgauge.history.baselines import (
     versions_of,
 )
 from rankgauge.history.store import History
-from tests.experiments.test_gate import BASE, NOISE, WIDE, made
+from tests.gate.test_gate import BASE, NOISE, WIDE, made
 
 
 def scored(share: float, name: str = "ours", noise: np.ndarray = NOISE / 20) -> dict[str, Any]:

@@ -392,7 +392,7 @@ def test_a_baseline_by_name(service: Workspace, watch: Watch) -> None:
 def test_a_baseline_in_a_file_beside_the_plan(
     service: Workspace, lite: Watch, kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from rankgauge.experiments.baseline import Baseline, export_baseline
+    from rankgauge.gate.baseline import Baseline, export_baseline
 
     lite.look(1)
     record = lite.history.document(lite.rows("looks")[0]["record_id"])

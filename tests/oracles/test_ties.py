@@ -15,7 +15,7 @@ from rankgauge import Contract, Qrels, RankgaugeError, Run, evaluate
 from rankgauge.engine.matching import match
 from rankgauge.engine.orders import DRAWS, MOST_ORDERS, SEED, drawn_orders
 from rankgauge.engine.virtual import blind_to_zero
-from rankgauge.experiments.notes import notes_of
+from rankgauge.evaluation.notes import notes_of
 from rankgauge.measures import Definition, Measure, parse_measure
 from tests.laws.checks import scale
 from tests.laws.settings import SETTINGS

@@ -118,7 +118,7 @@ def test_lists_stored_worst_first(data: Path) -> None:
 
 
 def test_reconcile_finds_file_order(data: Path) -> None:
-    from rankgauge.experiments.reconcile import reconcile
+    from rankgauge.evaluation.reconcile import reconcile
     from rankgauge.formats import load_qrels, load_run
 
     folder = data / "robust03"

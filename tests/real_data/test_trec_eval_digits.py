@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from rankgauge.experiments.reconcile import reconcile
-from rankgauge.experiments.trec_eval import CATALOGUE, TrecEval, TrecMeasure, trec_lines, trec_measures
+from rankgauge.evaluation.reconcile import reconcile
+from rankgauge.evaluation.trec_eval import CATALOGUE, TrecEval, TrecMeasure, trec_lines, trec_measures
 from rankgauge.formats import load_qrels, open_run
 from tests.cli.command import run_command
 

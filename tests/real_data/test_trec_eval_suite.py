@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge.experiments.trec_eval import TrecEval, trec_lines, trec_measures
+from rankgauge.evaluation.trec_eval import TrecEval, trec_lines, trec_measures
 from rankgauge.formats import Source, load_qrels, open_run
 from rankgauge.formats.trec import first_tag
 from tests.cli.command import run_command

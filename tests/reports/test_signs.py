@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rankgauge import compare
-from rankgauge.experiments.comparison_record import comparison_record
+from rankgauge.comparison.comparison_record import comparison_record
 from rankgauge.measures.explanations import LANGUAGES, Language
 from rankgauge.reports.charts import charts_of
 from rankgauge.reports.comparison import render

@@ -184,10 +184,10 @@ def promote(
 @options.lang
 def show(name: str, history: str | None, as_json: bool, digits: int, language: str) -> None:
     """Show a baseline: what it is a measurement of, its means and targets, and all its versions."""
-    from rankgauge.experiments.baseline import choose_system
-    from rankgauge.experiments.identity import identity_of
+    from rankgauge.gate.baseline import choose_system
     from rankgauge.history.baselines import current_baseline, versions_of
     from rankgauge.history.store import History
+    from rankgauge.record.identity import identity_of
 
     with History.open(history, create=False, write=False) as opened:
         now, versions = current_baseline(opened, name), versions_of(opened, name)
@@ -271,9 +271,9 @@ def list_command(history: str | None, as_json: bool, language: str) -> None:
 @options.output
 def export(name: str, history: str | None, language: str, output: str | None) -> None:
     """Write a baseline as one JSON file, to be kept under version control and given to `gate --baseline`."""
-    from rankgauge.experiments.baseline import export_baseline
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
+    from rankgauge.gate.baseline import export_baseline
     from rankgauge.history.baselines import current_baseline, gate_baseline
     from rankgauge.history.store import History
 

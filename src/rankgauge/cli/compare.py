@@ -13,7 +13,7 @@ from rankgauge.cli.keeping import Keeping, keeping
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankgauge.experiments.comparison import Comparison
+    from rankgauge.comparison.comparison import Comparison
 
 __all__ = ["compare", "compare_scores"]
 
@@ -118,9 +118,9 @@ def compare(
     Each row is one measure and pair: the difference with an interval, a p-value corrected for all rows shown, and a
     verdict: better, worse, equivalent (within the margin), or cannot tell.
     """
+    from rankgauge.comparison.comparison import compare as compare_runs
     from rankgauge.errors import DataError
-    from rankgauge.experiments.comparison import compare as compare_runs
-    from rankgauge.experiments.evaluation import DEFAULT_MEASURES, make_plan
+    from rankgauge.evaluation.evaluation import DEFAULT_MEASURES, make_plan
     from rankgauge.formats import load_judgments, open_run
 
     form = options.chosen_form(form, as_json, output, _FORMATS)
@@ -142,7 +142,7 @@ def compare(
     comparison = compare_runs(load_judgments(qrels, qrels_format), opened, wanted, **choices)
     split = None
     if rerank:
-        from rankgauge.experiments.rerank import rerank_of
+        from rankgauge.comparison.rerank import rerank_of
 
         split = rerank_of(comparison)
     paths = {"judgments": qrels, **{f"run:{name}": path for name, path in named.items()}, **_files(sides)}
@@ -195,7 +195,7 @@ def compare_scores(
     A CSV has one column for each system and one row for each query (a column `query` names it), or the columns query,
     system, value and perhaps measure. Records are those that `evaluate -o record.json` writes.
     """
-    from rankgauge.experiments.stored_scores import compare_stored
+    from rankgauge.comparison.stored_scores import compare_stored
 
     form = options.chosen_form(form, as_json, output, _FORMATS)
     options.refuse_overwriting(output, files)
@@ -221,7 +221,7 @@ def _show(
     """Print the record of a comparison, or write it whole; the record."""
     from pathlib import Path
 
-    from rankgauge.experiments.comparison_record import comparison_record
+    from rankgauge.comparison.comparison_record import comparison_record
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import Source, write_whole
     from rankgauge.measures.explanations import check_language

@@ -13,8 +13,8 @@ from rankgauge.cli import options
 from rankgauge.errors import DataError, RankgaugeError
 
 if TYPE_CHECKING:
-    from rankgauge.experiments.gate import GateResult
-    from rankgauge.experiments.gate_rules import GateRules
+    from rankgauge.gate.gate import GateResult
+    from rankgauge.gate.rules import GateRules
 
 __all__ = ["STATUS", "gate", "history_option", "read_record", "rule_options", "rules_of", "show_results"]
 
@@ -95,7 +95,7 @@ def history_option(command: F) -> F:
 
 def rules_of(rules: str | None, **choices: Any) -> GateRules:
     """The rules of the file and of the options: an option takes the place of a single value, and adds to a list."""
-    from rankgauge.experiments.gate_rules import GateRules, load_rules
+    from rankgauge.gate.rules import GateRules, load_rules
 
     found = {} if rules is None else load_rules(rules)
     for key, value in choices.items():
@@ -109,8 +109,8 @@ def rules_of(rules: str | None, **choices: Any) -> GateRules:
 
 
 def read_record(path: str) -> dict[str, Any]:
-    from rankgauge.experiments.gate_parts import check_parts
-    from rankgauge.experiments.record import load_record
+    from rankgauge.gate.parts import check_parts
+    from rankgauge.record.record import load_record
 
     record = load_record(path)
     check_parts(record, "standard input" if path == "-" else path)
@@ -158,7 +158,7 @@ def gate(
     Targets, floors, latency, errors and judged documents are rules that hold or do not. Without a baseline only these
     are checked. In a GitHub Action the summary is added to the job's page.
     """
-    from rankgauge.experiments.gate import gate as check
+    from rankgauge.gate.gate import gate as check
     from rankgauge.history.references import find_baseline
 
     form = _form(form, as_json, output)

@@ -39,9 +39,9 @@ def add(files: tuple[str, ...], label: str | None, history: str | None, language
     A file is one record, or, as .jsonl, one on each line. A record that is there already is not stored again; if it has
     no label yet, it gets the one given.
     """
-    from rankgauge.experiments.record import check_record
     from rankgauge.formats.json_values import read_json, read_json_lines
     from rankgauge.formats.sources import Source
+    from rankgauge.record.record import check_record
 
     read: list[tuple[str, dict[str, Any]]] = []
     for path in files:
@@ -159,8 +159,8 @@ def diff(
 
     Records with other judgments, queries or another contract are not the same quantity and are refused.
     """
-    from rankgauge.experiments.comparison_record import comparison_record
-    from rankgauge.experiments.stored_scores import compare_records
+    from rankgauge.comparison.comparison_record import comparison_record
+    from rankgauge.comparison.stored_scores import compare_records
     from rankgauge.history.pairing import paired, without_advice
 
     with opened_history(history) as opened:

@@ -12,8 +12,8 @@ import click
 from rankgauge.cli import options
 
 if TYPE_CHECKING:
-    from rankgauge.experiments.judge_next import JudgingPlan
-    from rankgauge.experiments.unjudged import UnjudgedRange
+    from rankgauge.sensitivity.judge_next import JudgingPlan
+    from rankgauge.sensitivity.unjudged import UnjudgedRange
 
 __all__ = ["judge_next"]
 
@@ -95,12 +95,12 @@ def judge_next(
     """
     from rankgauge.cli.evaluate import check_standard_input, named_runs
     from rankgauge.errors import DataError
-    from rankgauge.experiments.evaluation import DEFAULT_MEASURES, make_plan, read_qrels
-    from rankgauge.experiments.judge_next import judging_plan
-    from rankgauge.experiments.unjudged import why_no_range
+    from rankgauge.evaluation.evaluation import DEFAULT_MEASURES, make_plan, read_qrels
     from rankgauge.formats import load_judgments, open_run
     from rankgauge.formats.sources import write_whole
     from rankgauge.model.testset import TestSet
+    from rankgauge.sensitivity.judge_next import judging_plan
+    from rankgauge.sensitivity.unjudged import why_no_range
 
     if choices.pop("corpus") is not None:
         raise click.UsageError("--corpus has no use here: labels do not tell which texts fit into a context budget")

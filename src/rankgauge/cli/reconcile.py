@@ -23,7 +23,7 @@ def reconcile(qrels: str, run: str, measure: str, value: str, as_json: bool, lan
 
     Exit status 0 if a variant gives the figure to its shown digits, 1 if none does.
     """
-    from rankgauge.experiments.reconcile import reconcile as search
+    from rankgauge.evaluation.reconcile import reconcile as search
     from rankgauge.formats import load_qrels, load_run
     from rankgauge.measures.explanations import check_language
     from rankgauge.reports import reconciliation

@@ -13,8 +13,8 @@ from rankgauge.cli import options
 from rankgauge.cli.keeping import Keeping, keeping
 
 if TYPE_CHECKING:
-    from rankgauge.experiments.plan import RunPlan
-    from rankgauge.experiments.running import Outcome
+    from rankgauge.plans.plan import RunPlan
+    from rankgauge.plans.running import Outcome
 
 __all__ = ["init", "run"]
 
@@ -84,8 +84,8 @@ def _run(
     out: TextIO,
 ) -> bool:
     """Whether a system was left out."""
-    from rankgauge.experiments.plan import load_plan
-    from rankgauge.experiments.running import run_plan
+    from rankgauge.plans.plan import load_plan
+    from rankgauge.plans.running import run_plan
 
     words = _WORDS[language]
     loaded = load_plan(plan, hint="") if check else load_plan(plan)
@@ -217,8 +217,8 @@ def _written(plan: RunPlan, outcome: Outcome, language: str) -> list[Path]:
 def init(plan: str) -> None:
     """Write a commented plan for `rankgauge run` to start from."""
     from rankgauge.errors import DataError
-    from rankgauge.experiments.plan import template
     from rankgauge.formats.sources import write_whole
+    from rankgauge.plans.plan import template
 
     if Path(plan).exists():
         raise DataError(f"{plan} exists already; name another file, or remove it first")

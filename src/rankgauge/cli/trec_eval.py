@@ -39,7 +39,7 @@ def trec_eval(
     v9: bool,
 ) -> None:
     """Print what trec_eval prints, line by line."""
-    from rankgauge.experiments.trec_eval import TrecEval, trec_lines
+    from rankgauge.evaluation.trec_eval import TrecEval, trec_lines
     from rankgauge.formats import Source, load_qrels, open_run
     from rankgauge.formats.trec import first_tag
 

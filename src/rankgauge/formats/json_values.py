@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
+from datetime import date
+from datetime import time as clock
 from typing import Any
 
 from rankgauge.errors import Fault, FormatError
 from rankgauge.formats.sources import Source
 
-__all__ = ["dumps", "read_json", "read_json_lines"]
+__all__ = ["dumps", "plain_value", "read_json", "read_json_lines"]
 
 
 _DEEP = "it is nested too deeply to be read"
@@ -78,3 +81,13 @@ def dumps(value: Any) -> bytes:
         return text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair has no UTF-8, only an escape
         return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
+
+
+def plain_value(value: Any) -> Any:
+    """A value of TOML as JSON can hold it: dates, inf and nan as texts. Other objects stay as they are."""
+    if isinstance(value, Mapping):
+        return {key: plain_value(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_value(inner) for inner in value]
+    odd = isinstance(value, date | clock) or (isinstance(value, float) and not math.isfinite(value))
+    return str(value) if odd else value

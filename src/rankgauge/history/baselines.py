@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError
-from rankgauge.experiments.baseline import Baseline, baseline_of, choose_system, is_file_name, load_baseline
-from rankgauge.experiments.gate import GateResult, gate
-from rankgauge.experiments.gate_rules import GateRules
-from rankgauge.experiments.identity import uid_of
-from rankgauge.experiments.targets import parse_share, parse_target
+from rankgauge.gate.baseline import Baseline, baseline_of, choose_system, is_file_name, load_baseline
+from rankgauge.gate.gate import GateResult, gate
+from rankgauge.gate.rules import GateRules
+from rankgauge.gate.targets import parse_share, parse_target
 from rankgauge.history.loosening import loosened, require_reason, used
 from rankgauge.history.references import UnknownBaselineError, check_name
 from rankgauge.history.schema import baselines, records
 from rankgauge.history.sql import sa
 from rankgauge.history.store import History
+from rankgauge.record.identity import uid_of
 
 __all__ = [
     "Promotion",

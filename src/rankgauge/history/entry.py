@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
-from rankgauge.experiments.gate_parts import contradictions
-from rankgauge.experiments.identity import canonical, identity_of
-from rankgauge.experiments.record import check_record
-from rankgauge.experiments.targets import LARGEST
+from rankgauge.gate.parts import contradictions
+from rankgauge.gate.targets import LARGEST
+from rankgauge.record.identity import canonical, identity_of
+from rankgauge.record.record import check_record
 
 __all__ = ["Entry", "check_label", "entry_of", "moment"]
 

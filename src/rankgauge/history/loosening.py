@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankgauge.errors import DataError
-from rankgauge.experiments.gate_rules import DEFAULT_MARGIN, GateRules
-from rankgauge.experiments.targets import measure_in
+from rankgauge.gate.rules import DEFAULT_MARGIN, GateRules
+from rankgauge.gate.targets import measure_in
 
 __all__ = ["loosened", "require_reason", "used"]
 

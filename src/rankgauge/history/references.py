@@ -6,7 +6,7 @@ import os
 import re
 
 from rankgauge.errors import DataError
-from rankgauge.experiments.baseline import Baseline, is_file_name, load_baseline
+from rankgauge.gate.baseline import Baseline, is_file_name, load_baseline
 from rankgauge.history.addresses import looks_like_address, masked
 
 __all__ = ["UnknownBaselineError", "check_name", "find_baseline"]

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rankgauge.errors import FormatError, RankgaugeError
-from rankgauge.experiments.baseline import is_file_name
-from rankgauge.experiments.systems import load_object
+from rankgauge.gate.baseline import is_file_name
 from rankgauge.history.baselines import baseline_record
 from rankgauge.history.connecting import look_at_file
 from rankgauge.history.location import resolve
 from rankgauge.history.store import History
 from rankgauge.monitoring.plan import Draft, MonitorPlan, read_monitor_plan
 from rankgauge.monitoring.reference import load_reference
+from rankgauge.plans.systems import load_object
 
 __all__ = ["check_monitor_plan"]
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.experiments.running import Progress
 from rankgauge.history.lease import Lease
 from rankgauge.history.schema import looks
 from rankgauge.history.sql import sa
@@ -35,6 +34,7 @@ from rankgauge.monitoring.sight import Sight
 from rankgauge.monitoring.status import watches_of
 from rankgauge.monitoring.telling import in_units, measure_look, measured, scores_of, tell_look
 from rankgauge.monitoring.words import WORDS
+from rankgauge.plans.running import Progress
 
 __all__ = ["Clock", "Monitor"]
 

@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.experiments.running import Progress, corpus_of, evaluate_systems, plan_record
-from rankgauge.experiments.systems import load_object
 from rankgauge.formats import Source, load_testset
 from rankgauge.formats.sources import write_whole
 from rankgauge.model.testset import TestSet
@@ -24,6 +22,8 @@ from rankgauge.monitoring.drift import Gold, gold_of
 from rankgauge.monitoring.incidents import storable
 from rankgauge.monitoring.masking import masked, masked_record
 from rankgauge.monitoring.plan import MonitorPlan
+from rankgauge.plans.running import Progress, corpus_of, evaluate_systems, plan_record
+from rankgauge.plans.systems import load_object
 
 __all__ = ["Observation", "Waiting", "new_token", "observe", "pending", "put_down"]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.experiments.baseline import is_file_name
-from rankgauge.experiments.identity import identity_of
 from rankgauge.formats import Source
+from rankgauge.gate.baseline import is_file_name
 from rankgauge.history.baselines import baseline_record
 from rankgauge.history.store import History
 from rankgauge.monitoring.plan import MonitorPlan
 from rankgauge.monitoring.watching import figures_of
+from rankgauge.record.identity import identity_of
 
 __all__ = ["Reference", "in_file", "load_reference"]
 
@@ -63,7 +63,7 @@ def _of(record: Mapping[str, Any], system: str) -> str:
 
 
 def _scores(record: Mapping[str, Any], system: str, plan: MonitorPlan) -> Mapping[str, Mapping[str, float]]:
-    from rankgauge.experiments.evaluation import make_plan
+    from rankgauge.evaluation.evaluation import make_plan
 
     wanted = [str(measure) for measure in make_plan(plan.run.measures, plan.run.contract).measures]
     scores = {measure: found for measure, found in figures_of(record, system).scores.items() if measure in wanted}

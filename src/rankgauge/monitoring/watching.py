@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankgauge.engine.averaging import aggregate
-from rankgauge.experiments.targets import holds
+from rankgauge.gate.targets import holds
 from rankgauge.monitoring.rates import Rate, Threshold
 from rankgauge.monitoring.series import Level, Sensitivity
 from rankgauge.monitoring.streams import Stream, in_units, mean_of, unit_of

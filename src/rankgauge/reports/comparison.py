@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankgauge.experiments.verdicts import VERDICTS, shown_bounds, shown_p
+from rankgauge.comparison.verdicts import VERDICTS, shown_bounds, shown_p
 from rankgauge.measures.explanations import Language
 from rankgauge.reports.evaluation import contract_remark, mean_table, target_remarks
 from rankgauge.reports.serving import serving_parts

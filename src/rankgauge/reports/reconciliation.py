@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from rankgauge.experiments.reconcile import Reconciliation, Variant
+from rankgauge.evaluation.reconcile import Reconciliation, Variant
 from rankgauge.measures.explanations import Language
 from rankgauge.measures.measure import Law
 from rankgauge.reports.tables import Table, render_terminal

@@ -11,8 +11,9 @@ import numpy as np
 
 from rankgauge.model.ranked import Bools, Floats
 
-__all__ = ["Column", "Inverted", "Outcome", "agreeing", "beyond", "columns_of", "kth_largest"]
+__all__ = ["SAME", "Column", "Inverted", "Outcome", "agreeing", "another_winner", "beyond", "columns_of", "kth_largest"]
 
+SAME = 1e-12  # scores closer than this, beside the largest of them, are a tie: rounding, not a win
 _NOISE = 1e-12  # a spread this much smaller than the mean is rounding, not spread
 
 
@@ -124,3 +125,11 @@ def kth_largest(values: Floats, k: int) -> float:
 def beyond(alpha: float, samples: int) -> int:
     """How many of the drawn statistics a p-value of at least alpha needs, where the data count as one draw more."""
     return math.ceil(alpha * (samples + 1) - 1 - 1e-9)
+
+
+def another_winner(observed: float, low: float, high: float) -> bool:
+    """Whether a range of a difference holds one of another sign than the observed one, beyond rounding."""
+    falls, rises = low < -SAME, high > SAME
+    if abs(observed) <= SAME:
+        return falls or rises
+    return falls if observed > 0 else rises

@@ -1,0 +1,176 @@
+"""Rows of a comparison: one measure and pair each, tested and corrected as one family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rankgauge.engine.averaging import aggregate, byte_order
+from rankgauge.errors import MeasureError
+from rankgauge.measures import Measure
+from rankgauge.measures.explanations import Language
+from rankgauge.model.ranked import Bools, Floats, Ints
+from rankgauge.stats.differences import SAME, Column
+from rankgauge.stats.family import Settings, Verdict, compare_columns
+from rankgauge.stats.intervals import Interval
+
+__all__ = ["Row", "Scored", "System", "on_common_queries", "rows_of"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measure and pair. The difference is b minus a; the verdict is about b, seen from a."""
+
+    measure: str
+    a: str
+    b: str
+    mean_a: float
+    mean_b: float
+    difference: float
+    interval: Interval | None
+    """At 1 - alpha, adjusted like the p-value: it excludes 0 exactly if the corrected p-value is below alpha."""
+    lift: float | None
+    """Difference over the size of a's mean, so that it has the sign of the difference."""
+    p_value: float | None
+    p_corrected: float | None
+    effect: float | None
+    """Mean difference over the standard deviation of the differences (Cohen's d for pairs)."""
+    wins: int
+    ties: int
+    losses: int
+    queries: int
+    p_equivalent: float | None
+    detectable: float | None
+    verdict: Verdict
+
+    def sentence(self, language: Language = "en") -> str:
+        """The verdict in words."""
+        from rankgauge.comparison.verdicts import row_sentence
+
+        return row_sentence(self, language)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A measure as a comparison needs it. One that is no mean over queries cannot be compared query by query."""
+
+    name: str
+    lower_is_better: bool = False
+    bounds: tuple[float, float] | None = None
+    """The least and greatest score of a query."""
+    aggregate: str = "mean"
+
+    def __post_init__(self) -> None:
+        if self.aggregate != "mean":
+            raise MeasureError(
+                f"{self.name} is no mean over queries, so its differences cannot be tested query by query; "
+                "compare the measure it is made of, such as AP for GMAP"
+            )
+
+    @staticmethod
+    def of(measure: Measure) -> Scored:
+        about = measure.definition
+        return Scored(str(measure), about.lower_is_better, measure.bounds, about.aggregate)
+
+    @property
+    def widest(self) -> tuple[float, float] | None:
+        """The least and greatest difference of two scores."""
+        return None if self.bounds is None else (self.bounds[0] - self.bounds[1], self.bounds[1] - self.bounds[0])
+
+
+@dataclass(frozen=True)
+class System:
+    """Scores of one system, queries by measures, and which of them count."""
+
+    name: str
+    values: Floats
+    counted: Bools
+
+    def mean(self, j: int, order: Ints, among: Bools | None = None) -> float:
+        """Of measure j over the queries that count, or over some of them; `order` is the queries' byte order."""
+        return aggregate("mean", self.values[:, j], self.counted[:, j] if among is None else among, order)
+
+
+def on_common_queries(systems: Mapping[str, System]) -> dict[str, System]:
+    """The systems with the queries that count for every one of them."""
+    common = np.logical_and.reduce([system.counted for system in systems.values()])
+    return {name: replace(system, counted=common) for name, system in systems.items()}
+
+
+def rows_of(
+    measures: Sequence[Scored],
+    systems: Mapping[str, System],
+    pairs: Sequence[tuple[str, str]],
+    settings: Settings,
+    queries: Sequence[str],
+    slices: Mapping[str, Bools] | None = None,
+) -> list[Row]:
+    """Rows of all measures and pairs, corrected as one family; with slices, these rows again for each slice."""
+    columns, limits, keys = [], [], []
+    everything = {"": np.ones(len(next(iter(systems.values())).values), dtype=bool)}
+    for among in (slices or everything).values():
+        for j, (a, b) in [(j, pair) for j in range(len(measures)) for pair in pairs]:
+            keys.append((j, (a, b)))
+            first, second = systems[a], systems[b]
+            both = first.counted[:, j] & second.counted[:, j] & among
+            values = np.where(both, second.values[:, j] - first.values[:, j], 0.0)
+            values[np.abs(values) < SAME * max(_largest(first, j), _largest(second, j))] = 0.0
+            limits.append(measures[j].widest)
+            columns.append(Column(values, both, limits[-1] or _reach(first, second, j, settings.margin)))
+    found = compare_columns(columns, settings, limits)
+    order = byte_order(queries)
+    rows = []
+    for (j, (a, b)), column, result in zip(keys, columns, found, strict=True):
+        lower = measures[j].lower_is_better
+        mean_a, mean_b = (systems[name].mean(j, order, column.counted) for name in (a, b))
+        better = int((column.own < 0).sum()) if lower else int((column.own > 0).sum())
+        worse = int((column.own > 0).sum()) if lower else int((column.own < 0).sum())
+        rows.append(
+            Row(
+                measure=measures[j].name,
+                a=a,
+                b=b,
+                mean_a=mean_a,
+                mean_b=mean_b,
+                difference=column.mean,
+                interval=result.interval,
+                lift=_share(column.mean, mean_a),
+                p_value=result.p_value,
+                p_corrected=result.p_corrected,
+                effect=column.mean / column.deviation if column.deviation else (None if column.mean else 0.0),
+                wins=better,
+                ties=column.n - better - worse,
+                losses=worse,
+                queries=column.n,
+                p_equivalent=result.p_equivalent,
+                detectable=result.detectable,
+                verdict=_seen(result.verdict, lower),
+            )
+        )
+    return rows
+
+
+def _share(difference: float, mean: float) -> float | None:
+    share = difference / abs(mean) if mean else math.inf
+    return share if math.isfinite(share) else None
+
+
+def _largest(system: System, j: int) -> float:
+    return float(np.abs(system.values[:, j]).max(initial=0.0))
+
+
+def _reach(first: System, second: System, j: int, margin: float) -> tuple[float, float]:
+    """How far apart two scores can be where the measure has no known bounds: 1 where all that were seen lie between 0
+    and 1, else as far as any of them, and twice the margin at least. What was seen does not prove a margin."""
+    seen = np.concatenate([first.values[:, j], second.values[:, j]])
+    reach = 1.0 if seen.min() >= 0 and seen.max() <= 1 else max(float(np.ptp(seen)), 2 * margin)
+    return (-reach, reach) if reach else (-math.inf, math.inf)
+
+
+def _seen(verdict: Verdict, lower_is_better: bool) -> Verdict:
+    if not lower_is_better or verdict not in ("better", "worse"):
+        return verdict
+    return "worse" if verdict == "better" else "better"

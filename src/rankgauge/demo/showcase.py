@@ -1,0 +1,99 @@
+"""The demo: real retrievers over a bundled corpus, evaluated, compared and tuned, in one record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rankgauge.live.live import LiveEvaluation, evaluate_retriever
+from rankgauge.live.sweep import Sweep, sweep
+from rankgauge.model.testset import TestSet
+from rankgauge.plans.running import live_comparison, live_record
+from rankgauge.stats.family import Settings
+
+__all__ = ["Showcase", "chinese_showcase", "stdlib_showcase"]
+
+_MEASURES = ("nDCG@10", "R@10", "RR")
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Showcase:
+    """Evaluations of a corpus's systems, and sweeps over two parameters."""
+
+    test_set: TestSet
+    documents: int
+    evaluations: list[LiveEvaluation]
+    record: dict[str, Any]
+    sweeps: list[tuple[str, Sweep]]
+
+
+def stdlib_showcase(progress: Progress | None = None) -> Showcase:
+    """Python's standard library, searched by BM25, by latent semantic analysis, by both, and reranked."""
+    from rankgauge.demo.stdlib import stdlib_corpus, stdlib_testset
+
+    say = progress or (lambda text: None)
+    say("stdlib")
+    corpus, test_set = stdlib_corpus(), stdlib_testset()
+    systems, factories = _systems(corpus, say)
+    evaluations = []
+    for name, system in systems.items():
+        say(name)
+        evaluations.append(evaluate_retriever(system, test_set, k=10, measures=_MEASURES, name=name, corpus=corpus))
+    say("weight")
+    weights = sweep(factories["weight"], {"weight": [0.0, 0.25, 0.5, 0.75, 1.0]}, test_set)
+    say("ef_search")
+    graph = sweep(
+        factories["ef_search"], {"ef_search": [4, 8, 16, 32, 64, 256]}, test_set, exact={"ef_search": len(corpus)}
+    )
+    comparison = live_comparison(evaluations, test_set, Settings.of(), baseline="bm25")
+    record = live_record(evaluations, comparison)
+    sweeps = [("hybrid", weights), ("hnsw", graph)]
+    record["sweeps"] = [{"system": name, **found.to_dict()} for name, found in sweeps]
+    return Showcase(test_set, len(corpus), evaluations, record, sweeps)
+
+
+def chinese_showcase() -> Showcase:
+    """Questions to a city's service desk, where words have to be found in the text first."""
+    from rankgauge.demo.chinese import chinese_corpus, chinese_testset
+
+    corpus, test_set = chinese_corpus(), chinese_testset()
+    systems, _ = _systems(corpus, lambda text: None)
+    evaluations = [
+        evaluate_retriever(systems[name], test_set, k=10, measures=_MEASURES, name=name, corpus=corpus)
+        for name in ("bm25", "dense", "hybrid")
+    ]
+    comparison = live_comparison(evaluations, test_set, Settings.of(), baseline="bm25")
+    return Showcase(test_set, len(corpus), evaluations, live_record(evaluations, comparison), [])
+
+
+def _systems(corpus: Mapping[str, str], say: Progress) -> tuple[dict[str, Any], dict[str, Callable[..., Any]]]:
+    """The systems, sharing one index of each kind, and the factories that are swept."""
+    from rankgauge.retrievers.bm25 import BM25
+    from rankgauge.retrievers.dense import Dense
+    from rankgauge.retrievers.hybrid import Hybrid
+    from rankgauge.retrievers.rerank import Rerank
+    from rankgauge.retrievers.term_proximity import TermProximity
+
+    say("index")
+    lexical, dense = BM25(corpus), Dense(corpus)
+
+    def mixed(weight: float) -> Hybrid:
+        return Hybrid([lexical, dense], weights=[1 - weight, weight])
+
+    graphs: list[Dense] = []
+
+    def approximate(ef_search: int) -> Dense:
+        if not graphs:
+            graphs.append(Dense(corpus, model=dense.encode, index="hnsw", M=8, ef_construction=40))
+        return graphs[0].with_ef_search(ef_search)
+
+    hybrid = mixed(0.5)
+    systems = {
+        "bm25": lexical,
+        "dense": dense,
+        "hybrid": hybrid,
+        "reranked": Rerank(hybrid, TermProximity(corpus), corpus=corpus, depth=30),
+    }
+    return systems, {"weight": mixed, "ef_search": approximate}

@@ -1,1 +1,0 @@
-"""Evaluations, reconciliation, and the record that every one of them ends as."""

@@ -1,0 +1,148 @@
+"""Settings of a factory tried one by one: checked first, kept for a restart, given up when nobody answers."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from rankgauge.errors import DataError, MissingExtraError, RankgaugeError, RetrieverError
+from rankgauge.formats.json_values import plain_value
+from rankgauge.live.answer_cache import open_journal, version_of
+from rankgauge.live.live import LiveEvaluation, PassError, evaluate_retriever
+from rankgauge.model.testset import TestSet
+from rankgauge.retrievers.answers import shortened
+from rankgauge.retrievers.fingerprint import fingerprint
+from rankgauge.retrievers.own_code import told
+from rankgauge.retrievers.reasons import reason as reason_text
+
+__all__ = ["Trials", "check_factory", "try_settings"]
+
+_DEAD = 2  # versions in a row without any connection, after which the rest is not asked
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What the settings gave: the numbers of those that were evaluated, and the others with the reason."""
+
+    found: list[LiveEvaluation]
+    numbers: list[int]
+    failed: dict[str, str]
+    reference: LiveEvaluation | None
+
+
+def check_factory(factory: Any, settings: Sequence[Mapping[str, Any]], exact: Mapping[str, Any]) -> None:
+    """A mistake that would let every setting fail is an error now."""
+    makes = inspect.isroutine(factory) or isinstance(factory, type)
+    if not callable(factory) or (not makes and callable(getattr(factory, "search", None))):
+        raise DataError(
+            f"a sweep needs a factory, a function that takes the parameters and gives a retriever, not a "
+            f"{type(factory).__name__}; such as lambda ef_search: {type(factory).__name__}(ef_search)"
+        )
+    try:
+        signed = inspect.signature(factory).parameters
+    except (TypeError, ValueError):  # some functions written in C
+        return
+    given = dict.fromkeys(name for setting in settings for name in {**setting, **exact})
+    open_ended = any(one.kind is one.VAR_KEYWORD for one in signed.values())
+    named = [name for name, one in signed.items() if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    takes = f"it takes: {', '.join(named) or 'none'}"
+    called = getattr(factory, "__name__", type(factory).__name__)
+    unknown = [] if open_ended else [name for name in given if name not in named]
+    if unknown:
+        raise DataError(f"the factory {called} has no parameter {', '.join(map(repr, unknown))}; {takes}")
+    needed = [name for name in named if signed[name].default is inspect.Parameter.empty and name not in settings[0]]
+    if needed:
+        raise DataError(
+            f"the factory {called} needs {', '.join(map(repr, needed))}, which the grid does not give; {takes}. "
+            "Give a value in the grid, or a function that has it already"
+        )
+
+
+def try_settings(
+    factory: Callable[..., Any],
+    settings: Sequence[Mapping[str, Any]],
+    test_set: TestSet,
+    measure: str,
+    *,
+    exact: Mapping[str, Any],
+    progress: Callable[[int, int, str], None] | None,
+    cache: Any = None,
+    configuration: Mapping[str, Any] | None = None,
+    **serving: Any,
+) -> Trials:
+    """Every setting asked in turn. One that fails is left out and named; the others go on."""
+    check_factory(factory, settings, exact)
+    # Seconds that are kept count as latencies of the next start, so they belong to one concurrency.
+    about: dict[str, Any] = {"concurrency": serving.get("concurrency", 1), "corpus": None}
+    if cache is not None:
+        _check_keys([*settings, exact], configuration or {})
+        if configuration is None:
+            about["factory"] = fingerprint(factory, getattr(factory, "__name__", "the factory"))
+        about["fields"] = [serving.get("id_field"), serving.get("score_field")]
+        about |= {"corpus": version_of(serving.get("corpus")), **(configuration or {})}
+
+    def ask(setting: Mapping[str, Any], name: str, *, is_exact: bool = False) -> LiveEvaluation:
+        made = factory(**setting)
+        with ExitStack() as opened:
+            journal = None
+            if cache is not None:
+                key = {"sweep": about, "setting": plain_value(setting), "exact": is_exact}
+                journal = opened.enter_context(open_journal(cache, f"sweep-{about.get('system', '')}", key))
+            return evaluate_retriever(made, test_set, measures=measure, name=name, cache=journal, **serving)
+
+    reference = None
+    if exact:
+        try:
+            reference = ask({**settings[0], **exact}, "exact", is_exact=True)
+        except RankgaugeError as error:
+            raise RetrieverError(f"the exact search failed: {error}") from None
+        except Exception as error:  # whatever the user's factory does
+            raise RetrieverError(f"the exact search failed: {told(error)}") from None
+    found: list[LiveEvaluation] = []
+    numbers: list[int] = []
+    failed: dict[str, str] = {}
+    dead: list[str] = []  # reasons of the versions just before this one that reached nobody
+    for number, setting in enumerate(settings, start=1):
+        if len(dead) >= _DEAD and len(set(dead)) == 1:
+            failed[f"V{number}"] = f"{setting}: {reason_text('versions', n=_DEAD, error=dead[-1])}"
+            continue
+        if progress is not None:
+            progress(number, len(settings), json.dumps(setting, ensure_ascii=False, default=str))
+        reason, silent = None, None
+        try:
+            found.append(ask(setting, f"V{number}"))
+        except MissingExtraError:
+            raise
+        except PassError as error:
+            reason = error.passed.reason
+            silent = next(iter(error.passed.errors)) if error.passed.unreachable else None
+        except RankgaugeError as error:
+            reason = str(error)
+        except Exception as error:  # whatever the user's factory does with this setting
+            reason = told(error)
+        dead = [] if silent is None else [*dead, silent][-_DEAD:]
+        if reason is None:
+            numbers.append(number)
+        else:
+            failed[f"V{number}"] = f"{setting}: {reason}"
+    if not found:
+        said = [f"{label} {shortened(text)}" for label, text in failed.items()]
+        more = f"; and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
+        raise RetrieverError("no version could be evaluated: " + "; ".join(said[:_SHOWN]) + more)
+    return Trials(found, numbers, failed, reference)
+
+
+def _check_keys(settings: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> None:
+    """Answers are found again by their setting, which must be something that can be written down."""
+    try:
+        json.dumps([about, *map(plain_value, settings)], allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"answers are kept by texts, numbers, lists and dictionaries; a setting holds more than that ({error}): "
+            "use names for such values, or leave cache out"
+        ) from None

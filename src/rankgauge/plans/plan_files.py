@@ -1,0 +1,113 @@
+"""The files that a plan names, looked at before anything costly begins: can they be read, can they be written?"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rankgauge.errors import FormatError, RankgaugeError
+from rankgauge.formats import Source
+from rankgauge.formats.plan_reader import Reader
+from rankgauge.live.live import askable
+from rankgauge.model.testset import TestSet
+
+__all__ = ["check_cache", "check_corpus_file", "check_outputs", "read_test_set"]
+
+_CORPUS = ("corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst")
+_BLOCK = 1 << 16
+
+
+def read_test_set(read: Reader, path: Path | None) -> TestSet | None:
+    """The queries that will be asked; None where there are none."""
+    if path is None:
+        return None
+    try:
+        return askable(path)
+    except (RankgaugeError, OSError) as error:
+        read.fault("testset", _first(error))
+        return None
+
+
+def check_corpus_file(read: Reader, path: Path | None) -> None:
+    """A look at the first document: a corpus may be large, and its faults are named when it is read."""
+    if path is None:
+        return
+    try:
+        file = path
+        if path.is_dir():
+            file = next((path / name for name in _CORPUS if (path / name).is_file()), path / _CORPUS[0])
+        line = _first_line(Source(file))
+    except (RankgaugeError, OSError) as error:
+        read.fault("corpus", _first(error))
+        return
+    if not line:
+        read.fault("corpus", f"{str(file)!r} is empty: there is nothing to search")
+        return
+    try:
+        item = json.loads(line)
+    except ValueError:
+        item = None
+    if not isinstance(item, Mapping) or not ({"_id", "id", "doc_id"} & item.keys()):
+        read.fault("corpus", f'{str(file)!r} does not begin with a line such as {{"_id": "d1", "text": "..."}}')
+
+
+def check_cache(read: Reader, name: str | None, folder: Path) -> None:
+    """Whether answers can be kept there."""
+    if name is not None and (why := _no_folder(folder / name)):
+        read.fault("serving.cache", f"{name!r} cannot be used: {why}; name another folder, or cache = false")
+
+
+def check_outputs(read: Reader, outputs: Mapping[str, str | None], folder: Path, inputs: Iterable[Path]) -> None:
+    """Whether every output can be written, and none of them over an input or another one."""
+    taken = {path.resolve(): "an input" for path in inputs}
+    for key, name in outputs.items():
+        if name is None:
+            continue
+        path = folder / name
+        place, resolved = f"outputs.{key}", path.resolve()
+        if resolved in taken:
+            read.fault(place, f"{name!r} is {taken[resolved]} too; name another file")
+            continue
+        taken[resolved] = f"outputs.{key}"
+        if key != "runs" and path.is_dir():
+            read.fault(place, f"{name!r} is a folder; name a file in it")
+        elif why := _no_folder(path if key == "runs" else path.parent):
+            read.fault(place, f"{name!r} cannot be written: {why}")
+
+
+def _no_folder(path: Path) -> str:
+    """Why files cannot be written into a folder, which need not be there yet; empty when they can."""
+    for place in (path, *path.parents):
+        if place.is_dir():
+            return "" if _writable(place) else f"the folder {str(place)!r} is not open for writing"
+        if place.exists() or place.is_symlink():
+            return f"{str(place)!r} is a file, not a folder"
+    return ""
+
+
+def _writable(folder: Path) -> bool:
+    """Whether a file can be made there, which permissions alone do not tell; nothing is left behind."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return False
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _first_line(source: Source) -> bytes:
+    """The first line that is not blank."""
+    return next((line for block in source.blocks(_BLOCK) for line in block.splitlines() if line.strip()), b"")
+
+
+def _first(error: Exception) -> str:
+    """An error on one line: of many faults the first, and how many more there are."""
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    if not isinstance(error, FormatError) or error.total <= 1:
+        return str(error).replace("\n  hint:", "; hint:")
+    return f"{error.path}: {error.faults[0]} (and {error.total - 1} more)"

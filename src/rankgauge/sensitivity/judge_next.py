@@ -1,0 +1,203 @@
+"""Which unjudged documents to judge next: those whose labels would narrow the ranges of the differences most.
+
+The influence of a document is the width of the range of the mean difference, less its mean width over the labels that
+the document may get, added up over the pairs and measures within whose depth it lies. That takes a search for every
+document and label, so it is done for the most promising documents: those for which the label alone, all other documents
+staying unjudged, changes the difference most. Where the divisor of an additive measure does not depend on labels, the
+two are the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rankgauge.engine.virtual import Labels
+from rankgauge.errors import DataError
+from rankgauge.measures import Measure
+from rankgauge.model.contract import Contract
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.ranked import Bools, Floats, Ints
+from rankgauge.sensitivity.label_search import cost_of_each, differences
+from rankgauge.sensitivity.open_documents import Case, Pool, TiesError
+from rankgauge.sensitivity.unjudged import Reason, UnjudgedRange, range_of, reason_of, split_measures
+
+__all__ = ["Candidate", "JudgingPlan", "judge_next", "judging_plan"]
+
+_LOOKED_AT = 4_000_000  # hits and judgments of virtual queries with one label, for one measure and pair
+_SHORTLIST = 4  # documents searched for each one that is asked for
+_LEAST_SHORTLIST = 100
+_SEARCH = 250_000  # hits and judgments that one search may cost; where it costs more, the label alone must do
+_PORTION = 4_000_000
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An unjudged document that is worth a judgment."""
+
+    query: str
+    doc: str
+    ranks: dict[str, int | None]
+    """Its rank in each system; None where it is not within the greatest depth."""
+    influence: float
+
+
+@dataclass(frozen=True)
+class JudgingPlan:
+    """The documents to judge next, and what they are worth."""
+
+    candidates: list[Candidate]
+    documents: int
+    """All unjudged documents that touch one of the ranges."""
+    ranges: list[UnjudgedRange]
+    shown: list[UnjudgedRange]
+    """The same ranges if only the candidates were open and the other documents stayed unjudged."""
+    reasons: dict[str, Reason]
+    """Measures without a range, and why."""
+
+    @property
+    def share(self) -> float:
+        """How much of the ranges' width the candidates carry by themselves, between 0 and 1."""
+        width = sum(found.high - found.low for found in self.ranges)
+        return min(1.0, sum(found.high - found.low for found in self.shown) / width) if width > 0 else 1.0
+
+
+def judge_next(
+    qrels: Qrels,
+    runs: Mapping[str, Any],
+    measures: Sequence[Measure],
+    contract: Contract,
+    pairs: Sequence[tuple[str, str]] = (),
+    n: int = 50,
+) -> list[Candidate]:
+    """The n unjudged documents that would most narrow the ranges of the pairs, the most influential first.
+
+    Without pairs, the ranges are those of each run's own means.
+    """
+    return judging_plan(qrels, runs, measures, contract, pairs, n).candidates
+
+
+def judging_plan(
+    qrels: Qrels,
+    runs: Mapping[str, Any],
+    measures: Sequence[Measure],
+    contract: Contract,
+    pairs: Sequence[tuple[str, str]] = (),
+    n: int = 50,
+) -> JudgingPlan:
+    """The candidates of `judge_next`, with the ranges and what the candidates carry of them."""
+    if n < 1:
+        raise DataError(f"n={n} must be at least 1")
+    usable, reasons = split_measures(qrels, measures)
+    wanted: list[tuple[str | None, str]] = [*pairs] or [(None, name) for name in runs]
+    if not usable:
+        return JudgingPlan([], 0, [], [], reasons)
+    try:
+        pool = Pool(qrels, runs, usable, contract)
+    except TiesError:
+        return JudgingPlan([], 0, [], [], {**reasons, **{str(measure): reason_of("ties") for measure in usable}})
+    cases, ranges = [], []
+    for a, b in wanted:
+        for measure in usable:
+            case = pool.case(measure, a, b)
+            found = range_of(case)
+            if found is None:
+                reasons[str(measure)] = reason_of("too_many")
+            else:
+                cases.append(case)
+                ranges.append(found)
+    alone = np.zeros((len(cases), len(pool.documents)))
+    for i, case in enumerate(cases):
+        _add(alone[i], case, np.ones_like(case.document, dtype=bool), _alone(case))
+    promise = alone.sum(axis=0)
+    touched = np.zeros(len(promise), dtype=bool)
+    for case in cases:
+        touched[case.document[case.document >= 0]] = True
+    best = _first(promise, np.flatnonzero(touched), max(_SHORTLIST * n, _LEAST_SHORTLIST))
+    influence = np.zeros(len(promise))
+    for i, case in enumerate(cases):
+        influence += _searched(case, best, alone[i])
+    chosen = _first(influence, best, n)
+    ranks = {name: pool.ranks(name) for name in runs}
+    rows = pool.documents[chosen.tolist()]
+    candidates = [
+        Candidate(pool.queries[owner], doc, {name: found.get(number) for name, found in ranks.items()}, value)
+        for number, owner, doc, value in zip(
+            chosen.tolist(), rows["owner"].to_list(), rows["doc"].to_list(), influence[chosen].tolist(), strict=True
+        )
+    ]
+    shown = [_only(case, chosen) for case in cases]
+    return JudgingPlan(candidates, int(touched.sum()), ranges, shown, reasons)
+
+
+def _first(value: Floats, among: Ints, n: int) -> Ints:
+    """The numbers of the n greatest; equal ones by number, which is by query and document id."""
+    rounded = np.round(value[among], 12)
+    return among[np.lexsort((among, -rounded))[:n]]
+
+
+def _add(total: Floats, case: Case, mask: Bools, values: Floats) -> None:
+    """Add values of open documents (those of the mask, row by row) to the documents' totals."""
+    inside = mask & case.problem.inside
+    total[case.document[inside]] += values[inside]
+
+
+def _alone(case: Case) -> Floats:
+    """For each open document: the greatest change of the mean difference that its label alone makes.
+
+    Where there are too many documents, those deepest in the lists are taken to make none.
+    """
+    problem = case.problem
+    change = np.zeros(case.document.shape)
+    places = [np.where(s.open_ranks > 0, s.open_ranks, np.inf) for s in (problem.a, problem.b) if s is not None]
+    row, doc = np.nonzero(problem.inside)
+    order = np.argsort(np.minimum.reduce(places)[row, doc], kind="stable")
+    near = np.cumsum(problem.sizes[row[order]]) <= _LOOKED_AT
+    row, doc = row[order][near], doc[order][near]
+    base = problem.difference(np.arange(len(problem.open)), Labels.none())
+    for grade in problem.levels:
+        labels = Labels(np.arange(len(row)), doc, np.full(len(row), grade))
+        moved = np.abs(problem.difference(row, labels) - base[row])
+        change[row, doc] = np.maximum(change[row, doc], moved)
+    return np.asarray(change / max(1, case.counted))
+
+
+def _searched(case: Case, numbers: Ints, alone: Floats) -> Floats:
+    """The influence of some documents on one range, by searching it again for every label that each may get."""
+    problem = case.problem
+    influence = np.zeros(len(alone))
+    row, doc = np.nonzero(np.isin(case.document, numbers) & problem.inside)
+    costly = cost_of_each(problem)[row] > _SEARCH
+    influence[case.document[row[costly], doc[costly]]] = alone[case.document[row[costly], doc[costly]]]
+    row, doc = row[~costly], doc[~costly]
+    levels = np.asarray(problem.levels)
+    block = np.cumsum(cost_of_each(problem)[row] * (len(levels) + 1)) // _PORTION
+    for number in np.unique(block):
+        part = block == number
+        here, document = row[part], doc[part]
+        k = len(here)
+        # Every document as it is, then with each label.
+        query = np.tile(here, len(levels) + 1)
+        fixed = np.arange(k, len(query))
+        labels = Labels(fixed, np.tile(document, len(levels)), np.repeat(levels, k))
+        closed = np.zeros((len(query), case.document.shape[1]), dtype=bool)
+        closed[fixed, labels.doc] = True
+        found = differences(problem.fixed(query, labels, closed))
+        if found is None:
+            continue
+        width = (found[1] - found[0]).reshape(len(levels) + 1, k)
+        shrunk = (width[0] - width[1:].mean(axis=0)) / max(1, case.counted)
+        influence[case.document[here, document]] = shrunk
+    return influence
+
+
+def _only(case: Case, numbers: Ints) -> UnjudgedRange:
+    """The range if only these documents were open."""
+    keep = np.isin(case.document, numbers) & case.problem.inside
+    problem = case.problem.fixed(np.arange(len(case.query)), Labels.none(), ~keep)
+    found = range_of(case.with_problem(problem))
+    assert found is not None
+    return found
