@@ -98,15 +98,21 @@ def test_it_is_found_when_installed(folder: Path) -> None:
     assert ran(folder, installed=True).status == 0
 
 
-def test_an_unsure_result_is_a_warning(folder: Path) -> None:
+def test_an_inconclusive_result_is_a_warning(folder: Path) -> None:
     ran(folder, "-k", "search", "--rankgauge-set-baseline", BASELINE="base.json")
-    unsure = ran(folder, "-k", "search", BASELINE="base.json", LOSS="4")  # 3.3 % are lost on 4 of 80 queries
-    assert unsure.status == 0
-    assert "UnsureWarning: PASS, BUT NOT SURE: search" in unsure.out
-    assert "test_quality.py" in unsure.out
+    inconclusive = ran(folder, "-k", "search", BASELINE="base.json", LOSS="4")  # 3.3 % are lost on 4 of 80 queries
+    assert inconclusive.status == 0
+    assert "InconclusiveWarning: PASS, BUT NOT SURE: search" in inconclusive.out
+    assert "test_quality.py" in inconclusive.out
     assert (
         ran(
-            folder, "-k", "search", "-W", "error::rankgauge.pytest_plugin.UnsureWarning", BASELINE="base.json", LOSS="4"
+            folder,
+            "-k",
+            "search",
+            "-W",
+            "error::rankgauge.pytest_plugin.InconclusiveWarning",
+            BASELINE="base.json",
+            LOSS="4",
         ).status
         == 1
     )

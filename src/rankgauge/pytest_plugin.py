@@ -19,12 +19,12 @@ import pytest
 if TYPE_CHECKING:
     from rankgauge.gate.gate import GateResult
 
-__all__ = ["Guard", "UnsureWarning"]
+__all__ = ["Guard", "InconclusiveWarning"]
 
 PathLike = str | os.PathLike[str]
 
 
-class UnsureWarning(UserWarning):
+class InconclusiveWarning(UserWarning):
     """The queries cannot tell whether more than the margin was lost; the loss that was seen is within it."""
 
 
@@ -77,7 +77,7 @@ class Guard:
         floors: Sequence[str] = (),
         latency: Sequence[str] = (),
         max_errors: int = 0,
-        on_unsure: str = "auto",
+        on_inconclusive: str = "auto",
         history: PathLike | None = None,
         name: str | None = None,
         **options: Any,
@@ -107,7 +107,7 @@ class Guard:
                 floors=floors,
                 latency=latency,
                 max_errors=max_errors,
-                on_unsure=on_unsure,
+                on_inconclusive=on_inconclusive,
             )
         _judge(result)
         return result
@@ -230,5 +230,5 @@ def _judge(result: GateResult) -> None:
     told = result.to_dict()
     if result.accepted is not True:
         raise AssertionError("\n" + render(told, "table").rstrip())
-    if result.status == "unsure":
-        warnings.warn(UnsureWarning(headline(told, "en")), stacklevel=3)
+    if result.status == "inconclusive":
+        warnings.warn(InconclusiveWarning(headline(told, "en")), stacklevel=3)

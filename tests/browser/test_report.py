@@ -187,13 +187,13 @@ def test_chinese_on_a_telephone(opened: Any) -> None:
 
 def test_live_figures(opened: Any) -> None:
     one = opened(live_record())
-    assert {"serving", "sweep"} <= set(one.figures())
+    assert {"calls", "sweep"} <= set(one.figures())
     assert all(one.figures().values())
     assert one.page.evaluate("window.shift ?? 0") < 0.02
-    shown = one.page.locator("figure[data-chart=serving]:not([hidden])")
+    shown = one.page.locator("figure[data-chart=calls]:not([hidden])")
     assert shown.count() == 1
     one.page.evaluate("delete document.documentElement.dataset.charts")
-    one.page.select_option("#serving select", label="RR")
+    one.page.select_option("#calls select", label="RR")
     one.drawn()
     assert shown.count() == 1
     assert ">RR</text>" in shown.inner_html()

@@ -18,7 +18,7 @@ FILES = (EXAMPLE / "testset.json", f"bm25={EXAMPLE / 'bm25.run'}", f"hybrid={EXA
 def test_table_leads_with_advice() -> None:
     done = run_command("compare", *FILES, "-m", "nDCG@10", "-m", "RR")
     assert done.stdout.startswith("This test set cannot tell bm25 and hybrid apart")
-    assert "cannot tell" in done.stdout
+    assert "inconclusive" in done.stdout
     assert "make a temporary file" in done.stdout  # texts of the test set
     chinese = run_command("compare", *FILES, "-m", "nDCG@10", "--lang", "zh").stdout
     assert chinese.startswith("这个测试集无法区分")
@@ -26,7 +26,7 @@ def test_table_leads_with_advice() -> None:
 
 def test_formats() -> None:
     rows = list(csv.DictReader(io.StringIO(run_command("compare", *FILES, "-m", "RR", "-f", "csv").stdout)))
-    assert [(row["a"], row["b"], row["verdict"]) for row in rows] == [("bm25", "hybrid", "cannot tell")]
+    assert [(row["a"], row["b"], row["verdict"]) for row in rows] == [("bm25", "hybrid", "inconclusive")]
     assert "| RR | bm25 → hybrid |" in run_command("compare", *FILES, "-m", "RR", "-f", "markdown").stdout
     assert r"\toprule" in run_command("compare", *FILES, "-m", "RR", "-f", "latex").stdout
     record = json.loads(run_command("compare", *FILES, "-m", "RR", "--json").stdout)
@@ -166,7 +166,7 @@ def test_standard_input(place: int) -> None:
     named: list[object] = [files[0], f"a={files[1]}"]
     named[place] = "-" if place == 0 else "a=-"
     done = run_command("compare", *named, FILES[2], "-m", "RR", "--json", stdin=data)
-    assert json.loads(done.stdout)["comparison"]["rows"][0]["verdict"] == "cannot tell"
+    assert json.loads(done.stdout)["comparison"]["rows"][0]["verdict"] == "inconclusive"
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ UNSURE_WITHIN, UNSURE_BEYOND, LOST = (0.98, WIDE), (0.93, WIDE), (0.85, NOISE)
 def test_statuses(case: tuple[float, np.ndarray], statuses: dict[str, int]) -> None:
     """The table of --help, cell by cell."""
     record = two(*case)
-    for on_unsure, status in statuses.items():
-        run_command("gate", record, "--baseline", "base.json", "--on-unsure", on_unsure, status=status)
+    for on_inconclusive, status in statuses.items():
+        run_command("gate", record, "--baseline", "base.json", "--on-inconclusive", on_inconclusive, status=status)
     run_command("gate", record, "--baseline", "base.json", status=statuses["auto"])
 
 
@@ -63,7 +63,7 @@ def test_headlines() -> None:
     assert run_command("gate", two(1.0, NOISE / 20), *arguments).stdout.startswith("PASS: ours holds against base.json")
     assert run_command("gate", two(*UNSURE_WITHIN), *arguments).stdout.startswith("PASS, BUT NOT SURE: ours")
     assert run_command("gate", two(*UNSURE_BEYOND), *arguments, status=1).stdout.startswith("FAIL: ours seems")
-    done = run_command("gate", two(*UNSURE_BEYOND), *arguments, "--on-unsure", "report", status=3)
+    done = run_command("gate", two(*UNSURE_BEYOND), *arguments, "--on-inconclusive", "report", status=3)
     assert done.stdout.startswith("CANNOT TELL: ours")
     done = run_command("gate", two(*LOST), *arguments, status=1)
     assert done.stdout.startswith("REGRESSION: ours lost more than 5 % against base.json in nDCG@10, RR")
@@ -112,7 +112,7 @@ def test_junit(tmp_path: Path) -> None:
     assert "worse by more than 5 %" in str(failure.get("message"))
     record = two(*UNSURE_BEYOND)
     done = run_command(
-        "gate", record, "--baseline", "base.json", "--on-unsure", "report", "-f", "junit", "-o", "g.xml", status=3
+        "gate", record, "--baseline", "base.json", "--on-inconclusive", "report", "-f", "junit", "-o", "g.xml", status=3
     )
     assert done.stdout == ""
     assert done.stderr.startswith("CANNOT TELL")
@@ -255,10 +255,10 @@ def test_a_promotion_that_cannot_tell() -> None:
     two(*UNSURE_BEYOND)
     run_command("baseline", "set", "main", "base.json", "--history", "own.db")
     arguments = ("baseline", "promote", "main", "new.json", "--history", "own.db")
-    assert "CANNOT TELL" in run_command(*arguments, "--on-unsure", "report", status=3).stdout
+    assert "CANNOT TELL" in run_command(*arguments, "--on-inconclusive", "report", status=3).stdout
     told = json.loads(run_command(*arguments, "--json", status=1).stdout)
     assert told["stored"] is None
-    assert told["gates"][0]["status"] == "unsure"
+    assert told["gates"][0]["status"] == "inconclusive"
 
 
 def test_a_real_process() -> None:

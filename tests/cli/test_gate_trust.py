@@ -206,18 +206,18 @@ def test_looser_promotions_need_a_reason() -> None:
         ["--margin", "10%"],
         ["--alpha", "0.2"],
         ["-m", "RR"],
-        ["--on-unsure", "pass"],
+        ["--on-inconclusive", "pass"],
         ["--allow", "corpus"],
         ["--max-errors", "3"],
     ):
         message = refused(*promote, *options)
         assert f"looser rules than the baseline's own ({' '.join(options)})" in message
         assert "--note" in message
-    done = run_command(*promote, "--margin", "10%", "--on-unsure", "pass", "--note", "a new index")
-    assert "promoted by looser rules (--margin 10%, --on-unsure pass): a new index" in done.stdout
+    done = run_command(*promote, "--margin", "10%", "--on-inconclusive", "pass", "--note", "a new index")
+    assert "promoted by looser rules (--margin 10%, --on-inconclusive pass): a new index" in done.stdout
     shown = run_command("baseline", "show", "main").stdout
-    assert "rules of the promotion: margin 10 %, alpha 0.05, on_unsure pass\n" in shown
-    assert "[--margin 10%, --on-unsure pass] a new index" in shown
+    assert "rules of the promotion: margin 10 %, alpha 0.05, on_inconclusive pass\n" in shown
+    assert "[--margin 10%, --on-inconclusive pass] a new index" in shown
     told = json.loads(run_command("baseline", "show", "main", "--json").stdout)
     assert (told["margin"], told["used"]["margin"], told["looser"][0]) == (0.04, 0.1, "--margin 10%")
     again = written("again.json", made({"nDCG@10": BASE * 0.97, "RR": BASE * 0.97}))

@@ -18,7 +18,7 @@ from tests.cli.command import run_command, run_process
 PLAN = """
 testset = "testset.json"
 measures = ["R@5"]
-[serving]
+[calls]
 k = 5
 concurrency = 2
 [[system]]
@@ -68,7 +68,7 @@ def test_killed_and_started_again(folder: Path) -> None:
     assert len(everything) <= 60 + 2 * 2  # only what was in flight at a kill is asked again
     record = json.loads((folder / "record.json").read_text())
     assert record["systems"][0]["means"]["R@5"]["value"] == 1.0
-    assert record["systems"][0]["serving"]["cached"] >= 20
+    assert record["systems"][0]["calls"]["cached"] >= 20
     assert "from the cache" in done.stdout
     run_command("run", folder / "plan.toml")
     assert len(asked(folder)) == len(everything)
@@ -94,7 +94,7 @@ def test_faults_are_named(folder: Path) -> None:
     (folder / "plan.toml").write_text(PLAN.replace("measures", "mesures").replace("k = 5", "k = -5"))
     done = run_command("run", folder / "plan.toml", status=2)
     assert "did you mean measures?" in done.stderr
-    assert "serving.k" in done.stderr
+    assert "calls.k" in done.stderr
     assert "there is no such file" in run_command("run", folder / "none.toml", status=2).stderr
 
 
@@ -250,7 +250,7 @@ def test_a_second_start_is_refused_at_once(folder: Path) -> None:
         done = run_process("run", folder / "plan.toml", *options)
         assert done.status == 2
         assert "another rankgauge run keeps its answers in" in done.stderr
-        assert 'cache = "..." under [serving]' in done.stderr
+        assert 'cache = "..." under [calls]' in done.stderr
         assert done.stdout == ""
     (folder / "go").touch()
     first.communicate(timeout=60)

@@ -295,7 +295,7 @@ def test_a_limit_is_held_against_the_measure_itself() -> None:
 def test_a_sum_of_some_queries_breaks_no_limit_for_all() -> None:
     whole = record(S, "NumRelRet")
     failing = copy.deepcopy(whole)
-    failing["systems"][0]["serving"] = {"failed": ["q0", "q1"]}
+    failing["systems"][0]["calls"] = {"failed": ["q0", "q1"]}
     watch = SystemWatch("s", Watching(limits=(Limit("NumRelRet < 8", "NumRelRet", "<", 8),)))
     looks = [whole, *[failing] * 6]
     events = [event for i, look in enumerate(looks, 1) for event in watch.look(i, figures_of(look, "s"))]

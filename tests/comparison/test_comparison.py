@@ -30,7 +30,7 @@ def many(n: int, better: float, seed: int = 0) -> dict[str, list[float]]:
 def test_the_seeds_figures() -> None:
     (row,) = compare_scores({"base": SEED_BEFORE, "improved": SEED_AFTER}, test="t").rows
     theirs = scipy_stats.ttest_rel(SEED_AFTER, SEED_BEFORE)
-    assert round(100 * row.lift, 1) == 19.1
+    assert round(100 * row.relative_change, 1) == 19.1
     assert row.p_value == pytest.approx(theirs.pvalue, rel=1e-9)
     assert (row.wins, row.ties, row.losses, row.queries) == (10, 0, 0, 10)
     assert row.effect == pytest.approx(theirs.statistic / math.sqrt(10))
@@ -43,7 +43,7 @@ def test_the_decision_table() -> None:
     worse = compare_scores(dict(reversed(many(100, 0.05).items()))).rows[0]
     same = compare_scores(many(1000, 0.0)).rows[0]
     few = compare_scores({"a": [0.1, 0.9, 0.4], "b": [0.2, 0.8, 0.7]}).rows[0]
-    assert [row.verdict for row in (better, worse, same, few)] == ["better", "worse", "equivalent", "cannot tell"]
+    assert [row.verdict for row in (better, worse, same, few)] == ["better", "worse", "equivalent", "inconclusive"]
     assert better.p_corrected < 0.05 <= same.p_corrected
     assert few.detectable is not None or "no difference" in few.sentence()
     assert same.p_equivalent < 0.05
@@ -63,7 +63,7 @@ def test_identical_systems() -> None:
     (row,) = found.rows
     assert (row.p_value, row.p_corrected, row.difference, row.effect) == (1, 1, 0, 0)
     assert row.interval.low < 0 < row.interval.high  # 30 queries do not show what the next one does
-    assert row.verdict == "cannot tell"
+    assert row.verdict == "inconclusive"
     assert "same on every one" in row.sentence()
     assert "same on every one" in found.summary()[0]
     assert "NaN" not in found.to_json()
@@ -185,9 +185,9 @@ def test_rerank_splits_the_change() -> None:
     assert rr.share == pytest.approx(0.25)
     assert (recall.ceiling, recall.perfect, recall.share) == (0.5, 1, None)
     assert found.recall == 0.5
-    assert found.strangers == 0
+    assert found.id_mismatch == 0
     strange = rerank_of(compare(qrels, {"before": before, "after": run(["d9", "d1"], 10)}, "RR"))
-    assert (strange.strangers, strange.strange_queries) == (10, 10)
+    assert (strange.id_mismatch, strange.strange_queries) == (10, 10)
     assert any("not among the candidates" in text for text in strange.sentences())
     with pytest.raises(DataError, match="exactly two"):
         rerank_of(compare(qrels, {"a": before, "b": after, "c": before}, "RR"))
@@ -245,7 +245,7 @@ def test_disjoint_queries_under_skip() -> None:
     b = {f"q{i}": {"d1": 1.0} for i in range(10, 20)}
     found = compare(QRELS, {"a": a, "b": b}, "RR", missing="skip")
     (row,) = found.rows
-    assert (row.queries, row.verdict, row.p_value) == (0, "cannot tell", None)
+    assert (row.queries, row.verdict, row.p_value) == (0, "inconclusive", None)
     assert "too few" in row.sentence()
     assert "NaN" not in json.dumps(comparison_record(found), allow_nan=False)
 
@@ -269,7 +269,7 @@ def test_a_constant_shift_is_constant_whatever_rounding_did() -> None:
         for test in ("bootstrap", "t"):
             row = compare_scores({"a": a, "b": [x + shift for x in a]}, test=test).rows[0]
             assert row.p_value == pytest.approx(min(1, 2 * (1 / (1 + shift)) ** 7))  # scores lie between 0 and 1
-            assert row.verdict == "cannot tell"
+            assert row.verdict == "inconclusive"
 
 
 def test_no_advice_against_the_means() -> None:

@@ -14,10 +14,10 @@ from rankgauge.gate.targets import holds, parse_target
 from rankgauge.measures import Definition, Measure
 from rankgauge.measures.registry import all_definitions, register, unregister
 from rankgauge.model.ranked import RankedGrades
+from rankgauge.reports.calls_facts import front_of
 from rankgauge.reports.charts import sign_of
 from rankgauge.reports.comparison import render
 from rankgauge.reports.html_data import data_of
-from rankgauge.reports.serving_facts import front_of
 from rankgauge.stats.family import TESTS
 from rankgauge.stats.noninferiority import non_inferiority
 
@@ -43,10 +43,12 @@ def test_the_mirror_image_is_told_alike(test: str, shift: float) -> None:
                 other.ties,
                 other.losses,
             )
-            assert row.lift is not None
-            assert (row.difference, row.lift) == pytest.approx((-other.difference, -(other.lift or 0)))
-            assert math.copysign(1, row.lift) == math.copysign(1, row.difference)
-            assert abs(row.lift) == pytest.approx(abs(row.difference / row.mean_a))
+            assert row.relative_change is not None
+            assert (row.difference, row.relative_change) == pytest.approx(
+                (-other.difference, -(other.relative_change or 0))
+            )
+            assert math.copysign(1, row.relative_change) == math.copysign(1, row.difference)
+            assert abs(row.relative_change) == pytest.approx(abs(row.difference / row.mean_a))
         for standing, other in zip(plain.groups["score"], mirrored.groups["score"], strict=True):
             assert (standing.system, standing.letters, standing.ranks) == (other.system, other.letters, other.ranks)
         for changes, others in zip(plain.changes(), mirrored.changes(), strict=True):
@@ -125,14 +127,14 @@ def test_every_measure_of_the_registry_that_is_better_when_lower(own_measures: l
         sign = -1 if name in lower else 1
         assert signs[name] == sign_of(record, name) == sign
         better, worse = found.row(name, "a", "b"), found.row(name, "a", "c")
-        if better.verdict == "cannot tell":
+        if better.verdict == "inconclusive":
             assert better.difference == 0, name  # a coverage measure that the order does not change
             continue
         assert (better.verdict, worse.verdict) == ("better", "worse"), name
         assert better.wins == 40
         for row in (better, worse):
-            assert row.lift is not None
-            assert math.copysign(1, row.lift) == math.copysign(1, row.difference)
+            assert row.relative_change is not None
+            assert math.copysign(1, row.relative_change) == math.copysign(1, row.difference)
         assert (better.difference > 0) == (sign > 0)
         assert [own.system for own in found.groups[name]] == ["b", "a", "c"]
         gained = next(c for c in found.changes() if (c.measure, c.a, c.b) == (name, "a", "b"))

@@ -118,7 +118,7 @@ def test_systems_without_a_query_in_common_have_no_order() -> None:
     found = compare_scores({"a": [0.1, 0.2, None, None], "b": [None, 0.3, 0.4, None], "c": [None, None, 0.4, 0.5]})
     assert found.groups == {}
     assert found.agreement[0].tau is None
-    assert all(row.queries == 0 and row.verdict == "cannot tell" for row in found.rows)
+    assert all(row.queries == 0 and row.verdict == "inconclusive" for row in found.rows)
     assert "no query" in found.summary()[0]
     assert found.summary("zh")
     record = comparison_record(found)

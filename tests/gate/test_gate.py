@@ -90,18 +90,18 @@ def test_the_sample_is_a_record() -> None:
     [
         (BASE, "pass", True, True, True, True),
         (BASE + NOISE, "pass", True, True, True, True),
-        (BASE * 0.98 + WIDE, "unsure", True, True, False, None),
-        (BASE * 0.93 + WIDE, "unsure", False, True, False, None),
+        (BASE * 0.98 + WIDE, "inconclusive", True, True, False, None),
+        (BASE * 0.93 + WIDE, "inconclusive", False, True, False, None),
         (BASE * 0.85 + NOISE, "regression", False, False, False, False),
     ],
-    ids=["same", "noise", "unsure within", "unsure beyond", "loss"],
+    ids=["same", "noise", "inconclusive within", "inconclusive beyond", "loss"],
 )
 def test_what_follows(
     new: np.ndarray, status: str, auto: bool, passing: bool, failing: bool, report: bool | None
 ) -> None:
     assert against(new).status == status
     wanted = {"auto": auto, "pass": passing, "fail": failing, "report": report}
-    assert {on: against(new, on_unsure=on).accepted for on in wanted} == wanted
+    assert {on: against(new, on_inconclusive=on).accepted for on in wanted} == wanted
 
 
 def test_one_bad_measure_is_enough() -> None:
@@ -124,7 +124,7 @@ def test_figures_are_in_the_document() -> None:
     told = against(BASE * 0.93 + WIDE).to_dict()
     json.dumps(told, allow_nan=False)
     (rule,) = told["rules"]
-    assert told["status"] == rule["status"] == "unsure"
+    assert told["status"] == rule["status"] == "inconclusive"
     assert rule["values"]["needed"] > N
     assert rule["values"]["n"] == N
     assert set(rule["message"]) == {"en", "zh"}
@@ -367,7 +367,7 @@ def test_floors() -> None:
 def served(failed: list[str], p95: float | None = 0.18) -> dict[str, Any]:
     record = made({"RR": BASE})
     latency = {"count": N, "concurrency": 2, "mean": 0.1, "p50": 0.09, "p95": p95, "p99": 0.4}
-    record["systems"][0]["serving"] = {
+    record["systems"][0]["calls"] = {
         "latency": latency if p95 else None,
         "failed": failed,
         "errors": {},
@@ -553,7 +553,7 @@ scenario = "general"
 max_errors = 1
 min_judged = 0.9
 max_age = "90d"
-on_unsure = "fail"
+on_inconclusive = "fail"
 allow = ["corpus"]
 """
 
@@ -561,7 +561,7 @@ allow = ["corpus"]
 def test_rules_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "gate.toml").write_text(TABLE)
     rules = GateRules.of(**load_rules(str(tmp_path / "gate.toml")))
-    assert (rules.margin, rules.on_unsure, rules.max_errors, rules.allow) == (0.03, "fail", 1, ("corpus",))
+    assert (rules.margin, rules.on_inconclusive, rules.max_errors, rules.allow) == (0.03, "fail", 1, ("corpus",))
     assert rules.targets[0].value == 0.8
     assert rules.max_age == datetime.timedelta(days=90)
     with pytest.raises(DataError, match="no rule 'magrin'"):
@@ -569,7 +569,14 @@ def test_rules_in_a_file(tmp_path: Path) -> None:
 
 
 def test_all_faults_of_a_table_are_named() -> None:
-    wrong = {"magrin": "5%", "margin": "x", "targets": ["a", "b"], "latency": [1], "on_unsure": "maybe", "alpha": "0.1"}
+    wrong = {
+        "magrin": "5%",
+        "margin": "x",
+        "targets": ["a", "b"],
+        "latency": [1],
+        "on_inconclusive": "maybe",
+        "alpha": "0.1",
+    }
     faults = check_gate_table(wrong)
     assert len(faults) == 7
     assert "gate.magrin: unknown; did you mean margin?" in faults

@@ -89,13 +89,13 @@ def test_promoting_what_is_there_changes_nothing(history: History) -> None:
     assert same.stored.version == 1
 
 
-def test_unsure_promotions(history: History) -> None:
+def test_inconclusive_promotions(history: History) -> None:
     set_baseline(history, "main", scored(1))
-    unsure = scored(0.98, noise=WIDE)
-    open_ = promote_baseline(history, "main", unsure, rules=GateRules.of(on_unsure="report"))
+    inconclusive = scored(0.98, noise=WIDE)
+    open_ = promote_baseline(history, "main", inconclusive, rules=GateRules.of(on_inconclusive="report"))
     assert (open_.accepted, open_.stored) == (None, None)
-    assert promote_baseline(history, "main", unsure, rules=GateRules.of(on_unsure="fail")).accepted is False
-    assert promote_baseline(history, "main", unsure).stored is not None
+    assert promote_baseline(history, "main", inconclusive, rules=GateRules.of(on_inconclusive="fail")).accepted is False
+    assert promote_baseline(history, "main", inconclusive).stored is not None
 
 
 def test_a_renamed_system_is_still_held_against_the_anchor(history: History) -> None:

@@ -84,7 +84,7 @@ def test_gold_documents_outside_the_index_are_told(corpus: dict[str, str], test_
     gone = next(iter(test_set[0].grades))
     smaller = {doc: text for doc, text in corpus.items() if doc != gone}
     live = evaluate_retriever(Counting(smaller), test_set, measures="R@10", corpus=smaller)
-    assert any("unwinnable" in warning for warning in live.warnings)
+    assert any("missing_gold" in warning for warning in live.warnings)
     strange = evaluate_retriever(Counting(corpus), test_set, measures="R@10", corpus=smaller)
     assert any("not in the corpus" in warning for warning in strange.warnings)
 
@@ -186,7 +186,7 @@ PLAN = """
 testset = "testset.json"
 corpus = "corpus.jsonl"
 measures = ["nDCG@10", "R@10"]
-[serving]
+[calls]
 k = 10
 concurrency = 2
 [[system]]
@@ -222,14 +222,14 @@ def test_a_plan_runs(folder: Path) -> None:
     )
     record = outcome.record
     assert [system["name"] for system in record["systems"]] == ["bm25", "own", "made"]
-    assert record["systems"][0]["serving"]["latency"]["count"] == 24
+    assert record["systems"][0]["calls"]["latency"]["count"] == 24
     assert [(row["a"], row["b"]) for row in record["comparison"]["rows"]][:2] == [("bm25", "own"), ("bm25", "made")]
     assert {row["tag"] for row in record["comparison"]["slices"]} == {"even", "odd"}
     assert record["sweeps"][0]["best"] in ("V1", "V2", "V3")
     assert ("bm25", 24, 24) in seen
     json.dumps(record, allow_nan=False)
     again = run_plan(load_plan(folder / "plan.toml")).record
-    assert again["systems"][0]["serving"]["cached"] == 24
+    assert again["systems"][0]["calls"]["cached"] == 24
 
 
 def test_a_system_that_fails_does_not_take_the_others_along(folder: Path) -> None:
@@ -247,7 +247,7 @@ def test_a_system_that_fails_does_not_take_the_others_along(folder: Path) -> Non
 def test_all_faults_of_a_plan_are_named_together(folder: Path) -> None:
     (folder / "plan.toml").write_text(
         'testset = "nowhere.json"\ncorpus = "corpus.jsonl"\nmeasure = ["nDCG@10"]\nmeasures = ["nDGC@10"]\n'
-        '[serving]\nk = 0\nconcurency = 3\ntimeout = "long"\n'
+        '[calls]\nk = 0\nconcurency = 3\ntimeout = "long"\n'
         '[[system]]\nname = "a"\nuse = "bm52"\n[[system]]\nname = "a"\nuse = "bm25"\n'
         '[[system]]\nname = "b"\nuse = "bm25"\nparameters = { k9 = 1 }\n'
         '[[system]]\nname = "c"\nuse = "no_such_module_anywhere:x"\n[[system]]\nname = "d"\n'
@@ -261,9 +261,9 @@ def test_all_faults_of_a_plan_are_named_together(folder: Path) -> None:
         "nowhere.json",
         "measure: unknown",
         "did you mean nDCG",
-        "serving.k",
+        "calls.k",
         "did you mean concurrency",
-        "serving.timeout",
+        "calls.timeout",
         "bm52",
         "two systems are named 'a'",
         "k9",
@@ -365,7 +365,7 @@ def test_remarks_in_both_languages(corpus: dict[str, str], test_set: TestSet) ->
     for text, chinese in notes.items():
         assert chinese != text
         assert any("\u4e00" <= c <= "\u9fff" for c in chinese)
-    assert live.passed.remarks == english[1:]
+    assert live.retrieval.remarks == english[1:]
     assert "1 个列表有重复文档，以第一个为准，例如查询 'q0'" in notes.values()
 
 

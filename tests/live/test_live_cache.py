@@ -32,7 +32,7 @@ class Shifted:
 def test_two_retrievers_of_one_name_do_not_share_answers(tmp_path: Path, test_set: TestSet) -> None:
     def score(retriever: Any) -> tuple[float, int]:
         live = evaluate_retriever(retriever, test_set, measures="RR", cache=tmp_path)
-        return live.mean["RR"], live.passed.cached
+        return live.mean["RR"], live.retrieval.cached
 
     assert score(Shifted(0)) == (1.0, 0)
     assert score(Shifted(3)) == (0.0, 0)
@@ -86,7 +86,7 @@ def test_what_cannot_be_told_from_the_state_is_to_be_said(tmp_path: Path, test_s
     assert calls == []
     for kept in (0, N):
         live = evaluate_retriever(search, test_set, measures="RR", cache=tmp_path, configuration={"index": 1})
-        assert live.passed.cached == kept
+        assert live.retrieval.cached == kept
     evaluate_retriever(search, test_set, measures="RR")  # without a cache nothing needs to be said
     connection.close()
 

@@ -15,11 +15,11 @@ import pytest
 from rankgauge import evaluate_retriever, sweep
 from rankgauge.comparison.verify import verify
 from rankgauge.errors import DataError, FormatError, RankgaugeError
-from rankgauge.live.live import PassError
+from rankgauge.live.live import RetrievalError
 from rankgauge.model.testset import TestSet
 from rankgauge.plans.running import live_record
+from rankgauge.reports.calls import calls_files
 from rankgauge.reports.evaluation import render
-from rankgauge.reports.serving import serving_files
 from rankgauge.reports.tables import Table, render_csv
 from rankgauge.retrievers.http import HttpRetriever
 from rankgauge.retrievers.reasons import translated
@@ -113,7 +113,7 @@ def test_a_corpus_by_its_path(tmp_path: Path, test_set: TestSet) -> None:
     path.write_text("".join(json.dumps({"_id": f"text {i}/0", "text": "x" * 9}) + "\n" for i in range(N)))
     live = evaluate_retriever(Counting(), test_set, k=1, measures=["RR", "R(budget=9)"], corpus=str(path))
     assert live.mean["R(budget=9)"] == 1.0
-    assert len(evaluate_retriever(Counting(), test_set, k=2, corpus=path).passed.unknown_ids) == N
+    assert len(evaluate_retriever(Counting(), test_set, k=2, corpus=path).retrieval.unknown_ids) == N
     with pytest.raises(DataError, match=r"R\(budget=9\) needs the texts"):
         evaluate_retriever(Counting(), test_set, k=1, measures="R(budget=9)")
     assert sweep(lambda shift: Counting(), {"shift": [0]}, test_set, corpus=path).best.mean > 0
@@ -128,11 +128,11 @@ def test_empty_lists_are_told(test_set: TestSet) -> None:
         return [] if query in ("text 1", "text 3") else [query]
 
     live = evaluate_retriever(search, test_set, measures="RR", max_failed=0.5)
-    first = repr(live.passed.empty[0])
+    first = repr(live.retrieval.empty[0])
     assert dict(live.live_notes)[f"2 of 11 lists are empty, such as that of {first}"].startswith(
         "11 个列表中有 2 个为空"
     )
-    assert live.passed.empty == [test_set[1].id, test_set[3].id]
+    assert live.retrieval.empty == [test_set[1].id, test_set[3].id]
 
 
 def test_repeated_calls_are_counted_and_told(test_set: TestSet) -> None:
@@ -145,15 +145,15 @@ def test_repeated_calls_are_counted_and_told(test_set: TestSet) -> None:
         return [f"{query}/0"]
 
     live = evaluate_retriever(search, test_set, measures="RR", backoff=0.001)
-    assert live.passed.repeated == N
+    assert live.retrieval.repeated == N
     notes = [pair for pair in live.live_notes if "repeated" in pair[0]]
     assert notes[0][0].startswith(f"{N} calls were repeated, most often after: TimeoutError: busy (")
     assert notes[0][1].startswith(f"重试了 {N} 次调用，最常见的原因：TimeoutError: busy (")
     record = live_record([live], None, test_set=test_set)
-    assert record["systems"][0]["serving"]["repeated"] == N
+    assert record["systems"][0]["calls"]["repeated"] == N
     assert "repeated calls" in render(record, "table")
     assert "重试次数" in render(record, "table", language="zh")
-    head, row = serving_files(record, "table.csv")["table-serving.csv"].splitlines()
+    head, row = calls_files(record, "table.csv")["table-calls.csv"].splitlines()
     assert dict(zip(head.split(","), row.split(","), strict=True))["repeated"] == str(N)
 
 
@@ -161,14 +161,16 @@ def test_a_dead_server_is_given_up(test_set: TestSet) -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{server.getsockname()[1]}/"  # nobody listens there
-        with pytest.raises(PassError, match="5 of 12 queries reached nobody, so the other 7 were not asked") as caught:
+        with pytest.raises(
+            RetrievalError, match="5 of 12 queries reached nobody, so the other 7 were not asked"
+        ) as caught:
             evaluate_retriever(HttpRetriever(url), test_set, backoff=0.001)
-        passed = caught.value.passed
+        passed = caught.value.retrieval
         assert not passed.valid
         assert not passed.interrupted
         assert passed.unreachable
         assert passed.not_asked == [query.id for query in test_set][5:]
-        with pytest.raises(PassError, match="9 of 12 queries reached nobody"):  # 8 may fail
+        with pytest.raises(RetrievalError, match="9 of 12 queries reached nobody"):  # 8 may fail
             evaluate_retriever(HttpRetriever(url), test_set, backoff=0.001, max_failed=0.7)
 
 
@@ -178,7 +180,7 @@ def test_one_answer_or_another_error_keeps_a_pass_going(test_set: TestSet) -> No
             raise ValueError("no list")
         raise ConnectionRefusedError("nobody")
 
-    with pytest.raises(PassError, match="12 of 12 queries failed, more than the 5% allowed"):
+    with pytest.raises(RetrievalError, match="12 of 12 queries failed, more than the 5% allowed"):
         evaluate_retriever(search, test_set, retries=0)
 
 
@@ -213,7 +215,7 @@ def test_an_error_names_the_line_of_the_users_code(test_set: TestSet) -> None:
     def search(query: str, k: int) -> list[str]:
         return json.loads("{")
 
-    with pytest.raises(PassError) as caught:
+    with pytest.raises(RetrievalError) as caught:
         evaluate_retriever(search, test_set, retries=0)
     line = search.__code__.co_firstlineno + 1
     assert f"test_live_checks.py:{line})" in str(caught.value)

@@ -240,7 +240,7 @@ def test_a_folder_that_cannot_keep_answers(tmp_path: Path, test_set: TestSet) ->
 PLAN = """
 testset = "testset.json"
 measures = ["R@5"]
-[serving]
+[calls]
 k = 5
 concurrency = 2
 [[system]]

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from rankgauge.errors import MissingExtraError
 from rankgauge.monitoring.channels import Channel, _library, _plugin, check_alerts, scrub
-from tests.retrievers.servers import Asked, Reply, serving
+from tests.retrievers.servers import Asked, Reply, calls
 
 TITLE = "[rankgauge] 搜索：nDCG@10 下降"
 BODY = "nDCG@10 从 0.5120 降到 0.4310。\n“引号” <b> & 表情 🔎"
@@ -61,7 +61,7 @@ def free_port() -> int:
 
 
 def test_a_webhook_gets_the_message_whole() -> None:
-    with serving(lambda asked: Reply({})) as server:
+    with calls(lambda asked: Reply({})) as server:
         base = server.url.rstrip("/")
         address = f"{base}/hooks/a%2Fb/{quote(TOKEN, safe='')}?key=1&key=2&format=x&overflow=split&verify=%2B"
         assert channel(address).send(TITLE, BODY, incident=7, event="opened") is None
@@ -76,7 +76,7 @@ def test_a_webhook_gets_the_message_whole() -> None:
 
 
 def test_user_and_password_of_a_webhook_are_its_authorization() -> None:
-    with serving(lambda asked: Reply({})) as server:
+    with calls(lambda asked: Reply({})) as server:
         address = server.url.replace("http://", "http://ops:p%40ss%3Aword@")
         assert channel(address).send(TITLE, BODY, incident=7, event="recovered") is None
     (asked,) = server.asked
@@ -85,7 +85,7 @@ def test_user_and_password_of_a_webhook_are_its_authorization() -> None:
 
 
 def test_an_address_of_apprise() -> None:
-    with serving(lambda asked: Reply({})) as server:
+    with calls(lambda asked: Reply({})) as server:
         address = server.url.replace("http://", "json://") + "/path"
         channels, faults = check_alerts([{"name": "here", "url": address}], {})  # nothing secret: it may be in the plan
         assert not faults
@@ -182,16 +182,16 @@ def test_the_console(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_reasons() -> None:
-    with serving(lambda asked: Reply({}, status=503)) as server:
+    with calls(lambda asked: Reply({}, status=503)) as server:
         assert "503" in (channel(server.url).send(TITLE, BODY, **EVENTS) or "")
-    with serving(lambda asked: Reply({}, status=302, headers={"Location": "/elsewhere"})) as server:
+    with calls(lambda asked: Reply({}, status=302, headers={"Location": "/elsewhere"})) as server:
         assert "302" in (channel(server.url).send(TITLE, BODY, **EVENTS) or "")
     assert len(server.asked) == 1
     assert "onnection" in (channel(f"http://127.0.0.1:{free_port()}/x").send(TITLE, BODY, **EVENTS) or "")
 
 
 def test_a_channel_that_hangs_costs_its_limit_once() -> None:
-    with serving(lambda asked: Reply({}, delay=30)) as server:
+    with calls(lambda asked: Reply({}, delay=30)) as server:
         slow = channel(server.url, limit=0.3)
         begun = time.monotonic()
         assert slow.send(TITLE, BODY, **EVENTS) == "no answer within 0.3 s"
@@ -205,7 +205,7 @@ def test_a_channel_that_hangs_costs_its_limit_once() -> None:
 
 
 def test_a_program_ends_although_a_delivery_hangs() -> None:
-    with serving(lambda asked: Reply({}, delay=30)) as server:
+    with calls(lambda asked: Reply({}, delay=30)) as server:
         code = (
             "from rankgauge.monitoring.channels import Channel\n"
             f"print(Channel('ops', {server.url!r}, limit=0.5).send('t', 'b', incident=1, event='opened'))"
@@ -248,7 +248,7 @@ def test_no_secret_gets_out(
     parts = [f"zq{text}qz" for text in (user, password, path, value)]  # parts that nothing else contains
     u, p, h, v = (quote(part, safe="") for part in parts)
     caplog.clear()
-    with serving(echo) as server, caplog.at_level(logging.DEBUG):
+    with calls(echo) as server, caplog.at_level(logging.DEBUG):
         host = server.url.removeprefix("http://").rstrip("/")
         texts = []
         for scheme in ("http", "json"):

@@ -718,7 +718,7 @@ def test_a_system_that_still_fails_now_and_then_is_back_after_three_valid_looks(
     for number, still in enumerate((True, True, False)):
         seen = observe(plan, f"failing {number}", lite.clock.now)
         assert seen.record is not None
-        seen.record["systems"][0]["serving"]["failed"] = ["q1"]
+        seen.record["systems"][0]["calls"]["failed"] = ["q1"]
         take_in(lite.history, plan, seen, START)
         assert (lite.open() == ["down"]) is still
     service.order(down=["search"])

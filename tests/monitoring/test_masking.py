@@ -96,6 +96,6 @@ def test_errors_of_single_queries(tmp_path: Path) -> None:
     with History.open(":memory:") as history:
         Watch(service, history).look(1)
         (system,) = history.document("latest")["systems"]
-    assert system["serving"]["failed"] == ["q3"]
+    assert system["calls"]["failed"] == ["q3"]
     assert SECRET not in json.dumps(system)
-    assert any("token=***" in error for error in system["serving"]["errors"])
+    assert any("token=***" in error for error in system["calls"]["errors"])

@@ -22,7 +22,7 @@ from rankgauge.history.store import History
 from rankgauge.monitoring.plan import load_monitor_plan
 from tests.history.conftest import Server
 from tests.monitoring.workspace import FakeClock, Watch, Workspace, counted_once, eventually, rows
-from tests.retrievers.servers import Asked, Reply, serving
+from tests.retrievers.servers import Asked, Reply, calls
 
 KEPT = "the look is kept in "
 BACK = "the history can be used again"
@@ -371,7 +371,7 @@ def test_the_clock_set_back_by_a_day(service: Workspace, monkeypatch: pytest.Mon
     def answer(request: Asked) -> Reply:
         return Reply(status=503 if refused else 200)
 
-    with serving(answer) as receiver:
+    with calls(answer) as receiver:
         service.write_plan(extra=f'[[alert]]\nname = "ops"\nurl = "{receiver.url}/hook"')
         service.order(down=["search"])
         first = service.once(prefix=("faketime", "-f", "+1d"))
@@ -435,7 +435,7 @@ def test_looks_missed_while_stopped(service: Workspace) -> None:
 def test_a_receiver_that_refuses_and_comes_back(service: Workspace) -> None:
     refused = [True]
     with (
-        serving(lambda request: Reply(status=500 if refused else 200)) as receiver,
+        calls(lambda request: Reply(status=500 if refused else 200)) as receiver,
         History.open(":memory:") as history,
     ):
         service.write_plan(extra=f'[[alert]]\nname = "ops"\nurl = "{receiver.url}/hook"')
@@ -453,7 +453,7 @@ def test_a_receiver_that_refuses_and_comes_back(service: Workspace) -> None:
 
 
 def test_a_receiver_that_hangs_does_not_hold_up_the_looks(service: Workspace) -> None:
-    with serving(lambda request: Reply(delay=60)) as receiver, History.open(":memory:") as history:
+    with calls(lambda request: Reply(delay=60)) as receiver, History.open(":memory:") as history:
         service.write_plan(systems=("search", "other"), extra=f'[[alert]]\nname = "ops"\nurl = "{receiver.url}/hook"')
         service.order(down=["search", "other"])
         watch = Watch(service, history)

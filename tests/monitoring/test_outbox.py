@@ -24,7 +24,7 @@ from rankgauge.history.store import History
 from rankgauge.monitoring.channels import Channel, check_alerts
 from rankgauge.monitoring.messages import message
 from rankgauge.monitoring.outbox import Delivered, deliver_due, enqueue, pause_after
-from tests.retrievers.servers import Asked, Reply, serving
+from tests.retrievers.servers import Asked, Reply, calls
 
 START = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
 MINUTE, HOUR, DAY = (datetime.timedelta(minutes=n) for n in (1, 60, 1440))
@@ -265,7 +265,7 @@ def test_a_kill_between_sending_and_marking_sends_again(history: History, databa
             os.kill(sender.pid, signal.SIGKILL)
         return Reply({})
 
-    with serving(kill) as server:
+    with calls(kill) as server:
         made, faults = check_alerts([{"name": "ops", "url": "${URL}"}], {"URL": server.url})
         assert not faults
         number = new(history, list(made))
@@ -302,7 +302,7 @@ def test_no_secret_in_the_database_or_the_log(history: History, database: str) -
     def echo(asked: Asked) -> Reply:
         return Reply(f"{asked.path} {asked.headers}".encode(), status=401)
 
-    with serving(echo) as server:
+    with calls(echo) as server:
         base = server.url.replace("http://", f"http://user:{quote(token, safe='')}@")
         made, faults = check_alerts([{"name": "ops", "url": "${URL}"}], {"URL": f"{base}/{quote(token, safe='')}"})
         assert not faults

@@ -147,7 +147,7 @@ def test_figures_of_a_record_leave_out_what_failed_or_does_not_count() -> None:
                 "name": "s",
                 "per_query": {"RR": [1.0, 0.5, 0.0]},
                 "counted": {"RR": [True, False, True]},
-                "serving": {"failed": ["c"], "latency": {"p50": 0.1, "p95": 0.2, "p99": 0.3, "count": 2}},
+                "calls": {"failed": ["c"], "latency": {"p50": 0.1, "p95": 0.2, "p99": 0.3, "count": 2}},
             }
         ],
     }

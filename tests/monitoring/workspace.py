@@ -105,7 +105,7 @@ class Workspace:
         found = "\n".join(f'[[system]]\nname = "{name}"\nuse = "{self.module}:{name}"\n' for name in systems)
         self.plan.write_text(
             f'testset = "questions.json"\n{corpus}\nmeasures = {measures}\n\n{found}\n'
-            "[serving]\nretries = 0\n\n[monitor]\n" + "\n".join(lines) + f"\n\n{extra}\n"
+            "[calls]\nretries = 0\n\n[monitor]\n" + "\n".join(lines) + f"\n\n{extra}\n"
         )
 
     def calls(self) -> list[str]:

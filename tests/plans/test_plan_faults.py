@@ -76,8 +76,8 @@ def test_a_right_plan_has_none(folder: Path) -> None:
 
 
 def test_numbers_are_finite(folder: Path) -> None:
-    found = faults(folder, f"{HEAD}[serving]\ntimeout = inf\nbackoff = nan\nmax_failed = nan\n{READY}")
-    assert [fault.split(":")[0] for fault in found] == ["serving.timeout", "serving.backoff", "serving.max_failed"]
+    found = faults(folder, f"{HEAD}[calls]\ntimeout = inf\nbackoff = nan\nmax_failed = nan\n{READY}")
+    assert [fault.split(":")[0] for fault in found] == ["calls.timeout", "calls.backoff", "calls.max_failed"]
     assert "finite" in found[0]
 
 
@@ -163,10 +163,10 @@ def test_places_that_cannot_be_written(folder: Path) -> None:
     (folder / "folder.html").mkdir()
     found = faults(
         folder,
-        f'{HEAD}[serving]\ncache = "file/cache"\n{READY}[outputs]\nrecord = "file/record.json"\n'
+        f'{HEAD}[calls]\ncache = "file/cache"\n{READY}[outputs]\nrecord = "file/record.json"\n'
         'report = "folder.html"\ntable = "corpus.jsonl/summary.md"\nruns = "file"\n',
     )
-    places = ["serving.cache", "outputs.record", "outputs.report", "outputs.table", "outputs.runs"]
+    places = ["calls.cache", "outputs.record", "outputs.report", "outputs.table", "outputs.runs"]
     assert [fault.split(":")[0] for fault in found] == places
     assert "cache = false" in found[0]
     assert "is a folder" in found[2]
@@ -180,7 +180,7 @@ def test_a_folder_without_permission(folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(
         os, "access", lambda path, mode: Path(path).name != "closed" and real(path, mode)
     )  # as root too
-    assert "not open for writing" in one(folder, f'{HEAD}[serving]\ncache = "closed"\n{READY}')
+    assert "not open for writing" in one(folder, f'{HEAD}[calls]\ncache = "closed"\n{READY}')
     with pytest.raises(RetrieverError, match=r"kept in .*closed': Permission denied; .* cache = false"):
         open_journal(folder / "closed", "a", {})
 
@@ -197,8 +197,8 @@ def test_a_folder_without_permission(folder: Path, monkeypatch: pytest.MonkeyPat
 )
 def test_test_sets_that_cannot_be_asked(folder: Path, content: str, said: str) -> None:
     (folder / "testset.json").write_text(content)
-    found = faults(folder, f"{HEAD}[serving]\nk = 0\n{READY}")
-    assert [fault.split(":")[0] for fault in found] == ["testset", "serving.k"]
+    found = faults(folder, f"{HEAD}[calls]\nk = 0\n{READY}")
+    assert [fault.split(":")[0] for fault in found] == ["testset", "calls.k"]
     assert said in found[0]
 
 
@@ -260,8 +260,8 @@ def test_names_of_systems_fit_into_names_of_files(folder: Path) -> None:
 @pytest.mark.needs("proc")
 def test_a_folder_where_nothing_can_be_made(folder: Path) -> None:
     """Root may write everywhere, but not here."""
-    fault = one(folder, f'{HEAD}[serving]\ncache = "/proc/answers"\n{READY}')
-    assert "serving.cache: '/proc/answers' cannot be used" in fault
+    fault = one(folder, f'{HEAD}[calls]\ncache = "/proc/answers"\n{READY}')
+    assert "calls.cache: '/proc/answers' cannot be used" in fault
 
 
 def test_bytes_that_are_no_text(folder: Path) -> None:

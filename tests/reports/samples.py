@@ -19,7 +19,7 @@ __all__ = ["comparison_record", "evaluation_record", "hostile_record", "large_re
 EXAMPLE = Path(str(files("rankgauge") / "example"))
 MEASURES = ("nDCG@10", "R@10", "RR")
 TAGS = ("files", "text", "dates and time", "network", "子进程")
-VERDICTS = {"better": "更好", "worse": "更差", "equivalent": "相当", "cannot tell": "无法判断"}
+VERDICTS = {"better": "更好", "worse": "更差", "equivalent": "相当", "inconclusive": "无法判断"}
 
 
 def evaluation_record(*systems: str) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def live_record() -> dict[str, Any]:
     record = comparison_record()
     for system, p50, failed in zip(record["systems"], (0.0021, 0.0342), ([], ["q03"]), strict=True):
         remark = ("1 of 30 queries failed", "30 个查询中有 1 个失败") if failed else None
-        system["serving"] = {
+        system["calls"] = {
             "k": 10,
             "concurrency": 4,
             "latency": {"count": 30 - len(failed), "concurrency": 4, "mean": 1.2 * p50, "p50": p50}
@@ -127,7 +127,7 @@ def hostile_record(text: str) -> dict[str, Any]:
     record["comparison"]["summary"] = {"en": [text], "zh": [text]}
     record["invalid"] = {f"dense{text}": text}
     for system in record["systems"]:
-        system["serving"] |= {"notes": {"en": [text], "zh": [text]}, "errors": {text: 1}}
+        system["calls"] |= {"notes": {"en": [text], "zh": [text]}, "errors": {text: 1}}
     for version in record["sweeps"][0]["versions"]:
         version["parameters"] = {f"ef{text}": version["number"], f"index{text}": text}
     record["provenance"]["inputs"] = {f"run:{text}": {"path": text, "sha256": text}}
@@ -190,9 +190,9 @@ def _row(measure: str, a: str, b: str, x: np.ndarray, y: np.ndarray) -> dict[str
     half = 1.96 * float(d.std(ddof=1)) / len(d) ** 0.5 if len(d) > 1 else None
     mean = float(d.mean())
     low, high = (None, None) if half is None else (mean - half, mean + half)
-    verdict = "cannot tell"
+    verdict = "inconclusive"
     if low is not None and high is not None:
-        verdict = "better" if low > 0 else "worse" if high < 0 else "cannot tell"
+        verdict = "better" if low > 0 else "worse" if high < 0 else "inconclusive"
         verdict = "equivalent" if low > -0.01 and high < 0.01 else verdict
     return {
         "measure": measure,
@@ -202,7 +202,7 @@ def _row(measure: str, a: str, b: str, x: np.ndarray, y: np.ndarray) -> dict[str
         "mean_b": float(y.mean()),
         "difference": mean,
         "interval": {"low": low, "high": high, "level": 0.95, "method": "randomization"},
-        "lift": mean / float(x.mean()) if x.mean() else None,
+        "relative_change": mean / float(x.mean()) if x.mean() else None,
         "p_value": 0.0213,
         "p_corrected": 0.0001,
         "effect": mean / float(d.std(ddof=1)) if len(d) > 1 and d.any() else None,

@@ -158,21 +158,21 @@ def test_names_are_only_names(text: str) -> None:
 @pytest.mark.parametrize("language", DRAWN)
 def test_live_charts(language: Language, tmp_path: Path) -> None:
     found = by_name(live_record(), language)
-    assert list(found) == [*NAMES[:2], "serving", "sweep", "setting", *NAMES[2:]]
-    for name in ("serving", "sweep", "setting"):
+    assert list(found) == [*NAMES[:2], "calls", "sweep", "setting", *NAMES[2:]]
+    for name in ("calls", "sweep", "setting"):
         svg = drawn(found[name])
         assert found[name].title in svg
         assert "undefined" not in svg
         assert "NaN" not in svg
     written = save_charts(live_record(), tmp_path, language)
-    assert {f"{name}.{end}" for name in ("serving", "sweep", "setting") for end in ("png", "svg")} <= {
+    assert {f"{name}.{end}" for name in ("calls", "sweep", "setting") for end in ("png", "svg")} <= {
         path.name for path in written
     }
 
 
 def test_quality_against_latency() -> None:
     record = live_record()
-    chart = by_name(record, measure="RR")["serving"]
+    chart = by_name(record, measure="RR")["calls"]
     assert [(row["system"], row["p50"]) for row in chart.rows] == [("bm25", 2.1), ("hybrid", 34.2)]
     assert [row["value"] for row in chart.rows] == pytest.approx(
         [system["means"]["RR"]["value"] for system in record["systems"]], abs=1e-6
@@ -181,10 +181,10 @@ def test_quality_against_latency() -> None:
     assert marks(svg, "point") == 2
     assert marks(svg, "rule mark") == 2
     assert chart.spec["encoding"]["x"]["scale"]["type"] == "log"
-    record["systems"][1]["serving"]["latency"]["p50"] = 0.02
-    assert "type" not in by_name(record)["serving"].spec["encoding"]["x"]["scale"]
-    record["systems"][0]["serving"]["latency"] = None
-    assert "serving" not in by_name(record)
+    record["systems"][1]["calls"]["latency"]["p50"] = 0.02
+    assert "type" not in by_name(record)["calls"].spec["encoding"]["x"]["scale"]
+    record["systems"][0]["calls"]["latency"] = None
+    assert "calls" not in by_name(record)
 
 
 def test_versions_with_front_and_best() -> None:

@@ -90,7 +90,7 @@ def test_structure(make: Any, language: Language) -> None:
 def test_verdicts_come_first() -> None:
     record = comparison_record()
     text = Page(render_html(record)).text
-    places = [text.index(part) for part in (record["comparison"]["summary"]["en"][0], "cannot tell", "0.4795")]
+    places = [text.index(part) for part in (record["comparison"]["summary"]["en"][0], "inconclusive", "0.4795")]
     assert places == sorted(places)
     for word in ("+0.0556", "[−0.036, +0.147]", "11 / 10 / 9", "< 0.001", "ties are broken by document id"):
         assert word in text
@@ -181,7 +181,9 @@ def test_parts_may_be_missing() -> None:
     for key in ("groups", "changes", "slices", "agreement", "unjudged", "tied", "summary"):
         del part[key]
     for row in part["rows"]:
-        row |= dict.fromkeys(("interval", "lift", "p_value", "p_corrected", "effect", "p_equivalent", "detectable"))
+        row |= dict.fromkeys(
+            ("interval", "relative_change", "p_value", "p_corrected", "effect", "p_equivalent", "detectable")
+        )
     record["contract"] = None
     page = Page(render_html(record))
     assert not {"groups", "slices", "ranges", "agreement", "rerank"} & set(page.ids)
@@ -219,17 +221,17 @@ def test_notes_rerank_and_lower_is_better() -> None:
 def test_live_figures(language: Language) -> None:
     record = live_record()
     page = Page(render_html(record, language))
-    assert {"serving", "sweep"} <= set(page.ids)
+    assert {"calls", "sweep"} <= set(page.ids)
     for word in ("2.10", "68.4", "dense: RuntimeError: no such index", "ef_search", "[0.450, 0.650]", "3 × V5"):
         assert word in page.text, word
-    assert page.text.count(record["systems"][1]["serving"]["notes"][language][0]) == 1
+    assert page.text.count(record["systems"][1]["calls"]["notes"][language][0]) == 1
     figures = [(a["data-chart"], a.get("data-index")) for tag, a in page.elements if tag == "figure"]
-    assert [figure for figure in figures if figure[0] in ("serving", "sweep")] == [
-        *(("serving", str(i)) for i in range(3)),
+    assert [figure for figure in figures if figure[0] in ("calls", "sweep")] == [
+        *(("calls", str(i)) for i in range(3)),
         ("sweep", "0"),
         ("sweep", "1"),
     ]
-    assert [chart["measure"] for chart in page.data["charts"]["serving"]] == ["nDCG@10", "R@10", "RR"]
+    assert [chart["measure"] for chart in page.data["charts"]["calls"]] == ["nDCG@10", "R@10", "RR"]
     assert len(page.data["charts"]["sweep"]) == 2
 
 
@@ -241,15 +243,15 @@ def test_two_sweeps_and_an_evaluation() -> None:
     sweeps = [a["data-index"] for tag, a in page.elements if tag == "figure" and a["data-chart"] == "sweep"]
     assert sweeps == ["0", "1", "2", "3"]
     assert "dense: 6 versions by nDCG@10" in page.text
-    assert "serving" not in page.data["charts"]  # one system has nothing to be compared with
+    assert "calls" not in page.data["charts"]  # one system has nothing to be compared with
     assert "Not every system" not in page.text
 
 
 def test_records_of_files_have_no_live_part() -> None:
     for record in (comparison_record(), evaluation_record()):
         page = Page(render_html(record))
-        assert not {"serving", "sweep"} & set(page.ids)
-        assert not {"serving", "sweep"} & set(page.data["charts"])
+        assert not {"calls", "sweep"} & set(page.ids)
+        assert not {"calls", "sweep"} & set(page.data["charts"])
 
 
 def test_without_scores_of_queries() -> None:
@@ -276,7 +278,7 @@ def test_command(tmp_path: Path) -> None:
     source.write_bytes(dumps(comparison_record()))
     assert run_command("report", source, "-o", page).stdout == ""
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert "cannot tell" in run_command("report", source).stdout
+    assert "inconclusive" in run_command("report", source).stdout
     assert "无法" in run_command("report", source, "--lang", "zh", "-f", "markdown").stdout
     source.write_bytes(dumps(evaluation_record()))
     assert run_command("report", source).stdout.startswith("system")

@@ -15,11 +15,11 @@ import pytest
 
 from rankgauge import load_testset, sweep
 from rankgauge.measures.explanations import LANGUAGES, Language
+from rankgauge.reports.calls import calls_files, calls_parts
+from rankgauge.reports.calls_facts import WORDS, failed_versions, figure, front_of, milliseconds, sweep_sentences
 from rankgauge.reports.comparison import render as render_comparison
 from rankgauge.reports.evaluation import render as render_evaluation
 from rankgauge.reports.html import render_html
-from rankgauge.reports.serving import serving_files, serving_parts
-from rankgauge.reports.serving_facts import WORDS, failed_versions, figure, front_of, milliseconds, sweep_sentences
 from tests.cli.command import run_command
 from tests.reports.samples import EXAMPLE, comparison_record, evaluation_record, live_record
 
@@ -36,7 +36,7 @@ def live_evaluation() -> dict[str, Any]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_records_of_files_look_as_before(form: str, language: Language) -> None:
     for record, render in ((comparison_record(), render_comparison), (evaluation_record(), render_evaluation)):
-        assert serving_parts(record, form, language=language) == []
+        assert calls_parts(record, form, language=language) == []
         assert render(record | {"invalid": {}, "sweeps": []}, form, language=language) == render(
             record, form, language=language
         )
@@ -48,28 +48,28 @@ def test_figures_and_sentences_are_in_every_form(form: str, language: Language) 
     for record, render in ((live_record(), render_comparison), (live_evaluation(), render_evaluation)):
         text = render(record, form, language=language)
         words = WORDS[language]
-        assert [part for part in serving_parts(record, form, language=language) if part not in text] == []
+        assert [part for part in calls_parts(record, form, language=language) if part not in text] == []
         for wanted in ("2.10", "4.20", "6.30", "68.4", "1429", "87.7", words["cached"], words["recall"]):
             assert wanted in text, wanted
         for wanted in ("no such index", "0.5500 [0.4500, 0.6500]", "0.5300", "[0.4300, 0.6300]", "0.0200"):
             assert wanted in text, wanted
-        assert record["systems"][1]["serving"]["notes"][language][0] in text
+        assert record["systems"][1]["calls"]["notes"][language][0] in text
         assert words["comma"].join([words["best"], words["front"]]) in text
 
 
 def test_rows_of_the_table() -> None:
-    table = serving_parts(live_record(), "markdown")[0].splitlines()
+    table = calls_parts(live_record(), "markdown")[0].splitlines()
     assert table[2] == (
         "| system | nDCG@10 | p50 ms | p95 ms | p99 ms | answers/s | concurrency | timed calls | failed "
         "| from the cache |"
     )
     assert table[4].startswith("| bm25 | 0.4795 | 2.10 | 4.20 | 6.30 | 1429 | 4 | 30 | 0 | 0 |")
     record = live_record()
-    record["systems"][0]["serving"]["repeated"] = 7
-    table = serving_parts(record, "markdown")[0].splitlines()
+    record["systems"][0]["calls"]["repeated"] = 7
+    table = calls_parts(record, "markdown")[0].splitlines()
     assert table[2].endswith("| failed | repeated calls | from the cache |")
     assert table[4].startswith("| bm25 | 0.4795 | 2.10 | 4.20 | 6.30 | 1429 | 4 | 30 | 0 | 7 | 0 |")
-    versions = serving_parts(live_record(), "markdown")[1].splitlines()
+    versions = calls_parts(live_record(), "markdown")[1].splitlines()
     assert versions[2] == "| version | ef_search | index | mark | nDCG@10 | p50 ms | p95 ms | answers/s | ANN recall |"
     assert [row.split(" | ")[3] for row in versions[4:10]] == ["front", "front", "", "front", "best, front", ""]
 
@@ -80,10 +80,10 @@ def test_a_csv_file_holds_one_table() -> None:
     record["sweeps"][0]["failed"] = {"V7": "{'ef_search': -1}: ValueError: no such, value"}
     assert render_comparison(record, "csv") == render_comparison(comparison_record(), "csv")
     assert render_evaluation(live_evaluation(), "csv") == render_evaluation(evaluation_record(), "csv")
-    files = serving_files(record, "out/summary.csv")
-    assert list(files) == ["out/summary-serving.csv", "out/summary-sweep.csv"]
-    assert list(serving_files(record, "a.CSV.gz")) == ["a-serving.CSV.gz", "a-sweep.CSV.gz"]
-    assert serving_files(comparison_record(), "a.csv") == {}
+    files = calls_files(record, "out/summary.csv")
+    assert list(files) == ["out/summary-calls.csv", "out/summary-sweep.csv"]
+    assert list(calls_files(record, "a.CSV.gz")) == ["a-calls.CSV.gz", "a-sweep.CSV.gz"]
+    assert calls_files(comparison_record(), "a.csv") == {}
     systems, versions = (list(csv.DictReader(io.StringIO(text))) for text in files.values())
     assert [row["system"] for row in systems] == ["bm25", "hybrid"]
     assert float(systems[1]["p95_seconds"]) == pytest.approx(0.0684)
@@ -103,7 +103,7 @@ def test_versions_that_failed_are_shown(language: Language) -> None:
     record["sweeps"][0]["failed"] = {"V7": "{'ef_search': -1}: ValueError: <no> such value", "V8": long}
     shown = words["failed_version"].format(label="V7", reason="{'ef_search': -1}: ValueError: <no> such value")
     for form in ("table", "markdown", "latex"):
-        part = serving_parts(record, form, language=language)[1]
+        part = calls_parts(record, form, language=language)[1]
         assert f"{words['warning']}{words['colon']}{shown}" in part
         assert "x" * 200 in part
         assert long not in part
@@ -129,13 +129,13 @@ def test_times_of_an_earlier_start_are_told(language: Language) -> None:
 
 def test_long_reasons_are_cut_where_they_are_shown() -> None:
     record = live_record() | {"invalid": {"a": "a: " + "no " * 2000}}
-    assert len(serving_parts(record, "latex")[0].splitlines()[1]) < 400
+    assert len(calls_parts(record, "latex")[0].splitlines()[1]) < 400
 
 
 def test_one_sweep_by_its_older_name() -> None:
     record = live_record()
     record["sweep"] = record.pop("sweeps")[0]
-    assert serving_parts(record, "table") == serving_parts(live_record(), "table")
+    assert calls_parts(record, "table") == calls_parts(live_record(), "table")
 
 
 def test_what_a_tuned_version_is_worth() -> None:
@@ -167,27 +167,27 @@ def test_luck_where_lower_is_better() -> None:
 
 def test_answers_from_the_cache_have_no_latency() -> None:
     record = live_record()
-    record["systems"][0]["serving"] |= {"latency": None, "throughput": None, "cached": 30}
-    text = serving_parts(record, "markdown")[0]
+    record["systems"][0]["calls"] |= {"latency": None, "throughput": None, "cached": 30}
+    text = calls_parts(record, "markdown")[0]
     assert "| bm25 | 0.4795 | - | - | - | - | 4 | 0 | 0 | 30 |" in text
     assert "bm25: all answers came from the cache" in text
-    record["systems"][1]["serving"]["latency"]["count"] = 100
-    assert "p99" not in serving_parts(record, "markdown")[0].split("|")[-1]
+    record["systems"][1]["calls"]["latency"]["count"] = 100
+    assert "p99" not in calls_parts(record, "markdown")[0].split("|")[-1]
 
 
 def test_systems_on_the_front() -> None:
     record = live_record()
     assert (
         "no other system is both better and faster than: bm25 (2.10 ms), hybrid (34.2 ms)."
-        in (serving_parts(record, "table")[0])
+        in (calls_parts(record, "table")[0])
     )
     record["measures"][0]["lower_is_better"] = True
-    assert "faster than: bm25 (2.10 ms).\n" in serving_parts(record, "table")[0]
+    assert "faster than: bm25 (2.10 ms).\n" in calls_parts(record, "table")[0]
 
 
 def test_reasons_name_their_system_once() -> None:
     record = live_record() | {"invalid": {"a": "a: down", "b": "no parameter k9\nin it"}}
-    lines = serving_parts(record, "latex")[0].splitlines()
+    lines = calls_parts(record, "latex")[0].splitlines()
     assert lines[1:3] == ["% warning: left out: a: down", "% warning: left out: b: no parameter k9 in it"]
 
 
@@ -224,10 +224,10 @@ def test_a_real_sweep() -> None:
 
     found = sweep(make, {"depth": [0, 1, 2]}, test_set, measure="R@10", exact={"depth": 9})
     record = evaluation_record() | {"sweeps": [{"system": "own", **found.to_dict()}]}
-    (part,) = serving_parts(json.loads(json.dumps(record)), "table")
+    (part,) = calls_parts(json.loads(json.dumps(record)), "table")
     assert "Best of 3 versions of own by R@10: V3 (depth=2)" in part
     assert f"{found.versions[1].ann_recall:.4f}" in part
-    rows = list(csv.DictReader(io.StringIO(serving_files(record, "a.csv")["a-sweep.csv"])))
+    rows = list(csv.DictReader(io.StringIO(calls_files(record, "a.csv")["a-sweep.csv"])))
     assert [row["on_front"] for row in rows[:3]] == [str(version.on_front).lower() for version in found.versions]
 
 
@@ -246,7 +246,7 @@ def test_command(tmp_path: Path) -> None:
         "def broken():\n    raise RuntimeError('no such index')\n"
     )
     (tmp_path / "plan.toml").write_text(
-        'testset = "testset.json"\nmeasures = ["R@5"]\n[serving]\nk = 5\n'
+        'testset = "testset.json"\nmeasures = ["R@5"]\n[calls]\nk = 5\n'
         '[[system]]\nname = "own"\nfactory = "shifted_search_module:make"\n'
         '[[system]]\nname = "gone"\nfactory = "shifted_search_module:broken"\n'
         '[sweep]\nsystem = "own"\nmeasure = "R@5"\ngrid = { shift = [0, 1, 2] }\n'
@@ -256,7 +256,7 @@ def test_command(tmp_path: Path) -> None:
     (tmp_path / "spreadsheet.toml").write_text(spreadsheet)
     run_command("run", tmp_path / "spreadsheet.toml", status=2)
     assert (tmp_path / "table.csv").read_text().startswith("system,measure,value")
-    assert len((tmp_path / "table-serving.csv").read_text().splitlines()) == 2
+    assert len((tmp_path / "table-calls.csv").read_text().splitlines()) == 2
     assert len((tmp_path / "table-sweep.csv").read_text().splitlines()) == 5
     done = run_command("run", tmp_path / "plan.toml", status=2)
     record = json.loads((tmp_path / "record.json").read_text())

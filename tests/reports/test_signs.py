@@ -91,7 +91,7 @@ def test_page_explains_the_difference_it_shows(order: tuple[str, ...], language:
         won, lost = _gains(record, row["measure"], first, second)
         assert row["wtl"] == f"{won} / {60 - won - lost} / {lost}"
         assert row["verdict"] == ("better" if won > lost else "worse")
-        assert row["effect"][0] == row["lift"][0] == row["difference"][0]
+        assert row["effect"][0] == row["relative_change"][0] == row["difference"][0]
 
 
 @cases

@@ -52,7 +52,7 @@ class Service:
 
 
 @contextmanager
-def serving(answer: Callable[[Asked], Reply]) -> Iterator[Service]:
+def calls(answer: Callable[[Asked], Reply]) -> Iterator[Service]:
     """A server that answers every request with what `answer` makes of it."""
 
     class Handler(BaseHTTPRequestHandler):

@@ -21,7 +21,7 @@ from rankgauge.retrievers.adapters import from_chroma, from_elasticsearch, from_
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
-from tests.retrievers.servers import Service, by_shared_words, elasticsearch, serving
+from tests.retrievers.servers import Service, by_shared_words, calls, elasticsearch
 
 WORDS = ("cat", "dog", "bird", "fish", "tree", "stone")
 DOCUMENTS = {
@@ -173,7 +173,7 @@ def test_langchain(query: str) -> None:
 
 @pytest.fixture
 def elastic() -> Iterator[Service]:
-    with serving(elasticsearch(DOCUMENTS)) as service:
+    with calls(elasticsearch(DOCUMENTS)) as service:
         yield service
 
 

@@ -17,7 +17,7 @@ from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.http import HttpRetriever, fill
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
-from tests.retrievers.servers import Asked, Reply, serving
+from tests.retrievers.servers import Asked, Reply, calls
 
 FOUND = {"hits": [{"id": "d1", "score": 2.5}, {"id": "d2", "score": 1.0}], "took": 3}
 
@@ -27,7 +27,7 @@ def always(reply: Reply) -> Callable[[Asked], Reply]:
 
 
 def failure(reply: Reply, **options: Any) -> RetrieverError:
-    with serving(always(reply)) as service:
+    with calls(always(reply)) as service:
         retriever = HttpRetriever(service.url + "/search", **options)
         with pytest.raises(RetrieverError) as caught:
             retriever.search("x", 3)
@@ -37,7 +37,7 @@ def failure(reply: Reply, **options: Any) -> RetrieverError:
 
 
 def test_post() -> None:
-    with serving(always(Reply(FOUND))) as service:
+    with calls(always(Reply(FOUND))) as service:
         retriever = HttpRetriever(
             service.url + "/v1/search?tenant=7",
             body={"q": "{query}", "options": {"size": "{k}", "why": "for {query} ({k})"}, "list": ["{query}", 1, None]},
@@ -66,7 +66,7 @@ def test_template() -> None:
 
 
 def test_get() -> None:
-    with serving(always(Reply(FOUND))) as service:
+    with calls(always(Reply(FOUND))) as service:
         in_url = HttpRetriever(service.url + "/search?q={query}&n={k}", method="get")
         assert in_url.search("a b&c=d/\u4e2d", 4) == ["d1", "d2"]
         as_parameters = HttpRetriever(service.url + "/search", method="GET", body={"q": "{query}", "limit": "{k}"})
@@ -99,7 +99,7 @@ def test_get() -> None:
     ids=str,
 )
 def test_paths(answer: Any, ids: str, expected: list[Any]) -> None:
-    with serving(always(Reply(answer))) as service:
+    with calls(always(Reply(answer))) as service:
         retriever = HttpRetriever(service.url, ids=ids)
         assert retriever.search("x", 10) == expected
         retriever.close()
@@ -139,11 +139,11 @@ def test_paths_that_find_nothing_in_any_result(options: dict[str, str], hits: li
 
 def test_some_scores_are_no_reason_to_refuse() -> None:
     hits = [{"id": "a", "score": 2.0}, {"id": "b"}]
-    with serving(always(Reply({"hits": hits}))) as service:
+    with calls(always(Reply({"hits": hits}))) as service:
         retriever = HttpRetriever(service.url, scores="$.hits[*].score")
         assert retriever.search("x", 2) == [("a", 2.0), ("b", None)]
         retriever.close()
-    with serving(always(Reply({"hits": []}))) as service:
+    with calls(always(Reply({"hits": []}))) as service:
         retriever = HttpRetriever(service.url, scores="$.hits[*].score")
         assert retriever.search("x", 2) == []
         retriever.close()
@@ -152,7 +152,7 @@ def test_some_scores_are_no_reason_to_refuse() -> None:
 def test_scores_must_match() -> None:
     error = failure(Reply({"ids": ["a", "b"], "scores": [1]}), ids="$.ids[*]", scores="$.scores[*]")
     assert "2 ids" in str(error)
-    with serving(always(Reply({"ids": ["a", "b"], "d": [0.1, 0.4]}))) as service:
+    with calls(always(Reply({"ids": ["a", "b"], "d": [0.1, 0.4]}))) as service:
         retriever = HttpRetriever(service.url, ids="$.ids[*]", scores="-$.d[*]")
         assert as_searcher(retriever).search("x", 2) == [Hit("a", -0.1), Hit("b", -0.4)]
         retriever.close()
@@ -180,7 +180,7 @@ def test_checked_when_made(url: str, options: dict[str, Any], message: str) -> N
 
 def test_headers_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKGAUGE_TEST_TOKEN", "s3cret")
-    with serving(lambda asked: Reply(FOUND) if len(service.asked) == 1 else Reply("go away", 401)) as service:
+    with calls(lambda asked: Reply(FOUND) if len(service.asked) == 1 else Reply("go away", 401)) as service:
         retriever = HttpRetriever(service.url, headers={"Authorization": "Bearer ${RANKGAUGE_TEST_TOKEN}"})
         retriever.search("x", 1)
         with pytest.raises(RetrieverError, match="401 Unauthorized; check the headers") as caught:
@@ -261,14 +261,14 @@ def test_refused_and_unknown() -> None:
 
 
 def test_no_secure_connection() -> None:
-    with serving(always(Reply(FOUND))) as service:
+    with calls(always(Reply(FOUND))) as service:
         with pytest.raises(RetrieverError, match="no secure connection") as caught:
             HttpRetriever(service.url.replace("http:", "https:")).search("x", 1)
         assert not caught.value.retry
 
 
 def test_letters_that_no_url_may_hold() -> None:
-    with serving(always(Reply(FOUND))) as service:
+    with calls(always(Reply(FOUND))) as service:
         retriever = HttpRetriever(service.url + "/\u641c\u7d22 all/%20?name=\u00e9&q={query}", method="GET")
         assert retriever.search("x y", 2) == ["d1", "d2"]
         retriever.close()
@@ -276,7 +276,7 @@ def test_letters_that_no_url_may_hold() -> None:
 
 
 def test_connections_are_kept_by_thread() -> None:
-    with serving(always(Reply(FOUND))) as service:
+    with calls(always(Reply(FOUND))) as service:
         retriever = HttpRetriever(service.url)
         result = run_queries(retriever, {str(number): "x" for number in range(60)}, 2, concurrency=3)
         assert not result.failed
@@ -285,7 +285,7 @@ def test_connections_are_kept_by_thread() -> None:
 
 
 def test_a_connection_closed_meanwhile_is_opened_anew() -> None:
-    with serving(always(Reply(FOUND, close=True))) as service:
+    with calls(always(Reply(FOUND, close=True))) as service:
         retriever = HttpRetriever(service.url)
         for _ in range(5):
             assert retriever.search("x", 2) == ["d1", "d2"]
@@ -305,7 +305,7 @@ def test_works_again_after_a_failure() -> None:
         Reply(FOUND, delay=0.5),
         Reply(FOUND),
     ]
-    with serving(lambda asked: replies[len(service.asked) - 1]) as service:
+    with calls(lambda asked: replies[len(service.asked) - 1]) as service:
         retriever = HttpRetriever(service.url, timeout=0.2)
         for reply in replies:
             if reply.body == FOUND and reply.status == 200 and not reply.delay:
@@ -320,7 +320,7 @@ def test_the_runner_honours_retry_after() -> None:
     def limited(asked: Asked) -> Reply:
         return Reply("slow down", 429, {"Retry-After": "1"}) if len(service.asked) == 1 else Reply(FOUND)
 
-    with serving(limited) as service:
+    with calls(limited) as service:
         result = run_queries(HttpRetriever(service.url), {"q": "x"}, 2, backoff=60)
     (answer,) = result.answers
     assert answer.attempts == 2
@@ -330,7 +330,7 @@ def test_the_runner_honours_retry_after() -> None:
 
 
 def test_a_pause_that_is_too_long_is_told() -> None:
-    with serving(always(Reply("busy", 429, {"Retry-After": "3600"}))) as service:
+    with calls(always(Reply("busy", 429, {"Retry-After": "3600"}))) as service:
         passed = run_queries(HttpRetriever(service.url), {"1": "x"}, 1)
     assert len(service.asked) == 1
     assert "not repeated: it asks for a pause of 3600 s, and at most 300 s are waited" in passed.reason
@@ -340,7 +340,7 @@ def test_many_threads_share_one_retriever() -> None:
     def echo(asked: Asked) -> Reply:
         return Reply({"hits": [{"id": asked.body["query"]}]}, delay=0.001)
 
-    with serving(echo) as service:
+    with calls(echo) as service:
         retriever = HttpRetriever(service.url)
         wrong: list[Any] = []
 

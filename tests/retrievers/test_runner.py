@@ -26,7 +26,7 @@ from rankgauge.retrievers.latency import Latency
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
 from rankgauge.retrievers.work import Slot, Work, worth_retrying
-from tests.retrievers.servers import Asked, Reply, serving
+from tests.retrievers.servers import Asked, Reply, calls
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(40)}
 
@@ -500,7 +500,7 @@ def test_an_unstable_server() -> None:
             number % 4
         ]
 
-    with serving(answer) as service:
+    with calls(answer) as service:
         result = run_queries(HttpRetriever(service.url), QUERIES, 2, concurrency=4, retries=6, backoff=0.001)
     assert not result.failed
     assert all([hit.id for hit in answer.hits] == right(QUERIES[answer.query], 2) for answer in result.answers)

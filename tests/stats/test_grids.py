@@ -157,7 +157,7 @@ def test_intervals_of_medians_cover(test, draw, n: int) -> None:  # type: ignore
 def test_few_constant_differences_are_inconclusive(test: str, n: int, difference: float) -> None:
     one = Column(np.full(n, difference), np.ones(n, dtype=bool), (-1.0, 1.0))
     found = compare_columns([one], Settings.of(test), [(-1.0, 1.0)])[0]
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "inconclusive"
     assert found.interval is not None
     assert found.interval.low < 0 < found.interval.high
 
@@ -291,7 +291,7 @@ def test_non_inferiority_is_monotone_and_finite(kind: str, n: int) -> None:
         assert all(map(math.isfinite, (found.mean, found.lower, found.upper, found.deviation)))
         assert found.lower <= found.mean <= found.upper
         assert found.needed is None or found.needed > n
-        statuses.append({"regression": 0, "unsure": 1, "pass": 2}[found.status])
+        statuses.append({"regression": 0, "inconclusive": 1, "pass": 2}[found.status])
     assert statuses == sorted(statuses)
     lows = [non_inferiority(base + change, base, 0.05, alpha=alpha).lower for alpha in ALPHAS]
     assert lows == sorted(lows, reverse=True)
@@ -348,7 +348,7 @@ def test_a_large_family_gets_the_draws_it_needs() -> None:
     rng = np.random.default_rng(0)
     columns = [column(rng.normal(0.5, 0.1, 25)) for _ in range(250)]
     few = compare_columns(columns, Settings.of(samples=4000))
-    assert all(found.verdict == "cannot tell" for found in few)  # 4,000 draws cannot say so for 250 rows
+    assert all(found.verdict == "inconclusive" for found in few)  # 4,000 draws cannot say so for 250 rows
     assert all(found.verdict == "better" for found in compare_columns(columns, Settings.of(samples=6000)))
 
 
@@ -366,7 +366,7 @@ def test_missing_scores_never_turn_a_verdict(correction: str, lower: bool) -> No
         scores["b"][rng.random(n) < 0.4] = np.nan
         scores["c"] = scores["a"] + 0.1 if rng.random() < 0.5 else scores["c"]
         for row in compare_scores(scores, baseline="a", correction=correction, samples=300, lower_is_better=lower).rows:
-            assert row.verdict in ("better", "worse", "equivalent", "cannot tell")
+            assert row.verdict in ("better", "worse", "equivalent", "inconclusive")
             if row.interval is not None:
                 assert row.interval.low <= row.difference + 1e-12
                 assert row.interval.high >= row.difference - 1e-12
@@ -377,30 +377,30 @@ def test_missing_scores_never_turn_a_verdict(correction: str, lower: bool) -> No
 def test_no_queries_in_common_by_max_t() -> None:
     for scores in ({"a": [0.1, 0.2, 0.3], "b": [0.2, None, None], "c": [0.3, 0.1, 0.2]}, {"a": [0.1], "b": [None]}):
         rows = compare_scores(scores, baseline="a", correction="max-t").rows
-        assert rows[0].verdict == "cannot tell"
+        assert rows[0].verdict == "inconclusive"
 
 
 def test_scores_that_lie_close_together_do_not_prove_a_margin() -> None:
     """What was seen is no bound of what can be: two queries are never equivalent."""
     for scores, margin in (({"A": [0.5, 0.502], "B": [0.501, 0.5]}, 0.01), ({"A": [100, 200], "B": [150, 190]}, 100)):
-        assert compare_scores(scores, margin=margin).rows[0].verdict == "cannot tell"
+        assert compare_scores(scores, margin=margin).rows[0].verdict == "inconclusive"
 
 
 @pytest.mark.parametrize("now", [0.4, 0.474, 0.49, 0.6])
 def test_a_gate_is_not_certain_from_equal_changes_of_two_queries(now: float) -> None:
     found = non_inferiority(np.full(2, now), np.full(2, 0.5))
-    assert found.status == ("pass" if now > 0.5 else "unsure")
+    assert found.status == ("pass" if now > 0.5 else "inconclusive")
     many = non_inferiority(np.full(400, now), np.full(400, 0.5))
     assert many.lower < many.upper
-    assert many.status == {0.4: "regression", 0.6: "pass", 0.49: "pass"}.get(now, "unsure")
+    assert many.status == {0.4: "regression", 0.6: "pass", 0.49: "pass"}.get(now, "inconclusive")
     if found.needed is not None:
         enough = non_inferiority(np.full(found.needed, now), np.full(found.needed, 0.5))
-        assert enough.status != "unsure"
+        assert enough.status != "inconclusive"
 
 
 def test_lift_and_record_of_scores_far_apart() -> None:
     found = compare_scores({"a": [1e-300, 0, 0], "b": [1e20, 2e20, 1e20]})
-    assert found.rows[0].lift is None
+    assert found.rows[0].relative_change is None
     found.to_json()
 
 

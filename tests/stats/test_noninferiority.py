@@ -90,7 +90,7 @@ def test_three_answers() -> None:
     noise = rng.normal(0, 0.02, 200)
     assert non_inferiority(base + noise, base, 0.05).status == "pass"
     assert non_inferiority(0.8 * base + noise, base, 0.05).status == "regression"
-    assert non_inferiority(0.95 * base + 3 * noise, base, 0.05).status == "unsure"
+    assert non_inferiority(0.95 * base + 3 * noise, base, 0.05).status == "inconclusive"
 
 
 def test_identical_and_nowhere_worse_pass() -> None:
@@ -126,7 +126,7 @@ def test_needed_queries_settle_it() -> None:
     base = np.full(30, 0.5)
     new = 0.48 + 0.15 * np.linspace(-1.7, 1.7, 30)
     found = non_inferiority(new, base, 0.05)
-    assert found.status == "unsure"
+    assert found.status == "inconclusive"
     assert found.needed is not None
     assert found.needed > 30
     d = rng.normal(found.mean, found.deviation, (found.needed, 4000))
@@ -147,7 +147,7 @@ def test_needed_queries_settle_skewed_differences_too(failing: float, gain: floa
     """The correction for skewness takes its part: without it they settled only seven in ten."""
     new, base = skewed(failing, gain)
     found = non_inferiority(new, base, 0.05)
-    assert found.status == "unsure"
+    assert found.status == "inconclusive"
     assert found.needed is not None
     d = (new - 0.95 * base)[np.random.default_rng(6).integers(0, 60, (found.needed, 4000))]
     passes, regressions = oracle(d + 0.95, np.ones_like(d))  # of scores that have these differences
@@ -240,7 +240,7 @@ DEFAULT_POLICY: dict[str, dict[int, dict[int, float]]] = {
 @pytest.mark.parametrize("times", [1, 2, 3])
 @pytest.mark.parametrize("kind", DEFAULT_POLICY)
 def test_the_default_policy(kind: str, times: int, n: int) -> None:
-    """Surely passed, or unsure and the loss seen is within the margin; the most over all shapes."""
+    """Surely passed, or inconclusive and the loss seen is within the margin; the most over all shapes."""
     most = 0.0
     for shape in SHAPES:
         new, base = losing(kind, shape, n, 4000, seed=n, loss=times * MARGIN)

@@ -107,7 +107,7 @@ def test_bootstrap_is_near_scipys() -> None:
 
 
 def test_the_seeds_ten_recalls() -> None:
-    """Paired t of 41.022 and a lift of 19.1 % over the ten recalls of the first source document."""
+    """Paired t of 41.022 and a relative_change of 19.1 % over the ten recalls of the first source document."""
     before = np.array([0.6, 0.7, 0.65, 0.68, 0.72, 0.63, 0.69, 0.71, 0.66, 0.70])
     after = np.array([0.75, 0.82, 0.78, 0.80, 0.85, 0.76, 0.81, 0.83, 0.79, 0.84])
     found = column(after - before)

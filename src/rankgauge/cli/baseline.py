@@ -144,10 +144,10 @@ def promote(
     """Let a record take the place of the baseline NAME, if it holds against it and against the anchor.
 
     The anchor is the record that was last `set`: held against it too, many small losses, each within the margin, cannot
-    add up. Rules looser than the baseline's own (a larger margin or alpha, fewer measures, --on-unsure pass, --allow)
+    add up. Rules looser than the baseline's own (a larger margin or alpha, fewer measures, --on-inconclusive pass, --allow)
     need --note, and are kept.
 
-    Exit status 1 if the promotion is refused, 3 if the queries cannot tell and --on-unsure is report.
+    Exit status 1 if the promotion is refused, 3 if the queries cannot tell and --on-inconclusive is report.
     """
     from rankgauge.history.baselines import current_baseline, promote_baseline
     from rankgauge.history.store import History

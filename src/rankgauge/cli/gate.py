@@ -65,7 +65,7 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
     click.option("--min-judged", metavar="SHARE", help="Least share of judged documents among the first ten."),
     click.option("--max-age", metavar="AGE", help="Oldest baseline that is still taken, such as 90d."),
     click.option(
-        "--on-unsure",
+        "--on-inconclusive",
         type=click.Choice(["auto", "pass", "fail", "report"]),
         help="What follows if the queries cannot tell [default: auto, see above].",
     ),
@@ -119,7 +119,7 @@ def read_record(path: str) -> dict[str, Any]:
 
 @click.command(
     epilog="Exit status: 0 passed, 1 a regression or another rule broken, 2 the comparison cannot be made, 3 cannot "
-    "tell (only with --on-unsure report)."
+    "tell (only with --on-inconclusive report)."
 )
 @click.argument("record", metavar="RECORD.json")
 @click.option("--baseline", metavar="NAME|FILE", help="A named baseline, a record, an exported baseline, or means.")
@@ -151,8 +151,8 @@ def gate(
     \b
     What the queries say               auto       pass       fail   report
     surely within the margin           0          0          0      0
-    unsure, loss seen within margin    0, warns   0, warns   1      3
-    unsure, loss seen beyond margin    1          0, warns   1      3
+    inconclusive, loss seen within margin    0, warns   0, warns   1      3
+    inconclusive, loss seen beyond margin    1          0, warns   1      3
     surely beyond, or a rule broken    1          1          1      1
 
     Targets, floors, latency, errors and judged documents are rules that hold or do not. Without a baseline only these

@@ -22,7 +22,7 @@ __all__ = ["monitor"]
 _WORDS = {
     "en": {
         "fine": "{path}: monitor {name!r}, {systems}, alerts to {channels}: nothing wrong with it",
-        "serving": "metrics at http://{host}:{port}/metrics",
+        "calls": "metrics at http://{host}:{port}/metrics",
         "relearned": "{name}: learned figures forgotten, {count} open incidents ended; the next look begins anew",
         "relearned_one": "{name}: learned figures forgotten, 1 open incident ended; the next look begins anew",
         "busy": "a monitor is at work on {name!r}: stop the monitor first, relearn, start it again",
@@ -30,7 +30,7 @@ _WORDS = {
     },
     "zh": {
         "fine": "{path}：监测 {name!r}，{systems}，告警发往 {channels}：没有问题",
-        "serving": "指标位于 http://{host}:{port}/metrics",
+        "calls": "指标位于 http://{host}:{port}/metrics",
         "relearned": "{name}：已清除学到的参照，结束 {count} 个未恢复事件；下次检查重新开始学习",
         "busy": "{name!r} 正在监测中：请先停止监测进程，再执行 --relearn，然后重新启动",
         "every": '请说明何时检查：--once、--every 1h，或在 [monitor] 中写 every = "1h"',
@@ -96,20 +96,20 @@ def monitor(
             if status:
                 _show(history, loaded, as_json, language)
         return
-    serving = (metrics_port, metrics_host, words["serving"])
+    calls = (metrics_port, metrics_host, words["calls"])
     try:
         if once:
-            with _watching(Monitor(loaded, open_history(loaded), _log, language), *serving) as watcher:
+            with _watching(Monitor(loaded, open_history(loaded), _log, language), *calls) as watcher:
                 sys.exit(_once(watcher, as_json))
         assert seconds is not None
-        _forever(loaded, seconds, language, serving)
+        _forever(loaded, seconds, language, calls)
     except KeyboardInterrupt:  # which click would call an abort, with the status of an open incident
         click.echo("rankgauge: interrupted", err=True)
         sys.exit(130)
 
 
 @contextmanager
-def _watching(watcher: Monitor, port: int | None, host: str, serving: str) -> Iterator[Monitor]:
+def _watching(watcher: Monitor, port: int | None, host: str, calls: str) -> Iterator[Monitor]:
     """A monitor with its metrics; at the end both let go of what they have."""
     server = None
     try:
@@ -119,7 +119,7 @@ def _watching(watcher: Monitor, port: int | None, host: str, serving: str) -> It
             watcher.metrics = Metrics()
             watcher.begin_metrics()
             server = watcher.metrics.serve(port, host)
-            watcher.log(serving.format(host=server.host, port=server.port))
+            watcher.log(calls.format(host=server.host, port=server.port))
         yield watcher
     finally:
         if server is not None:
@@ -127,7 +127,7 @@ def _watching(watcher: Monitor, port: int | None, host: str, serving: str) -> It
         watcher.history.close()
 
 
-def _forever(plan: MonitorPlan, every: float, language: str, serving: tuple[int | None, str, str]) -> None:
+def _forever(plan: MonitorPlan, every: float, language: str, calls: tuple[int | None, str, str]) -> None:
     """Look on schedule until a signal comes. The first one ends it after the look at hand; the second at once. What is
     stored is whole either way."""
     import threading
@@ -158,7 +158,7 @@ def _forever(plan: MonitorPlan, every: float, language: str, serving: tuple[int 
     signal.signal(signal.SIGINT, end)
     history = await_history(plan, every, say, stop)
     if history is not None:
-        with _watching(Monitor(plan, history, _log, language, stop=stop), *serving) as watcher:
+        with _watching(Monitor(plan, history, _log, language, stop=stop), *calls) as watcher:
             watchers.append(watcher)
             watcher.forever(every)
 

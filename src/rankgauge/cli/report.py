@@ -66,9 +66,9 @@ def report(
         click.echo(f"{charts}: {len(written)} files", err=True)
     write_whole(output or "-", _rendered(record, form, digits, chosen, to_file=output is not None).encode())
     if form == "csv" and output not in (None, "-"):
-        from rankgauge.reports.serving import serving_files
+        from rankgauge.reports.calls import calls_files
 
-        for name, text in serving_files(record, str(output)).items():  # a spreadsheet reads one table from a file
+        for name, text in calls_files(record, str(output)).items():  # a spreadsheet reads one table from a file
             write_whole(name, text.encode())
     if open_page and output is not None:
         click.launch(output)

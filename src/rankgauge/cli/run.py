@@ -193,9 +193,9 @@ def _written(plan: RunPlan, outcome: Outcome, language: str) -> list[Path]:
         form = options.chosen_form(None, False, outputs.table, ("csv", "markdown", "latex"))
         write(outputs.table, _rendered(record, form, language).encode())
         if form == "csv":  # a spreadsheet reads one table from a file
-            from rankgauge.reports.serving import serving_files
+            from rankgauge.reports.calls import calls_files
 
-            for name, text in serving_files(record, outputs.table).items():
+            for name, text in calls_files(record, outputs.table).items():
                 write(name, text.encode())
     if outputs.runs:
         from rankgauge.formats.convert import refuse_blanks
@@ -204,11 +204,11 @@ def _written(plan: RunPlan, outcome: Outcome, language: str) -> list[Path]:
 
         for live in outcome.evaluations:
             try:
-                refuse_blanks(live.passed.run, live.name)
+                refuse_blanks(live.retrieval.run, live.name)
             except FormatError:  # TREC columns cannot hold white space in ids; JSON can
-                write(f"{outputs.runs}/{live.name}.json", render_run_json(live.passed.run))
+                write(f"{outputs.runs}/{live.name}.json", render_run_json(live.retrieval.run))
             else:
-                write(f"{outputs.runs}/{live.name}.run", render_run(live.passed.run.frame, live.name))
+                write(f"{outputs.runs}/{live.name}.run", render_run(live.retrieval.run.frame, live.name))
     return written
 
 

@@ -50,7 +50,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "the candidates hold {share} of the relevant documents",
         "候选文档包含 {share} 的相关文档",
     ),
-    "strangers": (
+    "not_candidates": (
         "warning: {n} documents of {after} are not among the candidates of {before}, in {queries} queries; it is not "
         "only a reordering, and may exceed the ceiling",
         "警告：{after} 有 {n} 个文档不在 {before} 的候选之中，涉及 {queries} 个查询；这不只是重排，可能超过上限",
@@ -104,18 +104,18 @@ class Rerank:
     after: str
     rows: list[RerankRow]
     recall: float
-    strangers: int
-    strange_queries: int
+    not_candidates: int
+    not_candidate_queries: int
 
     def sentences(self, language: Language = "en") -> list[str]:
         at = 0 if language == "en" else 1
         said = [_TEXTS["recall"][at].format(share=f"{100 * self.recall:.1f} %")]
         for row in self.rows:
             said += row.sentences(language)
-        if self.strangers:
+        if self.not_candidates:
             said.append(
-                _TEXTS["strangers"][at].format(
-                    n=self.strangers, queries=self.strange_queries, before=self.before, after=self.after
+                _TEXTS["not_candidates"][at].format(
+                    n=self.not_candidates, queries=self.not_candidate_queries, before=self.before, after=self.after
                 )
             )
         return said

@@ -32,7 +32,7 @@ class Row:
     difference: float
     interval: Interval | None
     """At 1 - alpha, adjusted like the p-value: it excludes 0 exactly if the corrected p-value is below alpha."""
-    lift: float | None
+    relative_change: float | None
     """Difference over the size of a's mean, so that it has the sign of the difference."""
     p_value: float | None
     p_corrected: float | None
@@ -137,7 +137,7 @@ def rows_of(
                 mean_b=mean_b,
                 difference=column.mean,
                 interval=result.interval,
-                lift=_share(column.mean, mean_a),
+                relative_change=_share(column.mean, mean_a),
                 p_value=result.p_value,
                 p_corrected=result.p_corrected,
                 effect=column.mean / column.deviation if column.deviation else (None if column.mean else 0.0),

@@ -19,8 +19,8 @@ __all__ = ["VERDICTS", "notes_of_comparison", "row_sentence", "summary_of", "unc
 _FEW_QUERIES = 25
 
 VERDICTS: dict[Language, dict[str, str]] = {
-    "en": {"better": "better", "worse": "worse", "equivalent": "equivalent", "cannot tell": "cannot tell"},
-    "zh": {"better": "更好", "worse": "更差", "equivalent": "等效", "cannot tell": "无法判断"},
+    "en": {"better": "better", "worse": "worse", "equivalent": "equivalent", "inconclusive": "inconclusive"},
+    "zh": {"better": "更好", "worse": "更差", "equivalent": "等效", "inconclusive": "无法判断"},
 }
 
 # What the tests that are not about means are about.
@@ -59,7 +59,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "{n} 个比较至少需要 {least} 次抽样，校正后才可能有显著差异，而只抽样了 {samples} 次："
         "请增加抽样次数（samples），或改用 max-t 校正",
     ),
-    "cannot tell": (
+    "inconclusive": (
         "{measure}: cannot tell {a} and {b} apart with this test set: {difference} {interval}, corrected p {p}; "
         "it could have found a difference of {detectable} or more",
         "{measure}：用这个测试集无法区分 {a} 与 {b}，差值 {difference} {interval}，校正 p {p}；"
@@ -227,7 +227,7 @@ def row_sentence(row: Row, language: Language) -> str:
         key = "no test"
     elif row.ties == row.queries:
         key = "identical"
-    elif row.verdict == "cannot tell" and row.detectable is None:
+    elif row.verdict == "inconclusive" and row.detectable is None:
         key = "no difference"
     test = next((name for name in _LOCATIONS if row.interval is not None and row.interval.method.startswith(name)), "")
     if test and row.verdict in ("better", "worse"):
@@ -265,7 +265,7 @@ def summary_of(comparison: Comparison, language: Language) -> list[str]:
         by: Mapping[str, list[str]] = {
             "are better": [row.b for row in rows if row.verdict == "better"],
             "are worse": [row.b for row in rows if row.verdict == "worse"],
-            "are open": [row.b for row in rows if row.verdict in ("equivalent", "cannot tell")],
+            "are open": [row.b for row in rows if row.verdict in ("equivalent", "inconclusive")],
         }
         said = {
             key: _say(key, language, names=_listed(systems, language) or _say("none", language))
@@ -301,9 +301,9 @@ def _advice(comparison: Comparison, language: Language) -> str:
     a, b = comparison.pairs[0]
     names = {
         verdict: [row.measure for row in rows if row.verdict == verdict]
-        for verdict in ("better", "worse", "equivalent", "cannot tell")
+        for verdict in ("better", "worse", "equivalent", "inconclusive")
     }
-    same, still_open = names["equivalent"], names["cannot tell"]
+    same, still_open = names["equivalent"], names["inconclusive"]
     other = _say("rest same", language, names=_listed(same, language)) if same else ""
     unknown = _say("rest open", language, names=_listed(still_open, language)) if still_open else ""
     lower = {measure.name: measure.lower_is_better for measure in comparison.measures}
@@ -334,7 +334,7 @@ def _advice(comparison: Comparison, language: Language) -> str:
     if not still_open:
         margin = f"{comparison.settings.margin:g}"
         return _say("same", language, a=a, b=b, names=_listed(same, language), margin=margin)
-    row = next(row for row in rows if row.verdict == "cannot tell")
+    row = next(row for row in rows if row.verdict == "inconclusive")
     key = "open" if row.detectable is not None else "open, no size"
     shown = "" if row.detectable is None else f"{row.detectable:.3f}"
     return _say(key, language, a=a, b=b, other=other, n=row.queries, detectable=shown, measure=row.measure)

@@ -38,7 +38,7 @@ def verify(record: Mapping[str, Any], *, folder: Path | None = None) -> list[Fin
     """Recompute a record from its inputs. `folder` is where relative paths are looked up (default: as written)."""
     if record["contract"] is None:
         raise DataError("this record is of scores from elsewhere: there are no runs to score again")
-    live = [system["name"] for system in record["systems"] if system.get("serving")]
+    live = [system["name"] for system in record["systems"] if system.get("calls")]
     if live:
         raise DataError(
             f"this record is of live retrievers ({', '.join(live)}), which cannot be computed again: they may answer "

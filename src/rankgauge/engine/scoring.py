@@ -179,7 +179,7 @@ def _coverage(
         tied_queries=int((ranked.ties_met > 0).sum()),
         judged_at=judged_at,
         only_relevant=qrels.only_relevant,
-        strangers=None if len(ranked.grades) else matched.example_ids,
+        id_mismatch=None if len(ranked.grades) else matched.example_ids,
         lengths=_lengths(ranked),
         grades=_grades(ranked.judged_grades),
         collection=None if texts is None else len(texts.texts),

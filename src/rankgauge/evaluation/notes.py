@@ -48,7 +48,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "the judgments list only relevant documents, so how much of the lists was judged cannot be said",
         "标注只列出相关文档，因此无法判断列表中有多少文档经过标注",
     ),
-    "strangers": (
+    "id_mismatch": (
         "no judged document was retrieved for any query. Do the ids agree? Run: {run!r}, judgments: {judged!r}; "
         "chunks are merged into documents with --collapse-chunks (collapse_chunks=)",
         "没有任何查询检索到有标注的文档。文档编号一致吗？运行中如 {run!r}，标注中如 {judged!r}；"
@@ -115,8 +115,8 @@ def notes_of(evaluation: Evaluation, language: Language = "en") -> list[Note]:
         say("warning", f"no_relevant_{contract.no_relevant}", n=coverage.no_relevant)
     if coverage.not_judged:
         say("info", "not_judged", n=coverage.not_judged, run=coverage.run_queries)
-    if coverage.strangers is not None:
-        say("warning", "strangers", run=coverage.strangers[0], judged=coverage.strangers[1])
+    if coverage.id_mismatch is not None:
+        say("warning", "id_mismatch", run=coverage.id_mismatch[0], judged=coverage.id_mismatch[1])
     if coverage.only_relevant:
         say("info", "only_relevant")
     elif coverage.judged_at:

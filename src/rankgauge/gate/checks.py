@@ -29,7 +29,7 @@ __all__ = [
     "check_threshold",
 ]
 
-RuleStatus = Literal["pass", "regression", "broken", "unsure"]
+RuleStatus = Literal["pass", "regression", "broken", "inconclusive"]
 Kind = Literal["measure", "threshold", "target", "floor", "latency", "errors", "judged", "missing"]
 
 
@@ -261,10 +261,10 @@ def _slice(sides: Sides, target: Target) -> Collection[str] | None:
 
 
 def check_latency(sides: Sides, limit: LatencyLimit) -> Rule:
-    serving = sides.entry.get("serving") or {}
-    latency = serving.get("latency")
+    calls = sides.entry.get("calls") or {}
+    latency = calls.get("latency")
     if not latency:
-        reason = "all its answers came from the cache" if serving.get("cached") else "its lists came from a file"
+        reason = "all its answers came from the cache" if calls.get("cached") else "its lists came from a file"
         raise DataError(
             f"{limit.text!r}: {sides.entry['name']} has no latency in the record ({reason}); "
             "measure it live: rankgauge run PLAN.toml --fresh"
@@ -283,10 +283,10 @@ def check_latency(sides: Sides, limit: LatencyLimit) -> Rule:
 
 def check_errors(sides: Sides, most: int) -> Rule | None:
     """Failed queries; None where the lists came from a file, and no call could fail."""
-    serving = sides.entry.get("serving")
-    if serving is None:
+    calls = sides.entry.get("calls")
+    if calls is None:
         return None
-    failed = list(serving["failed"])
+    failed = list(calls["failed"])
     met = len(failed) <= most
     queries = "query" if len(failed) == 1 else "queries"
     such = f", such as {failed[0]!r}" if failed else ""

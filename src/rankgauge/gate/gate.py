@@ -1,4 +1,4 @@
-"""The gate: may this record take the place of the baseline? Pass, regression, broken rule, or honestly unsure.
+"""The gate: may this record take the place of the baseline? Pass, regression, broken rule, or inconclusive.
 
 result = gate(record, baseline, margin="5%", targets=["R@10 >= 0.8"])
 result.status, result.accepted, result.rules
@@ -35,7 +35,7 @@ __all__ = ["FORMAT", "GateResult", "gate"]
 
 FORMAT = "rankgauge.gate"
 VERSION = 1
-Status = Literal["pass", "regression", "broken", "unsure"]
+Status = Literal["pass", "regression", "broken", "inconclusive"]
 
 
 @dataclass(frozen=True)
@@ -53,28 +53,28 @@ class GateResult:
     @property
     def status(self) -> Status:
         """What the figures say: `regression` if a measure surely lost more than the margin, else `broken` if another
-        rule does not hold, else `unsure` if for some measure the queries do not suffice, else `pass`."""
+        rule does not hold, else `inconclusive` if for some measure the queries do not suffice, else `pass`."""
         found = {rule.status for rule in self.rules}
-        order: tuple[Status, ...] = ("regression", "broken", "unsure")
+        order: tuple[Status, ...] = ("regression", "broken", "inconclusive")
         return next((status for status in order if status in found), "pass")
 
     @property
     def accepted(self) -> bool | None:
-        """What follows from it: True to go on, False to stop, None if it is left to the caller (`on_unsure=report`)."""
-        if self.status != "unsure":
+        """What follows from it: True to go on, False to stop, None if it is left to the caller (`on_inconclusive=report`)."""
+        if self.status != "inconclusive":
             return self.status == "pass"
-        if self.settings.on_unsure == "auto":
+        if self.settings.on_inconclusive == "auto":
             return not self.losses
-        return {"pass": True, "fail": False, "report": None}[self.settings.on_unsure]
+        return {"pass": True, "fail": False, "report": None}[self.settings.on_inconclusive]
 
     @property
-    def unsure(self) -> list[Rule]:
-        return [rule for rule in self.rules if rule.status == "unsure"]
+    def inconclusive(self) -> list[Rule]:
+        return [rule for rule in self.rules if rule.status == "inconclusive"]
 
     @property
     def losses(self) -> list[Rule]:
-        """Unsure rules whose observed loss is itself beyond the margin."""
-        return [rule for rule in self.unsure if rule.values["mean"] < 0]
+        """Inconclusive rules whose observed loss is itself beyond the margin."""
+        return [rule for rule in self.inconclusive if rule.values["mean"] < 0]
 
     def to_dict(self) -> dict[str, Any]:
         baseline, rules = self.baseline, self.settings
@@ -92,7 +92,7 @@ class GateResult:
             "settings": {
                 "margin": rules.margin,
                 "alpha": rules.alpha,
-                "on_unsure": rules.on_unsure,
+                "on_inconclusive": rules.on_inconclusive,
                 "allow": list(rules.allow),
             },
             "rules": [rule.to_dict() for rule in self.rules],
@@ -112,7 +112,7 @@ def gate(
 
     The baseline is a `Baseline` (`load_baseline`, `history.baselines`) or a record; without one, only the other rules
     are checked. The rules are `GateRules`, or its fields by name: `margin="5%"`, `targets=["R@10 >= 0.8"]`,
-    `floors=["tag:billing R@10 >= 0.6"]`, `latency=["p95 <= 200ms"]`, `on_unsure="fail"` ...
+    `floors=["tag:billing R@10 >= 0.6"]`, `latency=["p95 <= 200ms"]`, `on_inconclusive="fail"` ...
     """
     wanted = rules or GateRules.of(**choices)
     if baseline is not None and not isinstance(baseline, Baseline):

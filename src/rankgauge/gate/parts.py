@@ -43,7 +43,7 @@ def _faults(record: Mapping[str, Any]) -> Iterator[str]:
         yield "there is no system"
     whole = _texts(record["queries"])
     for system in record["systems"]:
-        for fault in (*_scores(system, measures, len(record["queries"])), *_serving(system)):
+        for fault in (*_scores(system, measures, len(record["queries"])), *_calls(system)):
             whole = False
             yield f"system {system['name']!r}, {fault}"
     if whole:
@@ -105,19 +105,19 @@ def _scores(system: Mapping[str, Any], measures: list[str], n: int) -> Iterator[
             yield f"{measure}: a score is no number"
 
 
-def _serving(system: Mapping[str, Any]) -> Iterator[str]:
-    coverage, serving = system.get("coverage"), system.get("serving")
+def _calls(system: Mapping[str, Any]) -> Iterator[str]:
+    coverage, calls = system.get("coverage"), system.get("calls")
     if coverage is not None:
         judged = coverage.get("judged_at") if isinstance(coverage, Mapping) else ""
         if not _numbers({} if judged is None else judged, judged or ()):
             yield "coverage: not what it should be"
-    if serving is not None:
-        latency = serving.get("latency") if isinstance(serving, Mapping) else ""
-        failed = serving.get("failed") if isinstance(serving, Mapping) else None
+    if calls is not None:
+        latency = calls.get("latency") if isinstance(calls, Mapping) else ""
+        failed = calls.get("failed") if isinstance(calls, Mapping) else None
         wanted = ("count", "concurrency", "mean", "p50", "p95", "p99")
         timed = latency is None or (isinstance(latency, Mapping) and all(_number(latency.get(key)) for key in wanted))
         if not timed or not _texts(failed):
-            yield "serving: not what it should be"
+            yield "calls: not what it should be"
 
 
 def _texts(value: Any) -> bool:

@@ -48,7 +48,7 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
     "max_errors": int,
     "min_judged": _SHARE,
     "max_age": str,
-    "on_unsure": str,
+    "on_inconclusive": str,
     "allow": _LISTED,
 }
 
@@ -76,7 +76,7 @@ class GateRules:
     """Least share of judged documents among the first ten."""
     max_age: datetime.timedelta | None = None
     """Oldest baseline that is still taken."""
-    on_unsure: str = "auto"
+    on_inconclusive: str = "auto"
     """pass, fail, report, or auto: pass if the loss observed is within the margin, else fail."""
     allow: tuple[str, ...] = ()
     """`corpus`, `testset`: compare although these differ from the baseline's; `missing`: without the queries that the
@@ -111,8 +111,8 @@ class GateRules:
             raise DataError(f"max_errors must be at least 0, not {rules.max_errors}")
         if rules.scenario is not None and rules.scenario not in SCENARIOS:
             raise DataError(f"unknown scenario {rules.scenario!r}; known are: {', '.join(SCENARIOS)}")
-        if rules.on_unsure not in ON_UNSURE:
-            raise DataError(f"on_unsure is one of {', '.join(ON_UNSURE)}, not {rules.on_unsure!r}")
+        if rules.on_inconclusive not in ON_UNSURE:
+            raise DataError(f"on_inconclusive is one of {', '.join(ON_UNSURE)}, not {rules.on_inconclusive!r}")
         for name in rules.allow:
             if name not in ALLOWED:
                 raise DataError(f"only {', '.join(ALLOWED)} can be allowed, not {name!r}")

@@ -24,8 +24,8 @@ def loosened(rules: GateRules, margin: float | None, baseline: Mapping[str, Any]
         chosen = {measure_in(baseline, name, "the baseline") for name in rules.measures}
         if not chosen.issuperset(means):
             found += [f"-m {name}" for name in rules.measures]
-    if rules.on_unsure == "pass":
-        found.append("--on-unsure pass")
+    if rules.on_inconclusive == "pass":
+        found.append("--on-inconclusive pass")
     if rules.max_errors:
         found.append(f"--max-errors {rules.max_errors}")
     return found + [f"--allow {name}" for name in rules.allow]
@@ -50,7 +50,7 @@ def used(rules: GateRules) -> dict[str, Any]:
         "margin": rules.margin,
         "alpha": rules.alpha,
         "measures": list(rules.measures),
-        "on_unsure": rules.on_unsure,
+        "on_inconclusive": rules.on_inconclusive,
         "allow": list(rules.allow),
         "max_errors": rules.max_errors or 0,
         "targets": [target.text for target in (*rules.targets, *rules.floors)],

@@ -53,7 +53,7 @@ def folder_held(folder: Path) -> Iterator[None]:
         if not lock_file(handle):
             raise RetrieverError(
                 f"another rankgauge run keeps its answers in {str(folder)!r} right now; wait for its end, or give this "
-                'plan a folder of its own: cache = "..." under [serving]'
+                'plan a folder of its own: cache = "..." under [calls]'
             )
         yield
     finally:

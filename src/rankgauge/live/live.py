@@ -15,7 +15,7 @@ from rankgauge.live.live_checks import CHOICES, check_names, check_scoring, docu
 from rankgauge.measures import Measure
 from rankgauge.model.scores import ScoreTable
 from rankgauge.model.testset import Corpus, TestSet
-from rankgauge.retrievers.answers import Pass, counted, shortened
+from rankgauge.retrievers.answers import RetrievalResult, counted, shortened
 from rankgauge.retrievers.fingerprint import fingerprint
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.runner import check_calls, run_queries
@@ -24,27 +24,27 @@ from rankgauge.retrievers.searcher import as_searcher
 if TYPE_CHECKING:
     from rankgauge.retrievers.latency import Latency
 
-__all__ = ["LiveEvaluation", "PassError", "askable", "evaluate_retriever", "unwinnable"]
+__all__ = ["LiveEvaluation", "RetrievalError", "askable", "evaluate_retriever", "missing_gold"]
 
 
-class PassError(RetrieverError):
-    """A pass whose figures would say nothing about the retriever: `passed` has the answers and errors there were."""
+class RetrievalError(RetrieverError):
+    """A pass whose figures would say nothing about the retriever: `retrieval` has the answers and errors there were."""
 
-    def __init__(self, name: str, passed: Pass) -> None:
-        super().__init__(shortened(f"{name}: {passed.reason}", 500))
-        self.passed = passed
+    def __init__(self, name: str, retrieval: RetrievalResult) -> None:
+        super().__init__(shortened(f"{name}: {retrieval.reason}", 500))
+        self.retrieval = retrieval
 
 
 class LiveEvaluation(Evaluation):
-    """Scores of a live retriever, with `.latency`, `.throughput`, `.failed` and the answers (`.passed`) beside them."""
+    """Scores of a live retriever, with `.latency`, `.throughput`, `.failed` and the answers (`.retrieval`) beside them."""
 
     is_live = True
 
     def __init__(
-        self, table: ScoreTable, plan: Plan, name: str, passed: Pass, notes: Sequence[tuple[str, str]]
+        self, table: ScoreTable, plan: Plan, name: str, retrieval: RetrievalResult, notes: Sequence[tuple[str, str]]
     ) -> None:
         super().__init__(table, plan, name)
-        self.passed, self.asked = passed, passed.k
+        self.retrieval, self.asked = retrieval, retrieval.k
         self.live_notes = list(notes)
         """Remarks on the calls, each in English and Chinese."""
 
@@ -52,17 +52,17 @@ class LiveEvaluation(Evaluation):
     def latency(self) -> Latency:
         """Seconds of the calls that were made and answered now, at the stated concurrency; of kept answers there are
         none, and its count is 0 when all were kept."""
-        return self.passed.latency
+        return self.retrieval.latency
 
     @property
     def throughput(self) -> float | None:
         """Answered calls in a second; None where all answers came from the cache."""
-        return self.passed.throughput if self.latency.count else None
+        return self.retrieval.throughput if self.latency.count else None
 
     @property
     def failed(self) -> list[str]:
         """Queries without an answer; they count as empty lists."""
-        return self.passed.failed
+        return self.retrieval.failed
 
     @property
     def warnings(self) -> list[str]:
@@ -122,7 +122,7 @@ def evaluate_retriever(
                 "corpus": version_of(documents),
             }
             journal = opened.enter_context(open_journal(cache, called, key))
-        passed = run_queries(
+        retrieval = run_queries(
             searcher,
             {query.id: query.text for query in tested},
             k,
@@ -135,13 +135,13 @@ def evaluate_retriever(
             known_ids=None if documents is None else frozenset(documents),
             progress=progress,
         )
-    if passed.interrupted:
-        raise KeyboardInterrupt(f"{called}: {passed.reason}")
-    if not passed.valid:
-        raise PassError(called, passed)
-    scored = evaluate(tested.qrels, passed.run, measures, name=called, corpus=documents, **choices)
-    notes = [*_notes(passed, tested, documents), *_shallow(scored, k)]
-    return LiveEvaluation(scored.table, scored.plan, called, passed, notes)
+    if retrieval.interrupted:
+        raise KeyboardInterrupt(f"{called}: {retrieval.reason}")
+    if not retrieval.valid:
+        raise RetrievalError(called, retrieval)
+    scored = evaluate(tested.qrels, retrieval.run, measures, name=called, corpus=documents, **choices)
+    notes = [*_notes(retrieval, tested, documents), *_shallow(scored, k)]
+    return LiveEvaluation(scored.table, scored.plan, called, retrieval, notes)
 
 
 def askable(given: TestSet | str | os.PathLike[str]) -> TestSet:
@@ -180,7 +180,7 @@ def _shallow(scored: Evaluation, k: int) -> list[tuple[str, str]]:
     ]
 
 
-def unwinnable(test_set: TestSet, corpus: Corpus | Mapping[str, str]) -> dict[str, list[str]]:
+def missing_gold(test_set: TestSet, corpus: Corpus | Mapping[str, str]) -> dict[str, list[str]]:
     """Relevant documents that are not in the corpus, by query."""
     missing = {
         query.id: [doc for doc, grade in query.grades.items() if grade > 0 and doc not in corpus] for query in test_set
@@ -188,25 +188,25 @@ def unwinnable(test_set: TestSet, corpus: Corpus | Mapping[str, str]) -> dict[st
     return {query: docs for query, docs in missing.items() if docs}
 
 
-def _notes(passed: Pass, test_set: TestSet, corpus: Mapping[str, str] | None) -> list[tuple[str, str]]:
+def _notes(retrieval: RetrievalResult, test_set: TestSet, corpus: Mapping[str, str] | None) -> list[tuple[str, str]]:
     notes = []
-    if passed.failed:
-        n, first = len(passed.failed), ", ".join(map(repr, passed.failed[:3]))
+    if retrieval.failed:
+        n, first = len(retrieval.failed), ", ".join(map(repr, retrieval.failed[:3]))
         notes.append(
             (
-                f"{n} of {passed.asked} queries failed, such as {first}; they count as empty lists"
+                f"{n} of {retrieval.asked} queries failed, such as {first}; they count as empty lists"
                 if n > 1
-                else f"1 of {passed.asked} queries failed, {first}; it counts as an empty list",
-                f"{passed.asked} 个查询中有 {n} 个失败，例如 {first}；按空列表计",
+                else f"1 of {retrieval.asked} queries failed, {first}; it counts as an empty list",
+                f"{retrieval.asked} 个查询中有 {n} 个失败，例如 {first}；按空列表计",
             )
         )
-    notes += passed.remark_pairs
-    if corpus is not None and (gone := unwinnable(test_set, corpus)):
+    notes += retrieval.remark_pairs
+    if corpus is not None and (gone := missing_gold(test_set, corpus)):
         query, docs = next(iter(gone.items()))
         lost = counted(len(gone), "query", "queries")
         notes.append(
             (
-                f"gold documents that are not in the index make {lost} unwinnable, such as {docs[0]!r} of {query!r}",
+                f"gold documents that are not in the index make {lost} missing_gold, such as {docs[0]!r} of {query!r}",
                 f"有 {len(gone)} 个查询的标准文档不在索引中，无法得到满分，例如 {query!r} 的 {docs[0]!r}",
             )
         )

@@ -156,21 +156,21 @@ def sweep(
     seed: int = 0,
     exact: Mapping[str, Any] | None = None,
     progress: Callable[[int, int, str], None] | None = None,
-    **serving: Any,
+    **calls: Any,
 ) -> Sweep:
     """Try every setting of `factory(**setting)` on the test set.
 
-    `exact` are parameters that make the search exact; the others' recall against it is then measured too. `serving` is
+    `exact` are parameters that make the search exact; the others' recall against it is then measured too. `calls` is
     what `evaluate_retriever` takes: k, concurrency, timeout and so on. Queries are cut into `folds` (5, if there are
     enough of them). With `cache`, a folder, answers are kept under their setting and `configuration`, or the code of
     the factory: a second start asks only what is missing, and takes the times of the kept answers as they were measured
     then (`Version.timed_before`).
     """
-    named = keywords_of(sweep, without=("serving",))
-    check_names("sweep", serving, [*named, *keywords_of(evaluate_retriever, without=(*_ASKED, "choices")), *CHOICES])
+    named = keywords_of(sweep, without=("calls",))
+    check_names("sweep", calls, [*named, *keywords_of(evaluate_retriever, without=(*_ASKED, "choices")), *CHOICES])
     if not isinstance(measure, str | Measure):
         raise DataError(f"a sweep goes by one measure, such as 'nDCG@10', not by {measure!r}")
-    check_calls(**{"k": 10, **{name: serving[name] for name in _CALLS if name in serving}})
+    check_calls(**{"k": 10, **{name: calls[name] for name in _CALLS if name in calls}})
     settings = settings_of(grid, tries, seed)
     tested = askable(test_set)
     if folds is not None:
@@ -178,11 +178,11 @@ def sweep(
         if fault := few_queries(folds, len(tested)):
             raise DataError(fault)
     folds = folds or FOLDS
-    serving["corpus"] = documents_of(serving.get("corpus"))
-    check_scoring(measure, {name: serving[name] for name in CHOICES if name in serving}, serving["corpus"])
+    calls["corpus"] = documents_of(calls.get("corpus"))
+    check_scoring(measure, {name: calls[name] for name in CHOICES if name in calls}, calls["corpus"])
     name = str(parse_measure(measure))
     lower = parse_measure(measure).definition.lower_is_better
-    tried = try_settings(factory, settings, tested, name, exact=exact or {}, progress=progress, **serving)
+    tried = try_settings(factory, settings, tested, name, exact=exact or {}, progress=progress, **calls)
     found, numbers, reference = tried.found, tried.numbers, tried.reference
     versions = [
         _version(number, setting, live, name, reference)
@@ -203,9 +203,9 @@ def _version(
     number: int, setting: Mapping[str, Any], live: LiveEvaluation, measure: str, reference: LiveEvaluation | None
 ) -> Version:
     """Its figures. Every call is timed once, when it is made; a kept answer brings the time of its call along."""
-    passed = live.passed
-    timed = [answer for answer in passed.answers if answer.error is None]
-    latency = Latency.of((answer.seconds for answer in timed), passed.concurrency) if timed else None
+    retrieval = live.retrieval
+    timed = [answer for answer in retrieval.answers if answer.error is None]
+    latency = Latency.of((answer.seconds for answer in timed), retrieval.concurrency) if timed else None
     return Version(
         number,
         dict(setting),
@@ -215,15 +215,15 @@ def _version(
         None if latency is None else latency.p95,
         live.throughput,
         None if reference is None else _overlap(live, reference),
-        timed_before=passed.cached,
+        timed_before=retrieval.cached,
     )
 
 
 def _overlap(live: LiveEvaluation, reference: LiveEvaluation) -> float:
     """Mean share of the reference's documents that were found."""
-    own = {answer.query: {hit.id for hit in answer.hits} for answer in live.passed.answers}
+    own = {answer.query: {hit.id for hit in answer.hits} for answer in live.retrieval.answers}
     shares = []
-    for answer in reference.passed.answers:
+    for answer in reference.retrieval.answers:
         wanted = {hit.id for hit in answer.hits}
         if wanted:
             shares.append(len(own.get(answer.query, set()) & wanted) / len(wanted))

@@ -12,7 +12,7 @@ from typing import Any
 from rankgauge.errors import DataError, MissingExtraError, RankgaugeError, RetrieverError
 from rankgauge.formats.json_values import plain_value
 from rankgauge.live.answer_cache import open_journal, version_of
-from rankgauge.live.live import LiveEvaluation, PassError, evaluate_retriever
+from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.answers import shortened
 from rankgauge.retrievers.fingerprint import fingerprint
@@ -73,18 +73,18 @@ def try_settings(
     progress: Callable[[int, int, str], None] | None,
     cache: Any = None,
     configuration: Mapping[str, Any] | None = None,
-    **serving: Any,
+    **calls: Any,
 ) -> Trials:
     """Every setting asked in turn. One that fails is left out and named; the others go on."""
     check_factory(factory, settings, exact)
     # Seconds that are kept count as latencies of the next start, so they belong to one concurrency.
-    about: dict[str, Any] = {"concurrency": serving.get("concurrency", 1), "corpus": None}
+    about: dict[str, Any] = {"concurrency": calls.get("concurrency", 1), "corpus": None}
     if cache is not None:
         _check_keys([*settings, exact], configuration or {})
         if configuration is None:
             about["factory"] = fingerprint(factory, getattr(factory, "__name__", "the factory"))
-        about["fields"] = [serving.get("id_field"), serving.get("score_field")]
-        about |= {"corpus": version_of(serving.get("corpus")), **(configuration or {})}
+        about["fields"] = [calls.get("id_field"), calls.get("score_field")]
+        about |= {"corpus": version_of(calls.get("corpus")), **(configuration or {})}
 
     def ask(setting: Mapping[str, Any], name: str, *, is_exact: bool = False) -> LiveEvaluation:
         made = factory(**setting)
@@ -93,7 +93,7 @@ def try_settings(
             if cache is not None:
                 key = {"sweep": about, "setting": plain_value(setting), "exact": is_exact}
                 journal = opened.enter_context(open_journal(cache, f"sweep-{about.get('system', '')}", key))
-            return evaluate_retriever(made, test_set, measures=measure, name=name, cache=journal, **serving)
+            return evaluate_retriever(made, test_set, measures=measure, name=name, cache=journal, **calls)
 
     reference = None
     if exact:
@@ -118,9 +118,9 @@ def try_settings(
             found.append(ask(setting, f"V{number}"))
         except MissingExtraError:
             raise
-        except PassError as error:
-            reason = error.passed.reason
-            silent = next(iter(error.passed.errors)) if error.passed.unreachable else None
+        except RetrievalError as error:
+            reason = error.retrieval.reason
+            silent = next(iter(error.retrieval.errors)) if error.retrieval.unreachable else None
         except RankgaugeError as error:
             reason = str(error)
         except Exception as error:  # whatever the user's factory does with this setting

@@ -52,7 +52,7 @@ class Coverage:
     """Judged@k over the queries that returned something; empty where the test set lists only relevant documents."""
     only_relevant: bool = False
     """Whether no document is judged non-relevant."""
-    strangers: tuple[str, str] | None = None
+    id_mismatch: tuple[str, str] | None = None
     """Where no judged document was retrieved at all: a document of the run and a judged one."""
     lengths: Lengths | None = None
     """None where every list is empty."""

@@ -48,8 +48,7 @@ def masked(text: str) -> str:
 def masked_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """The record, in which everything that retrievers said is masked; ids, scores and texts of queries stay."""
     systems = [
-        {**entry, "serving": _masked(entry["serving"])} if entry.get("serving") else entry
-        for entry in record["systems"]
+        {**entry, "calls": _masked(entry["calls"])} if entry.get("calls") else entry for entry in record["systems"]
     ]
     told = {"invalid": _masked(record["invalid"])} if record.get("invalid") else {}
     return {**record, "systems": systems, **told}

@@ -24,7 +24,7 @@ class Metrics:
     """Gauges and counters of the monitors in this process, in a registry of their own."""
 
     def __init__(self) -> None:
-        library = optional("prometheus_client", "serving metrics", "prometheus-client", "guard")
+        library = optional("prometheus_client", "calls metrics", "prometheus-client", "guard")
         self._library = library
         self.registry = library.CollectorRegistry()
 
@@ -184,7 +184,7 @@ class MetricsServer:
         self.host, self.port = server.server_address[:2]
 
     def stop(self) -> None:
-        """Stop serving and give the port back."""
+        """Stop calls and give the port back."""
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()

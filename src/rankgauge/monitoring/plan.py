@@ -153,7 +153,7 @@ def read_monitor_plan(path: str | Path, *, history: str | None = None) -> Draft:
         faults += [f"monitor.thresholds: {figure} is not among the plan's measures" for figure in sorted(unknown)]
     plan = None
     if run is not None and not faults:
-        plain = replace(run, serving=replace(run.serving, cache=None), sweep=None)
+        plain = replace(run, calls=replace(run.calls, cache=None), sweep=None)
         plan = MonitorPlan(plain, name, place, every, watching, baseline, documents, channels, language)
     sound = {key for key in ("history", "baseline", "documents") if not any(f"monitor.{key}: " in f for f in faults)}
     return Draft(

@@ -106,8 +106,8 @@ class Event:
 def figures_of(record: Mapping[str, Any], system: str, *, apart: frozenset[str] = frozenset()) -> Figures:
     """The figures of one system of a record."""
     entry = next(entry for entry in record["systems"] if entry["name"] == system)
-    serving = entry.get("serving") or {}
-    failed = set(serving.get("failed") or ())
+    calls = entry.get("calls") or {}
+    failed = set(calls.get("failed") or ())
     queries = record["queries"]
     scores = {}
     for measure, values in entry["per_query"].items():
@@ -117,7 +117,7 @@ def figures_of(record: Mapping[str, Any], system: str, *, apart: frozenset[str] 
             for query, value, counts in zip(queries, values, counted, strict=True)
             if counts and query not in failed and value is not None and math.isfinite(value)
         }
-    latency = {key: value for key, value in (serving.get("latency") or {}).items() if key in ("p50", "p95", "p99")}
+    latency = {key: value for key, value in (calls.get("latency") or {}).items() if key in ("p50", "p95", "p99")}
     lower = frozenset(measure["name"] for measure in record["measures"] if measure.get("lower_is_better"))
     hows = {measure["name"]: measure["aggregate"] for measure in record["measures"] if "aggregate" in measure}
     return Figures(scores, lower, record.get("tags") or {}, latency, len(queries), len(failed), hows, apart)
@@ -155,7 +155,7 @@ class SystemWatch:
         self.fingerprint = fresh or self.fingerprint
         if not self.series:
             self._begin(found, systems, held=held)
-        events = [*self._quality(number, found, same), *self._serving(number, found), *self._limits(number, found)]
+        events = [*self._quality(number, found, same), *self._calls(number, found), *self._limits(number, found)]
         return [event for event in events if event is not None]
 
     def _begin(self, found: Figures, systems: int, *, held: frozenset[str]) -> None:
@@ -221,7 +221,7 @@ class SystemWatch:
             detail |= {"exact": True} if exact else {}
             yield self._event(key, kind, change, detail)
 
-    def _serving(self, number: int, found: Figures) -> Iterator[Event | None]:
+    def _calls(self, number: int, found: Figures) -> Iterator[Event | None]:
         rate = found.failed / found.asked if found.asked else 0.0
         key = self._key("errors")
         errors = self.series[key]

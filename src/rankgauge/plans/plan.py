@@ -22,13 +22,13 @@ from rankgauge.plans.plan_systems import SweepPlan, read_sweep, read_systems
 from rankgauge.plans.systems import SystemPlan
 from rankgauge.stats.family import Settings
 
-__all__ = ["OutputPlan", "RunPlan", "Serving", "SweepPlan", "load_plan", "template"]
+__all__ = ["CallSettings", "OutputPlan", "RunPlan", "SweepPlan", "load_plan", "template"]
 
 _ENDINGS = {"record": (".json",), "report": (".html",), "table": (".md", ".csv", ".tex"), "runs": ()}
 
 
 @dataclass(frozen=True)
-class Serving:
+class CallSettings:
     """How the systems are called."""
 
     k: int = 10
@@ -59,7 +59,7 @@ class RunPlan:
     measures: list[str]
     contract: str | None
     systems: list[SystemPlan]
-    serving: Serving
+    calls: CallSettings
     comparison: Settings
     baseline: str | None
     by_tag: bool
@@ -73,7 +73,7 @@ class RunPlan:
     @property
     def cache(self) -> Path | None:
         """The folder that answers are kept in."""
-        return None if self.serving.cache is None else self.folder / self.serving.cache
+        return None if self.calls.cache is None else self.folder / self.calls.cache
 
 
 _NUMBER = (int, float)
@@ -83,7 +83,7 @@ _TOP = (
     "measures",
     "contract",
     "system",
-    "serving",
+    "calls",
     "compare",
     "sweep",
     "outputs",
@@ -121,8 +121,8 @@ def load_plan(path: str | Path, *, hint: str = "rankgauge run --check looks agai
     systems = read_systems(read, content, folder, has_corpus=corpus is not None)
     tested = read_test_set(read, test_set)
     check_corpus_file(read, corpus)
-    serving = _serving(read, content)
-    check_cache(read, serving.cache, folder)
+    calls = _calls(read, content)
+    check_cache(read, calls.cache, folder)
     settings, baseline, by_tag = _comparison(read, content, [system.name for system in systems])
     queries = None if tested is None else len(tested)
     sweep = read_sweep(read, content, systems, folder, queries=queries, has_corpus=corpus is not None)
@@ -136,7 +136,7 @@ def load_plan(path: str | Path, *, hint: str = "rankgauge run --check looks agai
     assert test_set is not None
     contract = content.get("contract")
     return RunPlan(
-        file, test_set, corpus, measures, contract, systems, serving, settings, baseline, by_tag, sweep, outputs
+        file, test_set, corpus, measures, contract, systems, calls, settings, baseline, by_tag, sweep, outputs
     )
 
 
@@ -181,10 +181,10 @@ def _measures(read: Reader, content: Mapping[str, Any]) -> list[str]:
     return list(names)
 
 
-def _serving(read: Reader, content: Mapping[str, Any]) -> Serving:
+def _calls(read: Reader, content: Mapping[str, Any]) -> CallSettings:
     found = read.table(
         content,
-        "serving",
+        "calls",
         {
             "k": int,
             "concurrency": int,
@@ -197,14 +197,14 @@ def _serving(read: Reader, content: Mapping[str, Any]) -> Serving:
     )
     for key, least in (("k", 1), ("concurrency", 1), ("retries", 0), ("backoff", 0)):
         if key in found and found[key] < least:
-            read.fault(f"serving.{key}", f"must be at least {least}, not {found[key]!r}")
+            read.fault(f"calls.{key}", f"must be at least {least}, not {found[key]!r}")
     if "timeout" in found and found["timeout"] <= 0:
-        read.fault("serving.timeout", f"must be above 0 seconds, not {found['timeout']!r}")
+        read.fault("calls.timeout", f"must be above 0 seconds, not {found['timeout']!r}")
     if "max_failed" in found and not 0 <= found["max_failed"] <= 1:
-        read.fault("serving.max_failed", f"is a share of the queries, between 0 and 1, not {found['max_failed']!r}")
+        read.fault("calls.max_failed", f"is a share of the queries, between 0 and 1, not {found['max_failed']!r}")
     if "cache" in found and isinstance(found["cache"], bool):
         found["cache"] = ".rankgauge" if found["cache"] else None
-    return Serving(**found)
+    return CallSettings(**found)
 
 
 def _comparison(read: Reader, content: Mapping[str, Any], names: list[str]) -> tuple[Settings, str | None, bool]:

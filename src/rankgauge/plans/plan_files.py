@@ -57,7 +57,7 @@ def check_corpus_file(read: Reader, path: Path | None) -> None:
 def check_cache(read: Reader, name: str | None, folder: Path) -> None:
     """Whether answers can be kept there."""
     if name is not None and (why := _no_folder(folder / name)):
-        read.fault("serving.cache", f"{name!r} cannot be used: {why}; name another folder, or cache = false")
+        read.fault("calls.cache", f"{name!r} cannot be used: {why}; name another folder, or cache = false")
 
 
 def check_outputs(read: Reader, outputs: Mapping[str, str | None], folder: Path, inputs: Iterable[Path]) -> None:

@@ -12,7 +12,7 @@ from rankgauge.comparison.comparison_record import comparison_record
 from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.formats import Source, load_corpus, load_testset
 from rankgauge.live.answer_cache import folder_held, journals_in, version_of
-from rankgauge.live.live import LiveEvaluation, PassError, evaluate_retriever
+from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.plans.plan import RunPlan
@@ -81,7 +81,7 @@ def evaluate_systems(
         try:
             found.append(_evaluate(plan, system, test_set, corpus, progress))
         except RankgaugeError as error:
-            said = error.passed.reason if isinstance(error, PassError) else str(error)
+            said = error.retrieval.reason if isinstance(error, RetrievalError) else str(error)
             invalid[system.name] = said if said.startswith(f"{system.name}:") else f"{system.name}: {said}"
         except Exception as error:  # whatever the user's factory does
             invalid[system.name] = f"{system.name}: {told(error)}"
@@ -119,14 +119,14 @@ def _evaluate(
 
 
 def _called(plan: RunPlan) -> dict[str, Any]:
-    serving = plan.serving
+    calls = plan.calls
     return {
-        "k": serving.k,
-        "concurrency": serving.concurrency,
-        "timeout": serving.timeout,
-        "retries": serving.retries,
-        "backoff": serving.backoff,
-        "max_failed": serving.max_failed,
+        "k": calls.k,
+        "concurrency": calls.concurrency,
+        "timeout": calls.timeout,
+        "retries": calls.retries,
+        "backoff": calls.backoff,
+        "max_failed": calls.max_failed,
         "cache": plan.cache,
     }
 
@@ -208,7 +208,7 @@ def live_comparison(
         settings,
         baseline=baseline,
         qrels=test_set.qrels,
-        runs={live.name: live.passed.run for live in found},
+        runs={live.name: live.retrieval.run for live in found},
         test_set=test_set,
     )
 
@@ -227,22 +227,22 @@ def live_record(
     else:
         record = comparison_record(comparison, inputs=inputs, slices=slices)
     for entry, live in zip(record["systems"], found, strict=True):
-        entry["serving"] = _serving(live)
+        entry["calls"] = _calls(live)
     return record
 
 
-def _serving(live: LiveEvaluation) -> dict[str, Any]:
+def _calls(live: LiveEvaluation) -> dict[str, Any]:
     """Latency and errors beside the scores."""
-    passed = live.passed
+    retrieval = live.retrieval
     latency: Mapping[str, Any] | None = live.latency.to_dict() if live.latency.count else None
     return {
-        "k": passed.k,
-        "concurrency": passed.concurrency,
+        "k": retrieval.k,
+        "concurrency": retrieval.concurrency,
         "latency": latency,
         "throughput": live.throughput,
-        "cached": passed.cached,
-        "repeated": passed.repeated,
-        "failed": passed.failed,
-        "errors": passed.errors,
+        "cached": retrieval.cached,
+        "repeated": retrieval.repeated,
+        "failed": retrieval.failed,
+        "errors": retrieval.errors,
         "notes": {"en": [english for english, _ in live.live_notes], "zh": [chinese for _, chinese in live.live_notes]},
     }

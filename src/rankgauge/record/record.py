@@ -183,7 +183,7 @@ def _system(evaluation: Evaluation, per_query: bool) -> dict[str, Any]:
             "tied_queries": coverage.tied_queries,
             "judged_at": {str(k): share for k, share in coverage.judged_at.items()},
             "only_relevant": coverage.only_relevant,
-            "strangers": coverage.strangers,
+            "id_mismatch": coverage.id_mismatch,
         },
         "notes": {
             language: [

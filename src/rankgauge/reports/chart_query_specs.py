@@ -21,7 +21,7 @@ def _marks(language: Language) -> tuple[Spec, Spec]:
         "calculate": f"datum.b===datum.a?'{sides[1]}':(datum.b-datum.a)*({{sign}})>0?'{sides[0]}':'{sides[2]}'",
         "as": "side",
     }
-    colors = [VERDICTS["better"], VERDICTS["cannot tell"], VERDICTS["worse"]]
+    colors = [VERDICTS["better"], VERDICTS["inconclusive"], VERDICTS["worse"]]
     return side, {
         "field": "side",
         "type": "nominal",

@@ -24,7 +24,7 @@ CATEGORIES = (
     "#7d8694",
 )
 GREY = "#8a93a1"
-VERDICTS = {"better": "#0f9d74", "worse": "#d9542b", "equivalent": "#3b7dd8", "cannot tell": "#7d8694"}
+VERDICTS = {"better": "#0f9d74", "worse": "#d9542b", "equivalent": "#3b7dd8", "inconclusive": "#7d8694"}
 
 FONT = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', 'Noto Sans SC', "
@@ -61,12 +61,12 @@ WORDS: dict[Language, dict[str, str]] = {
         "better": "better",
         "worse": "worse",
         "equivalent": "equivalent",
-        "cannot tell": "cannot tell",
+        "inconclusive": "inconclusive",
         "gained": "gained",
         "same": "same",
         "lost": "lost",
         "average": "mean",
-        "serving": "Quality against latency; dashed: the front",
+        "calls": "Quality against latency; dashed: the front",
         "sweep": "Versions of {system}: quality against latency",
         "setting": "Versions of {system}: score by {parameter}",
         "p50": "median latency (p50), ms",
@@ -110,12 +110,12 @@ WORDS: dict[Language, dict[str, str]] = {
         "better": "更好",
         "worse": "更差",
         "equivalent": "相当",
-        "cannot tell": "无法判断",
+        "inconclusive": "无法判断",
         "gained": "上升",
         "same": "持平",
         "lost": "下降",
         "average": "均值",
-        "serving": "质量与延迟（虚线为前沿）",
+        "calls": "质量与延迟（虚线为前沿）",
         "sweep": "{system} 的各个版本：质量与延迟",
         "setting": "{system} 的各个版本：得分随 {parameter} 的变化",
         "p50": "延迟中位数 p50（毫秒）",

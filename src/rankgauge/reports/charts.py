@@ -11,6 +11,7 @@ from typing import Any
 from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
 from rankgauge.formats.sources import write_whole
 from rankgauge.measures.explanations import Language
+from rankgauge.reports.calls_charts import calls_charts, sweep_charts
 from rankgauge.reports.chart_query_specs import differences_spec, distribution_spec, scatter_spec
 from rankgauge.reports.chart_specs import (
     LINE,
@@ -25,7 +26,6 @@ from rankgauge.reports.chart_specs import (
     rounded,
 )
 from rankgauge.reports.chart_theme import WORDS, theme
-from rankgauge.reports.serving_charts import serving_charts, sweep_charts
 
 __all__ = [
     "Chart",
@@ -255,7 +255,7 @@ def charts_of(
             raise DataError(f"the record has no {wanted!r}; it has: {', '.join(known)}")
     measure, pair = measure or measures[0], pair or default_pair(record)
     charts = [*mean_charts(record, language), *comparison_charts(record, language)]
-    charts += [chart for chart in serving_charts(record, language) if chart.measure == measure]
+    charts += [chart for chart in calls_charts(record, language) if chart.measure == measure]
     charts += sweep_charts(record, language)
     charts += per_query_charts(record, measure, pair, language)
     if pair is not None and (slices := slice_chart(record, measure, *pair, language)) is not None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from rankgauge.comparison.verdicts import VERDICTS, shown_bounds, shown_p
 from rankgauge.measures.explanations import Language
+from rankgauge.reports.calls import calls_parts
 from rankgauge.reports.evaluation import contract_remark, mean_table, target_remarks
-from rankgauge.reports.serving import serving_parts
 from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
 
 __all__ = ["FORMATS", "render"]
@@ -24,7 +24,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "compared": "compared",
         "difference": "difference",
         "interval": "{level} % interval",
-        "lift": "lift",
+        "relative_change": "relative_change",
         "p": "p",
         "corrected": "p corrected",
         "effect": "effect",
@@ -62,7 +62,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "compared": "比较",
         "difference": "差值",
         "interval": "{level} % 区间",
-        "lift": "相对变化",
+        "relative_change": "相对变化",
         "p": "p",
         "corrected": "校正 p",
         "effect": "效应量",
@@ -108,7 +108,7 @@ def render(
 ) -> str:
     """The record in one of `FORMATS` except json and html. `details` adds changed queries, slices and ranges."""
     rows = _row_table(record, digits, language)
-    live = serving_parts(record, form, digits=digits, language=language, width=width, color=color)
+    live = calls_parts(record, form, digits=digits, language=language, width=width, color=color)
     if form == "csv":
         return "\n".join([render_csv(_long_table(record, digits)), *live])
     if form == "latex":
@@ -138,7 +138,7 @@ def _cells(row: Mapping[str, Any], digits: int, language: Language) -> list[str]
     return [
         f"{row['difference']:+.{digits}f}",
         "-" if bounds is None else shown_bounds(bounds["low"], bounds["high"], digits),
-        _percent(row["lift"]),
+        _percent(row["relative_change"]),
         shown_p(row["p_value"]),
         shown_p(row["p_corrected"]),
         "-" if row["effect"] is None else f"{row['effect']:+.2f}",
@@ -153,7 +153,7 @@ def _heads(record: Record, language: Language) -> list[str]:
     return [
         words["difference"],
         words["interval"].format(level=level),
-        words["lift"],
+        words["relative_change"],
         words["p"],
         words["corrected"],
         words["effect"],
@@ -173,7 +173,7 @@ def _row_table(record: Record, digits: int, language: Language) -> Table:
 
 def _long_table(record: Record, digits: int) -> Table:
     """One row for each comparison, with plain numbers, for spreadsheets."""
-    keys = ("mean_a", "mean_b", "difference", "low", "high", "lift", "p_value", "p_corrected", "effect")
+    keys = ("mean_a", "mean_b", "difference", "low", "high", "relative_change", "p_value", "p_corrected", "effect")
     counts = ("wins", "ties", "losses", "queries")
 
     def number(value: float | None) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rankgauge.measures import find_measure
 from rankgauge.measures.explanations import TARGETS, Language, texts
-from rankgauge.reports.serving import serving_parts
+from rankgauge.reports.calls import calls_parts
 from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
 
 __all__ = ["FORMATS", "cautions", "contract_remark", "mean_table", "render", "target_remarks"]
@@ -66,7 +66,7 @@ def render(
     """The record in one of `FORMATS` except json."""
     if form == "trec_eval":
         return "\n".join(_trec_lines(record, per_query)) + "\n"
-    live = serving_parts(record, form, digits=digits, language=language, width=width, color=color)
+    live = calls_parts(record, form, digits=digits, language=language, width=width, color=color)
     if form == "csv":
         if per_query:  # one table for a program to read
             return render_csv(_per_query_table(record, digits, language))

@@ -19,7 +19,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "pass": "holds",
         "regression": "REGRESSION",
         "broken": "MISSED",
-        "unsure": "cannot tell",
+        "inconclusive": "inconclusive",
         "measure": "measure",
         "before": "before",
         "now": "now",
@@ -38,10 +38,10 @@ _WORDS: dict[Language, dict[str, str]] = {
         "title_broken": "FAIL: {system} breaks {count}: {names}",
         "one": "a rule",
         "several": "{n} rules",
-        "title_unsure_true": "PASS, BUT NOT SURE: {system} may have lost more than {margin}{against} in {names}",
-        "title_unsure_false": "FAIL: {system} seems to have lost more than {margin}{against} in {names}, though these "
+        "title_inconclusive_true": "PASS, BUT NOT SURE: {system} may have lost more than {margin}{against} in {names}",
+        "title_inconclusive_false": "FAIL: {system} seems to have lost more than {margin}{against} in {names}, though these "
         "queries cannot prove it",
-        "title_unsure_none": "CANNOT TELL: {system} may have lost more than {margin}{against} in {names}",
+        "title_inconclusive_none": "CANNOT TELL: {system} may have lost more than {margin}{against} in {names}",
     },
     "zh": {
         "comma": "、",
@@ -49,7 +49,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "pass": "通过",
         "regression": "退步",
         "broken": "未达到",
-        "unsure": "无法判断",
+        "inconclusive": "无法判断",
         "measure": "指标",
         "before": "之前",
         "now": "现在",
@@ -68,9 +68,9 @@ _WORDS: dict[Language, dict[str, str]] = {
         "title_broken": "未通过：{system} 有 {count}未满足：{names}",
         "one": "一项规则",
         "several": "{n} 项规则",
-        "title_unsure_true": "通过，但不确定：{system} 在 {names} 上的损失可能超过 {margin}{against}",
-        "title_unsure_false": "未通过：{system} 在 {names} 上看来变差超过 {margin}{against}，但现有查询尚不足以证实",
-        "title_unsure_none": "无法判断：{system} 在 {names} 上的损失可能超过 {margin}{against}",
+        "title_inconclusive_true": "通过，但不确定：{system} 在 {names} 上的损失可能超过 {margin}{against}",
+        "title_inconclusive_false": "未通过：{system} 在 {names} 上看来变差超过 {margin}{against}，但现有查询尚不足以证实",
+        "title_inconclusive_none": "无法判断：{system} 在 {names} 上的损失可能超过 {margin}{against}",
     },
 }
 
@@ -81,12 +81,12 @@ def headline(result: Result, language: Language) -> str:
     rules: Sequence[Mapping[str, Any]] = result["rules"]
     names = [rule["name"] for rule in rules if rule["status"] == status]
     key = f"title_{status}"
-    if status == "unsure":
-        key = f"title_unsure_{str(result['accepted']).lower()}"
-        if result["accepted"] is False and result["settings"]["on_unsure"] == "auto":
+    if status == "inconclusive":
+        key = f"title_inconclusive_{str(result['accepted']).lower()}"
+        if result["accepted"] is False and result["settings"]["on_inconclusive"] == "auto":
             names = [rule["name"] for rule in rules if rule["status"] == status and rule["values"]["mean"] < 0]
         elif result["accepted"] is False:
-            key = "title_unsure_none"
+            key = "title_inconclusive_none"
     margin = result["settings"]["margin"]
     return visible(
         words[key].format(
@@ -128,7 +128,7 @@ def render(
     told += warnings_of(result, language)
     if form == "markdown":
         mark = {True: "✅", False: "❌", None: "❔"}[result["accepted"]]
-        if result["accepted"] and result["status"] == "unsure":
+        if result["accepted"] and result["status"] == "inconclusive":
             mark = "⚠️"
         parts = [f"### {mark} {_inline(headline(result, language))}\n", *map(render_markdown, tables)]
         if told:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankgauge.measures.explanations import Language
+from rankgauge.reports.calls_charts import calls_charts, sweep_charts
 from rankgauge.reports.chart_query_specs import differences_spec, distribution_spec, scatter_spec
 from rankgauge.reports.chart_specs import colors, forest_spec
 from rankgauge.reports.chart_theme import WORDS, theme
@@ -22,7 +23,6 @@ from rankgauge.reports.charts import (
     slice_rows,
 )
 from rankgauge.reports.html_words import SCRIPT
-from rankgauge.reports.serving_charts import serving_charts, sweep_charts
 
 __all__ = ["data_of", "script_json"]
 
@@ -91,7 +91,7 @@ def _charts(record: Record, language: Language) -> dict[str, Any]:
     words = WORDS[language]
     margin = ((record.get("comparison") or {}).get("settings") or {}).get("margin")
     title = words["with"].replace("{text}", words["difference_of"])
-    live = {"serving": serving_charts(record, language), "sweep": sweep_charts(record, language)}
+    live = {"calls": calls_charts(record, language), "sweep": sweep_charts(record, language)}
     return {
         **{kind: [drawn(chart) for chart in charts] for kind, charts in live.items() if charts},
         "means": [drawn(chart) for chart in mean_charts(record, language)],

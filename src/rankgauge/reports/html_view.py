@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankgauge.measures.explanations import TARGETS, Language, texts
+from rankgauge.reports.calls_facts import left_out, live_notes
 from rankgauge.reports.charts import comparison_charts, mean_charts
-from rankgauge.reports.html_serving import serving_view, sweep_view
+from rankgauge.reports.html_calls import calls_view, sweep_view
 from rankgauge.reports.html_words import PAGE
-from rankgauge.reports.serving_facts import left_out, live_notes
 
 __all__ = ["view_of"]
 
@@ -50,7 +50,7 @@ def view_of(record: Record, language: Language) -> dict[str, Any]:
         "tied": _tied(comparison),
         "agreement": _agreement(comparison, words),
         "rerank": _rerank(comparison.get("rerank") or {}, language),
-        "serving": serving_view(record, language),
+        "calls": calls_view(record, language),
         "sweeps": sweep_view(record, language),
         "notes": notes,
         "has_queries": has_queries,
@@ -180,7 +180,7 @@ def _row(row: Record, language: Language) -> dict[str, Any]:
         "mean_b": _number(row["mean_b"]),
         "difference": _number(row["difference"], sign=True),
         "interval": _interval(row["interval"], 3, sign=True),
-        "lift": _percent(row.get("lift")),
+        "relative_change": _percent(row.get("relative_change")),
         "p": _p(row.get("p_value")),
         "p_corrected": _p(row.get("p_corrected")),
         "effect": _number(row.get("effect"), 2, sign=True),

@@ -47,7 +47,7 @@ PAGE: dict[Language, dict[str, str]] = {
         "interval_chart": "Means of all systems with their intervals",
         "difference": "difference",
         "interval": "interval",
-        "lift": "relative",
+        "relative_change": "relative",
         "p": "p",
         "p_corrected": "p corrected",
         "effect": "effect",
@@ -57,7 +57,7 @@ PAGE: dict[Language, dict[str, str]] = {
         "better": "better",
         "worse": "worse",
         "equivalent": "equivalent",
-        "cannot tell": "cannot tell",
+        "inconclusive": "inconclusive",
         "rows_hint": "The difference in “{pair}” is {b} − {a}: above 0 where {b} scores higher. “Detectable” is the "
         "smallest difference that this test set could have found.",
         "settings": "Test: {test}; correction: {correction}, family of {family}; significance level {alpha}; "
@@ -130,11 +130,11 @@ PAGE: dict[Language, dict[str, str]] = {
         "sha256": "SHA-256",
         "environment": "Environment",
         "created": "created",
-        "serving": "Serving",
+        "calls": "CallSettings",
         "sweep": "Sweep",
-        "serving_hint": "Times are of the calls that were made and answered for this record, in ms; answers from the "
+        "calls_hint": "Times are of the calls that were made and answered for this record, in ms; answers from the "
         "cache and failed calls are not among them.",
-        "serving_chart": "Score against the median latency of a call. A dashed line joins the systems that no "
+        "calls_chart": "Score against the median latency of a call. A dashed line joins the systems that no "
         "other one beats in both.",
         "left_out": "Not every system could be evaluated.",
         "sweep_of": "{system}: {n} versions by {measure}",
@@ -187,7 +187,7 @@ PAGE: dict[Language, dict[str, str]] = {
         "interval_chart": "各系统的均值与置信区间",
         "difference": "差值",
         "interval": "置信区间",
-        "lift": "相对变化",
+        "relative_change": "相对变化",
         "p": "p 值",
         "p_corrected": "校正后 p 值",
         "effect": "效应量",
@@ -197,7 +197,7 @@ PAGE: dict[Language, dict[str, str]] = {
         "better": "更好",
         "worse": "更差",
         "equivalent": "相当",
-        "cannot tell": "无法判断",
+        "inconclusive": "无法判断",
         "rows_hint": "“{pair}”的差值为 {b} − {a}，{b} 得分较高时大于 0。“可检出差异”指这个测试集能够发现的最小差异。",
         "settings": "检验：{test}；校正：{correction}（共 {family} 项比较）；显著性水平 {alpha}；"
         "差异在 ±{margin} 以内视为相当。",
@@ -266,10 +266,10 @@ PAGE: dict[Language, dict[str, str]] = {
         "sha256": "SHA-256",
         "environment": "环境",
         "created": "生成时间",
-        "serving": "调用性能",
+        "calls": "调用性能",
         "sweep": "调参",
-        "serving_hint": "时间为本次实际调用并得到应答的耗时，单位毫秒；来自缓存的应答与失败的调用不计在内。",
-        "serving_chart": "得分与单次调用的延迟中位数。虚线连接没有被任何其他系统在两方面同时超过的系统。",
+        "calls_hint": "时间为本次实际调用并得到应答的耗时，单位毫秒；来自缓存的应答与失败的调用不计在内。",
+        "calls_chart": "得分与单次调用的延迟中位数。虚线连接没有被任何其他系统在两方面同时超过的系统。",
         "left_out": "有系统未能评测。",
         "sweep_of": "{system}：按 {measure} 比较的 {n} 个版本",
         "sweep_chart": "得分与单次调用的延迟中位数。虚线连接没有被任何其他版本在两方面同时超过的版本；菱形为最佳版本。",

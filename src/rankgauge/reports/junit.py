@@ -72,9 +72,9 @@ def _name(rule: Mapping[str, Any]) -> str:
 def _outcome(result: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
     if rule["status"] == "pass":
         return "success"
-    if rule["status"] != "unsure":
+    if rule["status"] != "inconclusive":
         return "failure"
-    chosen = result["settings"]["on_unsure"]
+    chosen = result["settings"]["on_inconclusive"]
     if chosen == "auto":
         return "failure" if rule["values"]["mean"] < 0 else "success"
     return {"pass": "success", "fail": "failure", "report": "skipped"}[chosen]

@@ -1,4 +1,4 @@
-"""Answer and Pass: what a retriever answered to each query, and what can be said of all answers together."""
+"""Answer and RetrievalResult: what a retriever answered to each query, and what can be said of all answers together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankgauge.retrievers.hits import Hit, ListFault
 from rankgauge.retrievers.latency import Latency
 from rankgauge.retrievers.reasons import reason
 
-__all__ = ["Answer", "Pass", "counted", "shortened"]
+__all__ = ["Answer", "RetrievalResult", "counted", "shortened"]
 
 _LONGEST = 300
 _SHORT = 150
@@ -77,7 +77,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pass:
+class RetrievalResult:
     """One pass of a retriever over all queries."""
 
     name: str

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, Final
 
 from rankgauge.errors import DataError, RetrieverError
-from rankgauge.retrievers.answers import Answer, Pass
+from rankgauge.retrievers.answers import Answer, RetrievalResult
 from rankgauge.retrievers.checks import check_number, check_whole
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.searcher import as_searcher
 from rankgauge.retrievers.work import Slot, Work
 
-__all__ = ["Answer", "Pass", "check_calls", "run_queries"]
+__all__ = ["Answer", "RetrievalResult", "check_calls", "run_queries"]
 
 _LOOK: Final = 0.05  # seconds between two looks at the clock for calls that hang
 _SYNC: Final = 0.25  # seconds between two waits for the disk
@@ -37,7 +37,7 @@ def run_queries(
     known_ids: Iterable[str] | None = None,
     progress: Callable[[int, int], object] | None = None,
     seed: int = 0,
-) -> Pass:
+) -> RetrievalResult:
     """Ask a retriever for the first k documents of every query (id -> text), `concurrency` calls at a time.
 
     A retriever is called in threads, an async one in tasks of one event loop. A call that takes longer than `timeout`
@@ -79,7 +79,7 @@ def run_queries(
     if known_ids is not None:
         known = known_ids if isinstance(known_ids, Set) else frozenset(known_ids)
     done = {answer.query for answer in answers}
-    return Pass(
+    return RetrievalResult(
         searcher.name,
         k,
         concurrency,

@@ -30,7 +30,7 @@ from rankgauge.stats.randomization import few, max_t_tests, order_of, randomizat
 __all__ = ["TESTS", "Compared", "Settings", "Verdict", "compare_columns"]
 
 TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap")
-Verdict = Literal["better", "worse", "equivalent", "cannot tell"]
+Verdict = Literal["better", "worse", "equivalent", "inconclusive"]
 # Draws, and how many of them times queries: beyond that, fewer are drawn, for the time each takes grows with n.
 _SAMPLES = {"randomization": 100_000, "bootstrap": 10_000}
 _MOST_CELLS = {"randomization": 700_000_000, "bootstrap": 200_000_000}
@@ -139,7 +139,7 @@ def compare_columns(
     results = []
     for j, (column, test, p) in enumerate(zip(columns, tests, adjusted, strict=True)):
         if test.p_value is None or p is None:
-            results.append(Compared(None, None, None, None, None, "cannot tell"))
+            results.append(Compared(None, None, None, None, None, "inconclusive"))
             continue
         low, high = (0.0 if abs(end) <= column.rounding else end for end in spans[j])
         # Where a test of medians rejects, its interval tells the side; the mean may lie on the other.
@@ -189,7 +189,7 @@ def _plain(correction: str) -> str:
 def _verdict(p: float, low: float, p_equivalent: float | None, alpha: float) -> Verdict:
     if p < alpha:
         return "better" if low > 0 else "worse"
-    return "equivalent" if p_equivalent is not None and p_equivalent < alpha else "cannot tell"
+    return "equivalent" if p_equivalent is not None and p_equivalent < alpha else "inconclusive"
 
 
 def _tests(columns: Sequence[Column], settings: Settings) -> list[Outcome]:

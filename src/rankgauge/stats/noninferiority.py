@@ -6,7 +6,7 @@ With the scores new_i and base_i of the same queries, s the sign of the baseline
     d_i = (1 + m s) base_i - new_i      where lower is better
 
 has the mean 0 where the loss is exactly the margin. Student's t bounds its mean: below at level 1 - alpha, above at
-level 1 - alpha / family. Above 0 as a whole: `pass`. Below 0 as a whole: `regression`. Otherwise it is `unsure`.
+level 1 - alpha / family. Above 0 as a whole: `pass`. Below 0 as a whole: `regression`. Otherwise it is `inconclusive`.
 
 Where a few queries lose everything, d is skewed and t claims too much. The bounds are widened for skewness, as
 `skewness` has it.
@@ -35,7 +35,7 @@ from rankgauge.stats.skewness import skew_moment, skew_shift
 
 __all__ = ["NonInferiority", "Status", "chance_to_pass", "check_levels", "least_queries", "non_inferiority"]
 
-Status = Literal["pass", "regression", "unsure"]
+Status = Literal["pass", "regression", "inconclusive"]
 _SIMULATED = 3_000
 """From so many queries on, the average correction is as good as its samples."""
 
@@ -99,10 +99,10 @@ def non_inferiority(
     gain = base - new if lower_is_better else new - base
     worse, better = int((gain < 0).sum()), int((gain > 0).sum())
     reason: Literal["identical", "nowhere worse", "bounds"] = "bounds"
-    status: Status = "pass" if lower > 0 else "regression" if upper < 0 else "unsure"
+    status: Status = "pass" if lower > 0 else "regression" if upper < 0 else "inconclusive"
     if not worse:
         reason, status = "nowhere worse" if better else "identical", "pass"
-    needed = _needed(column, moment, alpha, family) if status == "unsure" else None
+    needed = _needed(column, moment, alpha, family) if status == "inconclusive" else None
     return NonInferiority(status, reason, n, before, after, mean, deviation, lower, upper, worse, better, needed)
 
 

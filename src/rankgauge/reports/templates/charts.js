@@ -95,7 +95,7 @@ async function draw(figure) {
   const mode = dark() ? "dark" : "light";
   const theme = DATA.themes[mode];
   const config = { ...theme, axisX: { ...theme.axisX, titleLimit: width < 520 ? 0.6 * width : width - 200 }, ...(width < 520 ? { legend: { ...theme.legend, labelLimit: 140 } } : {}) };
-  const ready = fitted(cut(spec, rows, width, ["means", "serving"].includes(figure.dataset.chart)), rows, width);
+  const ready = fitted(cut(spec, rows, width, ["means", "calls"].includes(figure.dataset.chart)), rows, width);
   const many = rows.length > 1500 && figure.dataset.chart === "scatter";
   const options = {
     mode: "vega-lite", actions: false, logLevel: 1, renderer: many ? "canvas" : "svg", config,
@@ -113,7 +113,7 @@ async function draw(figure) {
 }
 
 const figures = () => [...document.querySelectorAll("figure[data-chart]")];
-const byChoice = (figure) => ROWS[figure.dataset.chart] !== undefined || ["comparison", "serving"].includes(figure.dataset.chart);
+const byChoice = (figure) => ROWS[figure.dataset.chart] !== undefined || ["comparison", "calls"].includes(figure.dataset.chart);
 
 /** Draw one after the other and let the page breathe in between; a newer wish ends an older one. */
 let wish = 0;

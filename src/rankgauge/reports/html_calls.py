@@ -6,23 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankgauge.measures.explanations import Language
-from rankgauge.reports.html_words import PAGE
-from rankgauge.reports.serving import serving_table
-from rankgauge.reports.serving_charts import serving_charts, sweep_charts
-from rankgauge.reports.serving_facts import (
+from rankgauge.reports.calls import calls_table
+from rankgauge.reports.calls_charts import calls_charts, sweep_charts
+from rankgauge.reports.calls_facts import (
     WORDS,
+    calls_sentences,
     failed_versions,
     figure,
     left_out,
     milliseconds,
     served,
-    serving_sentences,
     shown_value,
     sweep_sentences,
     sweeps_of,
 )
+from rankgauge.reports.html_words import PAGE
 
-__all__ = ["serving_view", "sweep_view"]
+__all__ = ["calls_view", "sweep_view"]
 
 Record = Mapping[str, Any]
 _DIGITS = 4
@@ -37,18 +37,18 @@ def _unbroken(name: str) -> str:
     return name.replace(" ms", "\u00a0ms")
 
 
-def serving_view(record: Record, language: Language) -> dict[str, Any]:
+def calls_view(record: Record, language: Language) -> dict[str, Any]:
     """Latency and throughput of the live systems, and those that were left out; nothing for a record of files."""
     gone = left_out(record, language)
     if not served(record) and not gone:
         return {}
-    table = serving_table(record, _DIGITS, language)
+    table = calls_table(record, _DIGITS, language)
     return {
         "header": [_unbroken(name) for name in table.header],
         "rows": [[_dash(cell) for cell in row] for row in table.rows],
         "left_out": gone,
-        "sentences": serving_sentences(record, language),
-        "heights": [chart.height for chart in serving_charts(record, language)],
+        "sentences": calls_sentences(record, language),
+        "heights": [chart.height for chart in calls_charts(record, language)],
     }
 
 

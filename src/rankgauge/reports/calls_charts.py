@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rankgauge.measures.explanations import Language
+from rankgauge.reports.calls_facts import front_of, parameters_text, sweeps_of, varied
 from rankgauge.reports.chart_specs import Chart, Row, Spec, colors, interval_text, names_of, plain, rounded
 from rankgauge.reports.chart_theme import CATEGORIES, GREY, WORDS
-from rankgauge.reports.serving_facts import front_of, parameters_text, sweeps_of, varied
 
-__all__ = ["serving_charts", "sweep_charts"]
+__all__ = ["calls_charts", "sweep_charts"]
 
 Record = Mapping[str, Any]
 _HEIGHT = 300
@@ -93,10 +93,10 @@ def _tooltip(words: Mapping[str, str], measure: str, first: Sequence[str], last:
     ]
 
 
-def serving_charts(record: Record, language: Language) -> list[Chart]:
+def calls_charts(record: Record, language: Language) -> list[Chart]:
     """Each averaged measure of the live systems against their latency; none where fewer than two were timed."""
     words = WORDS[language]
-    timed = [system for system in record["systems"] if (system.get("serving") or {}).get("latency")]
+    timed = [system for system in record["systems"] if (system.get("calls") or {}).get("latency")]
     if len(timed) < 2:
         return []
     everyone = [plain(system["name"]) for system in record["systems"]]
@@ -115,21 +115,21 @@ def serving_charts(record: Record, language: Language) -> list[Chart]:
         if measure["aggregate"] == "sum":
             continue
         means = [system["means"][name] for system in timed]
-        latencies = [system["serving"]["latency"] for system in timed]
+        latencies = [system["calls"]["latency"] for system in timed]
         front = front_of(
             [(mean["value"], latency["p50"]) for mean, latency in zip(means, latencies, strict=True)],
             lower=measure.get("lower_is_better", False),
         )
         rows: list[Row] = [
             {"system": plain(system["name"]), "value": rounded(mean["value"]), "front": on_front}
-            | {"rate": rounded(system["serving"]["throughput"])}
+            | {"rate": rounded(system["calls"]["throughput"])}
             | _ends(mean["interval"])
             | _times({key: latency[key] for key in times})
             for system, mean, latency, on_front in zip(timed, means, latencies, front, strict=True)
         ]
         tooltip = _tooltip(words, plain(name), ["system"], [*times, "rate"])
         spec = _latency_spec(rows, plain(name), color, {}, tooltip, words["p50"])
-        charts.append(Chart("serving", words["serving"], spec, rows, _HEIGHT + 90, name))
+        charts.append(Chart("calls", words["calls"], spec, rows, _HEIGHT + 90, name))
     return charts
 
 

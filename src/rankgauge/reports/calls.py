@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankgauge.measures.explanations import Language
-from rankgauge.reports.serving_facts import (
+from rankgauge.reports.calls_facts import (
     WORDS,
+    calls_sentences,
     failed_versions,
     figure,
     left_out,
@@ -15,14 +16,13 @@ from rankgauge.reports.serving_facts import (
     milliseconds,
     scored,
     served,
-    serving_sentences,
     shown_value,
     sweep_sentences,
     sweeps_of,
 )
 from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
 
-__all__ = ["serving_files", "serving_parts", "serving_table"]
+__all__ = ["calls_files", "calls_parts", "calls_table"]
 
 Record = Mapping[str, Any]
 
@@ -31,26 +31,26 @@ def _qualities(record: Record) -> list[str]:
     return [measure["name"] for measure in record["measures"] if measure["aggregate"] != "sum"]
 
 
-def serving_table(record: Record, digits: int, language: Language) -> Table:
+def calls_table(record: Record, digits: int, language: Language) -> Table:
     """One row for each live system: its first measure, and what its calls took."""
     words, measures = WORDS[language], _qualities(record)[:1]  # all of them stand in the table of means
-    systems = [system for system in record["systems"] if system.get("serving")]
-    again = any(system["serving"].get("repeated") for system in systems)  # a column that is seldom filled
+    systems = [system for system in record["systems"] if system.get("calls")]
+    again = any(system["calls"].get("repeated") for system in systems)  # a column that is seldom filled
     rows = []
     for system in systems:
-        serving = system["serving"]
-        latency = serving["latency"] or {}
+        calls = system["calls"]
+        latency = calls["latency"] or {}
         rows.append(
             [
                 system["name"],
                 *(f"{system['means'][measure]['value']:.{digits}f}" for measure in measures),
                 *(milliseconds(latency.get(key)) for key in ("p50", "p95", "p99")),
-                figure(serving["throughput"]),
-                str(serving["concurrency"]),
+                figure(calls["throughput"]),
+                str(calls["concurrency"]),
                 str(latency.get("count", 0)),
-                str(len(serving["failed"])),
-                *([str(serving.get("repeated", 0))] if again else []),
-                str(serving["cached"]),
+                str(len(calls["failed"])),
+                *([str(calls.get("repeated", 0))] if again else []),
+                str(calls["cached"]),
             ]
         )
     times = ["p50 ms", "p95 ms", "p99 ms"]
@@ -92,16 +92,16 @@ def _plain(value: Any) -> str:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else shown_value(value)
 
 
-def _serving_cells(record: Record) -> Table:
+def _calls_cells(record: Record) -> Table:
     """For spreadsheets: seconds, and plain numbers."""
     measures, times, rows = _qualities(record), ("p50", "p95", "p99"), []
     for system in record["systems"]:
-        serving = system.get("serving")
-        if serving:
-            latency = serving["latency"] or {}
+        calls = system.get("calls")
+        if calls:
+            latency = calls["latency"] or {}
             cells = [system["means"][measure]["value"] for measure in measures]
-            cells += [*(latency.get(key) for key in times), serving["throughput"], serving["concurrency"]]
-            cells += [latency.get("count", 0), len(serving["failed"]), serving.get("repeated", 0), serving["cached"]]
+            cells += [*(latency.get(key) for key in times), calls["throughput"], calls["concurrency"]]
+            cells += [latency.get("count", 0), len(calls["failed"]), calls.get("repeated", 0), calls["cached"]]
             rows.append([system["name"], *map(_plain, cells)])
     rest = ("throughput", "concurrency", "timed", "failed", "repeated", "cached")
     return Table(["system", *measures, *(f"{key}_seconds" for key in times), *rest], rows)
@@ -142,7 +142,7 @@ def _sweep_cells(sweep: Record) -> Table:
     return Table(head, rows, 3)
 
 
-def serving_parts(
+def calls_parts(
     record: Record,
     form: str,
     *,
@@ -153,7 +153,7 @@ def serving_parts(
 ) -> list[str]:
     """The tables as texts in one of the forms table, markdown and latex; none for a record of files.
 
-    A CSV file holds one table, that of the scores; `serving_files` has the others.
+    A CSV file holds one table, that of the scores; `calls_files` has the others.
     """
     sweeps = sweeps_of(record)
     if form == "csv":
@@ -175,10 +175,10 @@ def serving_parts(
 
     remarks = [f"{warning}{colon}{line}" for line in left_out(record, language)]
     remarks += [f"{warning}{colon}{name}{colon}{text}" for name, text in live_notes(record, language)]
-    remarks += serving_sentences(record, language)
+    remarks += calls_sentences(record, language)
     if served(record) or remarks:
-        table = serving_table(record, digits, language) if served(record) else None
-        add(words["serving"], table, remarks)
+        table = calls_table(record, digits, language) if served(record) else None
+        add(words["calls"], table, remarks)
     for sweep in sweeps:
         title = words["sweep"].format(system=sweep["system"])
         lines = [f"{warning}{colon}{line}" for line in failed_versions(sweep, language)]
@@ -186,11 +186,11 @@ def serving_parts(
     return parts
 
 
-def serving_files(record: Record, name: str) -> dict[str, str]:
-    """What belongs beside a CSV file of scores, by file name: summary-serving.csv beside summary.csv, and so on."""
+def calls_files(record: Record, name: str) -> dict[str, str]:
+    """What belongs beside a CSV file of scores, by file name: summary-calls.csv beside summary.csv, and so on."""
     ending = next((end for end in (".csv.gz", ".csv") if name.lower().endswith(end)), "")
     stem, ending = name[: len(name) - len(ending)], name[len(name) - len(ending) :]
-    tables = {"serving": _serving_cells(record)} if served(record) else {}
+    tables = {"calls": _calls_cells(record)} if served(record) else {}
     for number, sweep in enumerate(sweeps_of(record), start=1):
         tables["sweep" if number == 1 else f"sweep-{number}"] = _sweep_cells(sweep)
     return {f"{stem}-{kind}{ending}": render_csv(table) for kind, table in tables.items()}

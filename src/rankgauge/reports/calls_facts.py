@@ -13,6 +13,7 @@ from rankgauge.retrievers.reasons import translated
 
 __all__ = [
     "WORDS",
+    "calls_sentences",
     "failed_versions",
     "figure",
     "front_of",
@@ -22,7 +23,6 @@ __all__ = [
     "parameters_text",
     "scored",
     "served",
-    "serving_sentences",
     "shown_value",
     "sweep_sentences",
     "sweeps_of",
@@ -41,7 +41,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "colon": ": ",
         "comma": ", ",
         "warning": "warning",
-        "serving": "Latency and throughput beside quality",
+        "calls": "Latency and throughput beside quality",
         "sweep": "Versions of {system}",
         "system": "system",
         "version": "version",
@@ -79,7 +79,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "colon": "：",
         "comma": "、",
         "warning": "警告",
-        "serving": "延迟与吞吐量（与质量并列）",
+        "calls": "延迟与吞吐量（与质量并列）",
         "sweep": "{system} 的各个版本",
         "system": "系统",
         "version": "版本",
@@ -115,7 +115,7 @@ WORDS: dict[Language, dict[str, str]] = {
 
 def served(record: Record) -> bool:
     """Whether live systems were asked for this record."""
-    return any(system.get("serving") for system in record["systems"])
+    return any(system.get("calls") for system in record["systems"])
 
 
 def sweeps_of(record: Record) -> list[Mapping[str, Any]]:
@@ -168,7 +168,7 @@ def live_notes(record: Record, language: Language) -> list[tuple[str, str]]:
     return [
         (system["name"], text)
         for system in record["systems"]
-        for text in ((system.get("serving") or {}).get("notes") or {}).get(language) or []
+        for text in ((system.get("calls") or {}).get("notes") or {}).get(language) or []
     ]
 
 
@@ -203,21 +203,21 @@ def _fastest_first(entries: Sequence[tuple[float, str]], words: Mapping[str, str
     return words["comma"].join(f"{name} ({milliseconds(p50)} ms)" for p50, name in sorted(entries))
 
 
-def serving_sentences(record: Record, language: Language) -> list[str]:
+def calls_sentences(record: Record, language: Language) -> list[str]:
     """What to keep in mind when the latencies are read."""
     words, lines = WORDS[language], []
-    asked = {system["name"]: system["serving"] for system in record["systems"] if system.get("serving")}
-    cached = [name for name, serving in asked.items() if serving["latency"] is None and serving["cached"]]
+    asked = {system["name"]: system["calls"] for system in record["systems"] if system.get("calls")}
+    cached = [name for name, calls in asked.items() if calls["latency"] is None and calls["cached"]]
     if cached:
         lines.append(words["untimed"].format(names=words["comma"].join(cached)))
     measure = next((measure for measure in record["measures"] if measure["aggregate"] != "sum"), None)
-    timed = [system for system in record["systems"] if (system.get("serving") or {}).get("latency")]
+    timed = [system for system in record["systems"] if (system.get("calls") or {}).get("latency")]
     if measure is not None and len(timed) > 1:
-        points = [(s["means"][measure["name"]]["value"], s["serving"]["latency"]["p50"]) for s in timed]
+        points = [(s["means"][measure["name"]]["value"], s["calls"]["latency"]["p50"]) for s in timed]
         front = front_of(points, lower=measure.get("lower_is_better", False))
         unbeaten = [(p50, s["name"]) for (_, p50), s, holds in zip(points, timed, front, strict=True) if holds]
         lines.append(words["unbeaten"].format(measure=measure["name"], names=_fastest_first(unbeaten, words)))
-    if any(serving["latency"] and serving["latency"]["count"] < _TAIL for serving in asked.values()):
+    if any(calls["latency"] and calls["latency"]["count"] < _TAIL for calls in asked.values()):
         lines.append(words["tail"].format(n=_TAIL))
     return lines
 
