@@ -30,7 +30,7 @@ OWN = str(Path(sys.executable).with_name("rankgauge"))
 def template() -> dict[str, Any]:
     """A record as `evaluate` makes it, of scores drawn at random."""
     import rankgauge
-    from rankgauge.record.record import record_of
+    from rankgauge.evaluation.old_record import record_of
 
     random = np.random.default_rng(0)
     qrels = {f"q{q}": {f"d{d}": int(random.integers(0, 3)) for d in range(10)} for q in range(QUERIES)}

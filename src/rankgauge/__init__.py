@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rankgauge.measures import Measure, parse_measure, parse_measures
     from rankgauge.model import Contract, Corpus, Qrels, Query, Run, TestSet
 
-__version__ = "0.1.0"
+from rankgauge.version import __version__
 
 # Names load on first use, so that importing the package costs next to nothing.
 _HOME = {

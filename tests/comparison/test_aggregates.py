@@ -23,7 +23,7 @@ from rankgauge.measures.measure import AGGREGATES
 from rankgauge.model.testset import Query, TestSet
 from rankgauge.monitoring.streams import mean_of, unit_of
 from rankgauge.monitoring.watching import Limit, SystemWatch, Watching, figures_of
-from rankgauge.record.record import check_record, record_of
+from rankgauge.evaluation.old_record import check_record, record_of
 from tests.cli.command import run_command
 
 NOT_MEANS = [str(about()) for about in all_definitions() if about.aggregate != "mean" and not about.at_required]

@@ -20,7 +20,7 @@ from rankgauge.formats import load_qrels, open_run
 from rankgauge.gate.checks import Sides
 from rankgauge.gate.parts import contradictions
 from rankgauge.model.text_rows import PADDING, TextRows
-from rankgauge.record.record import record_of, scores_record
+from rankgauge.evaluation.old_record import record_of, scores_record
 from tests.oracles.cases import fast
 
 MEASURE = "AP"

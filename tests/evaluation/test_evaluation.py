@@ -18,7 +18,7 @@ import pytest
 import rankgauge
 from rankgauge import Contract, Qrels, RankgaugeError, Run, TestSet, evaluate
 from rankgauge.errors import ContractError, DataError, MeasureError
-from rankgauge.record.record import check_record
+from rankgauge.evaluation.old_record import check_record
 
 QRELS = {"q1": {"d1": 2, "d2": 0, "d3": 1}, "q2": {"d1": 1}, "q3": {"d9": 1}, "q4": {"d1": 0}}
 RUN = {

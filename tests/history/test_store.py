@@ -22,7 +22,7 @@ from rankgauge.history import migrating
 from rankgauge.history.location import resolve
 from rankgauge.history.schema import baselines, looks, means, metadata, records
 from rankgauge.history.store import History
-from rankgauge.record.identity import canonical, identity_of, uid_of
+from rankgauge.evaluation.old_identity import canonical, identity_of, uid_of
 from tests.history.conftest import Server
 from tests.history.records import START, make_record
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge import evaluate, load_run, load_testset
-from rankgauge.record.record import record_of
+from rankgauge.evaluation.old_record import record_of
 
 __all__ = ["comparison_record", "evaluation_record", "hostile_record", "large_record", "live_record"]
 

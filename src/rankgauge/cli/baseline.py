@@ -184,10 +184,10 @@ def promote(
 @options.lang
 def show(name: str, history: str | None, as_json: bool, digits: int, language: str) -> None:
     """Show a baseline: what it is a measurement of, its means and targets, and all its versions."""
+    from rankgauge.evaluation.old_identity import identity_of
     from rankgauge.gate.baseline import choose_system
     from rankgauge.history.baselines import current_baseline, versions_of
     from rankgauge.history.store import History
-    from rankgauge.record.identity import identity_of
 
     with History.open(history, create=False, write=False) as opened:
         now, versions = current_baseline(opened, name), versions_of(opened, name)

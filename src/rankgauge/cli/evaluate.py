@@ -90,8 +90,8 @@ def evaluate_files(
     """The record of an evaluation of files; `keep` adds what identifies the inputs later."""
     from rankgauge.evaluation.evaluation import DEFAULT_MEASURES, make_plan
     from rankgauge.evaluation.evaluation import evaluate as score_run
+    from rankgauge.evaluation.old_record import record_of
     from rankgauge.formats import Source, load_judgments, load_qrels, open_run
-    from rankgauge.record.record import record_of
 
     wanted = measures or DEFAULT_MEASURES
     make_plan(wanted, choices.get("contract"))  # a misspelled measure should not cost the time to read the files

@@ -109,8 +109,8 @@ def rules_of(rules: str | None, **choices: Any) -> GateRules:
 
 
 def read_record(path: str) -> dict[str, Any]:
+    from rankgauge.evaluation.old_record import load_record
     from rankgauge.gate.parts import check_parts
-    from rankgauge.record.record import load_record
 
     record = load_record(path)
     check_parts(record, "standard input" if path == "-" else path)

@@ -39,9 +39,9 @@ def add(files: tuple[str, ...], label: str | None, history: str | None, language
     A file is one record, or, as .jsonl, one on each line. A record that is there already is not stored again; if it has
     no label yet, it gets the one given.
     """
+    from rankgauge.evaluation.old_record import check_record
     from rankgauge.formats.json_values import read_json, read_json_lines
     from rankgauge.formats.sources import Source
-    from rankgauge.record.record import check_record
 
     read: list[tuple[str, dict[str, Any]]] = []
     for path in files:

@@ -46,11 +46,11 @@ def report(
     The HTML page is one file that works offline: verdicts, intervals, charts, and every query with its result lists.
     RECORD.json may be compressed, or - for standard input.
     """
+    from rankgauge.evaluation.old_record import check_record
     from rankgauge.formats import Source
     from rankgauge.formats.json_values import read_json
     from rankgauge.formats.sources import write_whole
     from rankgauge.measures.explanations import check_language
-    from rankgauge.record.record import check_record
 
     form = options.chosen_form(form, False, output, _FORMATS)
     if open_page and (form != "html" or output in (None, "-")):

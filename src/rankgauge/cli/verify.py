@@ -31,7 +31,7 @@ def verify(record: str, folder: str | None, as_json: bool, language: str) -> Non
     from pathlib import Path
 
     from rankgauge.comparison.verify import verify as check
-    from rankgauge.record.record import load_record
+    from rankgauge.evaluation.old_record import load_record
 
     findings = check(load_record(record), folder=Path(folder) if folder else None)
     holds = all(finding.holds for finding in findings)

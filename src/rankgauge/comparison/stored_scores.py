@@ -10,8 +10,8 @@ import numpy as np
 from rankgauge.comparison.comparison import Comparison, compare_scores
 from rankgauge.comparison.rows import Scored, System
 from rankgauge.errors import DataError, FormatError
+from rankgauge.evaluation.old_record import check_record
 from rankgauge.gate.targets import measure_in
-from rankgauge.record.record import check_record
 from rankgauge.stats.family import Settings
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from rankgauge.comparison.comparison_record import comparison_record
 from rankgauge.comparison.rerank import rerank_of
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation.evaluation import evaluate
+from rankgauge.evaluation.old_record import record_of
 from rankgauge.formats import Source, load_chunk_mapping, load_corpus, load_judgments
 from rankgauge.measures.presets import PRESETS
 from rankgauge.model.contract import Contract
-from rankgauge.record.record import record_of
 
 __all__ = ["Finding", "verify"]
 

@@ -203,7 +203,7 @@ class Evaluation:
 
     def to_json(self) -> str:
         """The result document."""
-        from rankgauge.record.record import record_of
+        from rankgauge.evaluation.old_record import record_of
 
         return json.dumps(record_of([self]), ensure_ascii=False, indent=2, allow_nan=False)
 

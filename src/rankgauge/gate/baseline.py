@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError, RankgaugeError
+from rankgauge.evaluation.old_record import FORMAT as RECORD_FORMAT
+from rankgauge.evaluation.old_record import check_record
 from rankgauge.gate.parts import check_parts
 from rankgauge.gate.targets import LARGEST, parse_share, parse_target
-from rankgauge.record.record import FORMAT as RECORD_FORMAT
-from rankgauge.record.record import check_record
 
 __all__ = ["FORMAT", "Baseline", "baseline_of", "choose_system", "export_baseline", "is_file_name", "load_baseline"]
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError
+from rankgauge.evaluation.old_record import tags_of
 from rankgauge.gate.baseline import Baseline
 from rankgauge.gate.targets import LatencyLimit, Target, holds, listed_tags, measure_in, target_measure
 from rankgauge.model.ranked import Floats
-from rankgauge.record.record import tags_of
 from rankgauge.stats.intervals import mean_interval
 from rankgauge.stats.noninferiority import NonInferiority, non_inferiority
 

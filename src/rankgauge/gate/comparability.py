@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankgauge.errors import DataError
+from rankgauge.evaluation.old_identity import identity_of
 from rankgauge.gate.baseline import Baseline
 from rankgauge.gate.rules import GateRules
-from rankgauge.record.identity import identity_of
 
 __all__ = ["Remark", "check_comparable", "check_names"]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rankgauge.evaluation.old_identity import identity_of
 from rankgauge.gate.checks import Rule, Sides
 from rankgauge.gate.comparability import Remark
-from rankgauge.record.identity import identity_of
 
 __all__ = ["check_missing"]
 

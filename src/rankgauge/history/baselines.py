@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError
+from rankgauge.evaluation.old_identity import uid_of
 from rankgauge.gate.baseline import Baseline, baseline_of, choose_system, is_file_name, load_baseline
 from rankgauge.gate.gate import GateResult, gate
 from rankgauge.gate.rules import GateRules
@@ -23,7 +24,6 @@ from rankgauge.history.references import UnknownBaselineError, check_name
 from rankgauge.history.schema import baselines, records
 from rankgauge.history.sql import sa
 from rankgauge.history.store import History
-from rankgauge.record.identity import uid_of
 
 __all__ = [
     "Promotion",

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
+from rankgauge.evaluation.old_identity import canonical, identity_of
+from rankgauge.evaluation.old_record import check_record
 from rankgauge.gate.parts import contradictions
 from rankgauge.gate.targets import LARGEST
-from rankgauge.record.identity import canonical, identity_of
-from rankgauge.record.record import check_record
 
 __all__ = ["Entry", "check_label", "entry_of", "moment"]
 

@@ -22,7 +22,7 @@ from rankgauge.retrievers.runner import check_calls, run_queries
 from rankgauge.retrievers.searcher import as_searcher
 
 if TYPE_CHECKING:
-    from rankgauge.retrievers.latency import Latency
+    from rankgauge.stats.latency import Latency
 
 __all__ = ["LiveEvaluation", "RetrievalError", "askable", "evaluate_retriever", "missing_gold"]
 

@@ -26,9 +26,9 @@ from rankgauge.live.trials import try_settings
 from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.ranked import Ints
 from rankgauge.model.testset import TestSet
-from rankgauge.retrievers.latency import Latency
 from rankgauge.retrievers.runner import check_calls
 from rankgauge.stats.intervals import Interval
+from rankgauge.stats.latency import Latency
 from rankgauge.stats.selection import interval_of_best
 
 __all__ = ["FOLDS", "HeldOut", "Sweep", "Version", "few_queries", "settings_of", "sweep"]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rankgauge.evaluation.old_identity import identity_of
 from rankgauge.history.schema import incidents, looks, watches
 from rankgauge.history.sql import sa
 from rankgauge.history.store import History
@@ -18,7 +19,6 @@ from rankgauge.monitoring.plan import MonitorPlan
 from rankgauge.monitoring.reference import Reference
 from rankgauge.monitoring.states import COMMON, forget_others, keep_state, read_state, read_watch
 from rankgauge.monitoring.watching import Event, SystemWatch, figures_of
-from rankgauge.record.identity import identity_of
 
 __all__ = ["Taken", "abandon", "begin_look", "relearn", "take_in", "taken_of"]
 

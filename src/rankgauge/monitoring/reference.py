@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.evaluation.old_identity import identity_of
 from rankgauge.formats import Source
 from rankgauge.gate.baseline import is_file_name
 from rankgauge.history.baselines import baseline_record
 from rankgauge.history.store import History
 from rankgauge.monitoring.plan import MonitorPlan
 from rankgauge.monitoring.watching import figures_of
-from rankgauge.record.identity import identity_of
 
 __all__ = ["Reference", "in_file", "load_reference"]
 

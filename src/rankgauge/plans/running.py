@@ -10,6 +10,7 @@ from typing import Any
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.comparison_record import comparison_record
 from rankgauge.errors import RankgaugeError, RetrieverError
+from rankgauge.evaluation.old_record import record_of
 from rankgauge.formats import Source, load_corpus, load_testset
 from rankgauge.live.answer_cache import folder_held, journals_in, version_of
 from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever
@@ -17,7 +18,6 @@ from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.plans.plan import RunPlan
 from rankgauge.plans.systems import SystemPlan, code_of, make_system
-from rankgauge.record.record import record_of
 from rankgauge.retrievers.answers import shortened
 from rankgauge.retrievers.own_code import told
 from rankgauge.stats.family import Settings

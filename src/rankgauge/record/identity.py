@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
+
+from rankgauge.record.record import Record
 
 __all__ = ["Identity", "canonical", "identity_of", "uid_of"]
 
@@ -30,23 +31,21 @@ def canonical(value: Any) -> bytes:
     return text.encode("utf-8", errors="surrogatepass")
 
 
-def uid_of(record: Mapping[str, Any]) -> str:
+def uid_of(record: Record) -> str:
     """The name a record has by its content: SHA-256 of its canonical JSON."""
-    return hashlib.sha256(canonical(record)).hexdigest()
+    return hashlib.sha256(canonical(record.to_dict())).hexdigest()
 
 
-def identity_of(record: Mapping[str, Any]) -> Identity:
+def identity_of(record: Record) -> Identity:
     """The hashes of a record's judgments, corpus and contract."""
-    inputs = record["provenance"].get("inputs") or {}
-    contract = record["contract"]
+    contract = None if record.contract is None else {"preset": record.preset, **asdict(record.contract)}
     return Identity(
-        test_set=_hash(inputs, "judgments"),
-        corpus=_hash(inputs, "corpus"),
+        test_set=_hash(record, "judgments"),
+        corpus=_hash(record, "corpus"),
         contract=None if contract is None else hashlib.sha256(canonical(contract)).hexdigest(),
     )
 
 
-def _hash(inputs: Mapping[str, Any], name: str) -> str | None:
-    described = inputs.get(name)
-    found = described.get("sha256") if isinstance(described, Mapping) else None
-    return found if isinstance(found, str) and found else None
+def _hash(record: Record, role: str) -> str | None:
+    file = record.provenance.inputs.get(role)
+    return file.sha256 or None if file is not None else None

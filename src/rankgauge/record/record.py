@@ -1,284 +1,198 @@
-"""The record: the one versioned JSON document that every evaluation ends as, and all reports are made from."""
+"""The record: what an evaluation, a comparison or a plan found, in numbers, keys and parameters, never in sentences."""
 
 from __future__ import annotations
 
-import datetime
 import os
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from rankgauge.engine.averaging import aggregate, byte_order
-from rankgauge.errors import FormatError
-from rankgauge.evaluation.notes import notes_of
-from rankgauge.measures.explanations import LANGUAGES, sentence, targets_for
-from rankgauge.model.ranked import Floats
-from rankgauge.model.testset import TestSet
-from rankgauge.stats.intervals import Interval, mean_interval
+from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.measures import parse_measure
+from rankgauge.measures.presets import find_preset
+from rankgauge.model.contract import Contract
+from rankgauge.model.scores import Coverage
+from rankgauge.record.calls import Calls
+from rankgauge.record.comparison import ComparisonResult
+from rankgauge.record.sweep import SweepResult
+from rankgauge.stats.intervals import Interval
+from rankgauge.words import Note
 
-if TYPE_CHECKING:
-    from rankgauge.comparison.comparison import Comparison
-    from rankgauge.comparison.rows import Scored
-    from rankgauge.evaluation.evaluation import Evaluation
-    from rankgauge.model.judgments import Qrels
-
-__all__ = ["FORMAT", "VERSION", "check_record", "load_record", "record_of", "scores_record", "tags_of"]
-
-FORMAT = "rankgauge.record"
-_KINDS = ("evaluation", "comparison")
-_PARTS: dict[str, type | tuple[type, ...]] = {
-    "contract": (dict, type(None)),
-    "measures": list,
-    "queries": list,
-    "systems": list,
-    "provenance": dict,
-}
-VERSION = 1
+__all__ = ["InputFile", "ListedDocument", "Mean", "Provenance", "Record", "ScoredMeasure", "SystemResult"]
 
 
-def record_of(
-    evaluations: Sequence[Evaluation],
-    *,
-    inputs: Mapping[str, Mapping[str, Any]] | None = None,
-    per_query: bool = True,
-    provenance: bool = True,
-    test_set: TestSet | Qrels | None = None,
-) -> dict[str, Any]:
-    """The record of one or several systems scored with the same judgments and measures.
+@dataclass(frozen=True)
+class ScoredMeasure:
+    """A measure as a reader of the record needs it, who may not know it by its name."""
 
-    `inputs` describes the files: {"judgments": {"path", "sha256"}, "run:NAME": {...}}. A record that is only shown, not
-    kept, can do without the scores of each query, and without the commit, which takes a process to find. A `test_set`
-    gives the tags of its queries.
-    """
-    first = evaluations[0]
-    tags = {q.id: list(q.tags) for q in test_set if q.tags} if isinstance(test_set, TestSet) else {}
-    return {
-        **_head("evaluation"),
-        "contract": {"preset": first.preset, **first.contract.to_dict()},
-        "measures": [
-            {
-                "name": str(measure),
-                "aggregate": measure.definition.aggregate,
-                "formula": measure.definition.formula,
-                "targets": targets_for(measure),
-                "lower_is_better": measure.definition.lower_is_better,
-                "bounds": measure.bounds and list(measure.bounds),
-            }
-            for measure in first.measures
-        ],
-        "queries": list(first.table.queries) if per_query else [],
-        "systems": [_system(evaluation, per_query) for evaluation in evaluations],
-        "provenance": _provenance(inputs, provenance),
-        **({"tags": tags} if tags else {}),
-    }
+    name: str
+    aggregate: str
+    """How the queries are put together: mean, sum or geometric."""
+    lower_is_better: bool
+    bounds: tuple[float, float] | None
+    """The least and greatest score of a query; None where they are not known."""
+    formula: str = ""
 
 
-def tags_of(record: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Query ids by tag; empty where the test set had no tags."""
-    known = record.get("tags") or (record.get("comparison") or {}).get("tags") or {}
-    by_tag: dict[str, list[str]] = {}
-    for query, tags in known.items():
-        for tag in tags:
-            by_tag.setdefault(tag, []).append(query)
-    return by_tag
+@dataclass(frozen=True)
+class Mean:
+    """The measure's aggregate over the queries that count."""
+
+    value: float
+    interval: Interval | None
+    queries: int
 
 
-def _head(kind: str) -> dict[str, Any]:
-    from rankgauge import __version__
+@dataclass(frozen=True)
+class SystemResult:
+    """One system's scores."""
 
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "kind": kind,
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "rankgauge": __version__,
-    }
+    name: str
+    means: dict[str, Mean]
+    per_query: dict[str, list[float]] = field(default_factory=dict)
+    """By measure, in the order of the record's queries."""
+    counted: dict[str, list[bool]] = field(default_factory=dict)
+    """Which of them enter the mean; a measure of which all do is not named."""
+    coverage: Coverage | None = None
+    """None for scores from elsewhere."""
+    notes: list[Note] = field(default_factory=list)
+    calls: Calls | None = None
+    """None where the lists came from a file."""
 
-
-def _provenance(inputs: Mapping[str, Mapping[str, Any]] | None, whole: bool) -> dict[str, Any]:
-    return {
-        "inputs": {name: dict(value) for name, value in (inputs or {}).items()},
-        "python": ".".join(map(str, sys.version_info[:3])),
-        "platform": sys.platform,
-        "git": _git_commit() if whole else None,
-    }
-
-
-def scores_record(
-    comparison: Comparison, *, inputs: Mapping[str, Mapping[str, Any]] | None = None, provenance: bool = True
-) -> dict[str, Any]:
-    """The record of scores from elsewhere: there is no contract, and nothing is known of judgments."""
-    order = byte_order(comparison.queries)
-    return {
-        **_head("comparison"),
-        "contract": None,
-        "measures": [
-            {
-                "name": measure.name,
-                "aggregate": measure.aggregate,
-                "formula": "",
-                "targets": {},
-                "lower_is_better": measure.lower_is_better,
-                "bounds": measure.bounds and list(measure.bounds),
-            }
-            for measure in comparison.measures
-        ],
-        "queries": list(comparison.queries),
-        "systems": [
-            {
-                "name": system.name,
-                "means": {
-                    measure.name: _mean(system.values[order, j][system.counted[order, j]], measure)
-                    for j, measure in enumerate(comparison.measures)
-                },
-                "per_query": {m.name: system.values[:, j].tolist() for j, m in enumerate(comparison.measures)},
-                "counted": {
-                    measure.name: system.counted[:, j].tolist()
-                    for j, measure in enumerate(comparison.measures)
-                    if not system.counted[:, j].all()
-                },
-                "coverage": None,
-                "notes": {language: [] for language in LANGUAGES},
-            }
-            for system in comparison.systems.values()
-        ],
-        "provenance": _provenance(inputs, provenance),
-    }
+    def scores(self, measure: str, queries: list[str]) -> dict[str, float]:
+        """The scores that count, by query."""
+        values = self.per_query[measure]
+        counted = self.counted.get(measure)
+        return {q: values[i] for i, q in enumerate(queries) if counted is None or counted[i]}
 
 
-def _mean(values: Floats, measure: Scored) -> dict[str, Any]:
-    value, interval = aggregate(measure.aggregate, values), mean_interval(values, bounds=measure.bounds)
-    sentence = {"en": f"on average {value:.3f} over the queries", "zh": f"各查询平均为 {value:.3f}"}
-    return {"value": value, "interval": _bounds(interval), "queries": len(values), "sentence": sentence}
+@dataclass(frozen=True)
+class InputFile:
+    """A file that the result was made from."""
+
+    path: str
+    sha256: str
 
 
-def _system(evaluation: Evaluation, per_query: bool) -> dict[str, Any]:
-    table, coverage = evaluation.table, evaluation.coverage
-    counted = table.counted
-    return {
-        "name": evaluation.name,
-        "means": {
-            str(measure): {
-                "value": evaluation.mean[measure],
-                "interval": _bounds(evaluation.interval[measure]),
-                "queries": int(counted[:, j].sum()),
-                "sentence": {language: sentence(measure, evaluation.mean[measure], language) for language in LANGUAGES},
-            }
-            for j, measure in enumerate(evaluation.measures)
-        },
-        "per_query": {name: table.values[:, j].tolist() for j, name in enumerate(table.measures) if per_query},
-        "counted": {
-            name: counted[:, j].tolist()
-            for j, name in enumerate(table.measures)
-            if per_query and not counted[:, j].all()
-        },
-        "coverage": {
-            "judged_queries": coverage.judged_queries,
-            "run_queries": coverage.run_queries,
-            "missing": coverage.missing,
-            "no_relevant": coverage.no_relevant,
-            "not_judged": coverage.not_judged,
-            "tied_documents": coverage.tied_documents,
-            "tied_queries": coverage.tied_queries,
-            "judged_at": {str(k): share for k, share in coverage.judged_at.items()},
-            "only_relevant": coverage.only_relevant,
-            "id_mismatch": coverage.id_mismatch,
-        },
-        "notes": {
-            language: [
-                {"level": note.level, "key": note.key, "text": note.text} for note in notes_of(evaluation, language)
-            ]
-            for language in LANGUAGES
-        },
-    }
+@dataclass(frozen=True)
+class Provenance:
+    """What made the record, and of what."""
+
+    inputs: dict[str, InputFile] = field(default_factory=dict)
+    """By role: `judgments`, `run:NAME`, `corpus`, `collapse_chunks`, `plan`."""
+    python: str = ""
+    platform: str = ""
+    git: str | None = None
+    """The commit of the working folder."""
 
 
-def _bounds(interval: Interval | None) -> dict[str, Any] | None:
-    if interval is None:
-        return None
-    return {"low": interval.low, "high": interval.high, "level": interval.level, "method": interval.method}
+@dataclass(frozen=True)
+class ListedDocument:
+    """One document of a list that is shown."""
+
+    doc: str
+    score: float
+    grade: float | None
+    """None where nobody judged the document."""
 
 
-def _git_commit() -> str | None:
-    """The commit of the working folder, if it is under git."""
-    if not any((folder / ".git").exists() for folder in (Path.cwd(), *Path.cwd().parents)):
-        return None
-    import subprocess
+@dataclass(frozen=True)
+class Record:
+    """The one result document. `Record.load(path)` reads it, `save(path)` writes it."""
 
-    try:
-        done = subprocess.run(
-            ["git", "rev-parse", "HEAD"],
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=False,
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip() or None
+    kind: Literal["evaluation", "comparison"]
+    created: str
+    """The time in ISO 8601."""
+    rankgauge: str
+    """The version that made it."""
+    preset: str | None
+    """The preset of the contract."""
+    contract: Contract | None
+    """None for scores from elsewhere."""
+    measures: list[ScoredMeasure]
+    queries: list[str]
+    """Empty where the scores of single queries are not kept."""
+    systems: list[SystemResult]
+    provenance: Provenance
+    tags: dict[str, list[str]] = field(default_factory=dict)
+    """By query."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """Of the queries, cut to a few lines."""
+    lists: dict[str, dict[str, list[ListedDocument]]] = field(default_factory=dict)
+    """The first documents of the queries that changed most, by query and system."""
+    comparison: ComparisonResult | None = None
+    sweeps: list[SweepResult] = field(default_factory=list)
+    invalid: dict[str, Note] = field(default_factory=dict)
+    """Systems that could not be evaluated, with the reason."""
 
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Record:
+        """A record from a file, or a `FormatError` that names what is wrong with it."""
+        from rankgauge.record.codec import load_record
 
-def load_record(path: str) -> dict[str, Any]:
-    """A record from a file."""
-    from rankgauge.formats.json_values import read_json
-    from rankgauge.formats.sources import Source
+        return load_record(path)
 
-    source = Source(path)
-    return check_record(read_json(source), source.name)
+    @staticmethod
+    def from_dict(value: Any, name: str = "the record") -> Record:
+        """A record from what JSON holds of it; `name` stands in messages."""
+        from rankgauge.record.codec import decode
 
+        return decode(value, name)
 
-def check_record(value: Any, name: str) -> dict[str, Any]:
-    """A record of a version this release reads, or a `FormatError`. Where it does not say how a measure's queries are
-    put together, or whether less is better, the usual is assumed, and the measure's entry names it under `assumed`."""
-    if not isinstance(value, dict) or value.get("format") != FORMAT:
-        raise FormatError(name, ["this is no rankgauge record"])
-    version = value.get("version")
-    if not isinstance(version, int) or not 1 <= version <= VERSION:
-        raise FormatError(
-            name, [f"record version {version!r} is not known to this release (up to {VERSION}); update rankgauge"]
-        )
-    faults = [
-        f"{key!r} is missing or not what it should be: the record is damaged"
-        for key, kind in _PARTS.items()
-        if not isinstance(value.get(key), kind)
-    ]
-    if value.get("kind") not in _KINDS:
-        faults.append(f"its kind {value.get('kind')!r} is not one of {', '.join(_KINDS)}")
-    if not faults:
-        wanted = {"name": str, "means": dict, "per_query": dict, "counted": dict, "notes": dict}
-        for number, system in enumerate(value["systems"], start=1):
-            whole = isinstance(system, dict) and all(isinstance(system.get(k), kind) for k, kind in wanted.items())
-            if not whole:
-                faults.append(f"system {number} is incomplete: the record is damaged")
-        if value["kind"] == "comparison" and not isinstance(value.get("comparison"), dict):
-            faults.append("'comparison' is missing: the record is damaged")
-        faults += [
-            fault for number, about in enumerate(value["measures"], 1) for fault in _measure_faults(number, about)
-        ]
-    if faults:
-        raise FormatError(name, faults)
-    return {**value, "measures": [_completed(about) for about in value["measures"]]}
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as JSON, whole or not at all."""
+        from rankgauge.formats.sources import write_whole
 
+        write_whole(path, self.to_json().encode())
 
-_STATED: dict[str, type] = {"aggregate": str, "lower_is_better": bool}
-_USUAL: dict[str, Any] = {"aggregate": "mean", "lower_is_better": False, "formula": "", "targets": {}}
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        from rankgauge.record.codec import encode
 
+        return encode(self)
 
-def _measure_faults(number: int, about: Any) -> Iterator[str]:
-    if not isinstance(about, dict) or not isinstance(about.get("name"), str):
-        yield f"measure {number} has no name: the record is damaged"
-        return
-    for key, kind in _STATED.items():
-        if key in about and not isinstance(about[key], kind):
-            yield f"measure {about['name']!r}: {key!r} is {about[key]!r}: the record is damaged"
-    bounds = about.get("bounds")
-    numbers = isinstance(bounds, list) and all(isinstance(end, int | float) for end in bounds)
-    if bounds is not None and not (numbers and len(bounds) == 2 and bounds[0] < bounds[1]):
-        yield f"measure {about['name']!r}: its bounds are {bounds!r}: the record is damaged"
+    def to_json(self) -> str:
+        from rankgauge.formats.json_values import dumps
 
+        return dumps(self.to_dict()).decode()
 
-def _completed(about: dict[str, Any]) -> dict[str, Any]:
-    assumed = [key for key in _STATED if key not in about]
-    return {**_USUAL, **about, **({"assumed": assumed} if assumed else {})}
+    def measure(self, name: str) -> ScoredMeasure:
+        """What the record says of a measure, spelled as the record does."""
+        return next(measure for measure in self.measures if measure.name == name)
+
+    def measure_name(self, name: str, what: str = "the record") -> str:
+        """The name under which the record holds a measure that may be spelled in any way."""
+        known = [measure.name for measure in self.measures]
+        if name in known:
+            return name
+        try:
+            measure = parse_measure(name)
+            spelled = [str(measure)]
+            spelled += [str(find_preset(self.preset).apply(measure))] if self.preset else []
+        except RankgaugeError:
+            spelled = []
+        found = next((spelling for spelling in spelled if spelling in known), None)
+        if found is None:
+            raise DataError(f"{what} has no measure {name!r}; it has: {', '.join(known)}")
+        return found
+
+    def system(self, name: str | None, what: str = "the record") -> SystemResult:
+        """A system by its name, or the only one."""
+        names = [system.name for system in self.systems]
+        if name is None:
+            if len(names) == 1:
+                return self.systems[0]
+            raise DataError(f"{what} has the systems {', '.join(names)}; choose one with system=")
+        found = next((system for system in self.systems if system.name == name), None)
+        if found is None:
+            raise DataError(f"{what} has no system {name!r}; it has: {', '.join(names)}")
+        return found
+
+    @property
+    def queries_by_tag(self) -> Mapping[str, list[str]]:
+        """Query ids by tag; empty where the test set had no tags."""
+        by_tag: dict[str, list[str]] = {}
+        for query, tags in self.tags.items():
+            for tag in tags:
+                by_tag.setdefault(tag, []).append(query)
+        return by_tag

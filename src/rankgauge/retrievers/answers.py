@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from rankgauge.model.run import Run
 from rankgauge.retrievers.hits import Hit, ListFault
-from rankgauge.retrievers.latency import Latency
 from rankgauge.retrievers.reasons import reason
+from rankgauge.stats.latency import Latency
 
 __all__ = ["Answer", "RetrievalResult", "counted", "shortened"]
 

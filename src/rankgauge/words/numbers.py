@@ -1,0 +1,72 @@
+"""How numbers are written: the one place that rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+__all__ = ["KINDS", "bounds", "milliseconds", "p_value", "percent", "plain", "score", "signed"]
+
+_SMALLEST_P = 0.0001
+
+
+def score(value: float, digits: int = 4) -> str:
+    """0.7123, as trec_eval prints it."""
+    return f"{value:.{digits}f}"
+
+
+def signed(value: float, digits: int = 4) -> str:
+    """+0.0123; a difference."""
+    return f"{value:+.{digits}f}"
+
+
+def plain(value: float) -> str:
+    """A number as short as it can be: 0.01, 5, 1e-06."""
+    return f"{value:g}"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """81.3 %, of a share between 0 and 1."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def p_value(p: float | None) -> str:
+    """0.0312; < 0.0001; - where nothing was tested."""
+    if p is None:
+        return "-"
+    return f"{p:.4f}" if p >= _SMALLEST_P else f"< {_SMALLEST_P}"
+
+
+def related_p(p: float | None) -> str:
+    """= 0.0312, or < 0.0001: to stand after the letter p."""
+    return p_value(p) if p is not None and p < _SMALLEST_P else f"= {p_value(p)}"
+
+
+def bounds(ends: Sequence[float | None], digits: int = 4) -> str:
+    """[-0.0123, +0.0456]; an open end is an infinity sign."""
+    low, high = ends
+    left = "-∞" if low is None or low == -math.inf else signed(low, digits)
+    right = "∞" if high is None or high == math.inf else signed(high, digits)
+    return f"[{left}, {right}]"
+
+
+def milliseconds(seconds: float) -> str:
+    """12.3 ms, in three digits."""
+    return f"{seconds * 1000:.3g} ms"
+
+
+KINDS: dict[str, Callable[[Any], str]] = {
+    "score": score,
+    "score3": lambda value: score(value, 3),
+    "signed": signed,
+    "plain": plain,
+    "percent": percent,
+    "percent0": lambda share: percent(share, 0),
+    "percent_plain": lambda share: f"{100 * share:g} %",
+    "p": p_value,
+    "related_p": related_p,
+    "bounds": bounds,
+    "ms": milliseconds,
+}
+"""What can stand behind a parameter in a text."""

@@ -1,0 +1,91 @@
+"""`say`: a text of a language with its parameters filled in."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from rankgauge.errors import RankgaugeError
+from rankgauge.words.numbers import KINDS
+
+__all__ = ["LANGUAGES", "Language", "Note", "check_language", "listed", "say", "tell", "template"]
+
+Language = Literal["en", "zh"]
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
+_TEXTS = Path(__file__).parent / "texts"
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something to be said, without words: a key and what its text needs. Warnings could change what a reader
+    concludes; the rest is for information."""
+
+    key: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    """Texts, numbers, lists of them, and further notes."""
+    level: Literal["info", "warning"] = "info"
+
+
+def check_language(name: str) -> Language:
+    """A language that there are texts in, or an error that names them."""
+    for known in LANGUAGES:
+        if name == known:
+            return known
+    raise RankgaugeError(f"unknown language {name!r}; known are: {', '.join(LANGUAGES)}")
+
+
+@cache
+def _texts(language: Language) -> Mapping[str, str]:
+    """All texts of a language by `group.name`."""
+    folder = _TEXTS / check_language(language)
+    return {
+        f"{path.stem}.{name}": text
+        for path in sorted(folder.glob("*.json"))
+        for name, text in json.loads(path.read_text("utf-8")).items()
+    }
+
+
+def template(key: str, language: Language) -> str:
+    """The text itself, with its parameters open."""
+    return _texts(language)[key]
+
+
+def say(key: str, language: Language, /, **parameters: Any) -> str:
+    """The text of a key in a language."""
+    return _Filled(language).vformat(template(key, language), (), parameters)
+
+
+def tell(note: Note, language: Language) -> str:
+    """A note in words."""
+    return say(note.key, language, **note.parameters)
+
+
+def listed(items: Sequence[Any], language: Language) -> str:
+    """Items one after the other, as the language joins them."""
+    return ("、" if check_language(language) == "zh" else ", ").join(map(str, items))
+
+
+class _Filled(string.Formatter):
+    """Fills parameters in: numbers by their kind, lists joined, notes told."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, Note):
+            return tell(value, self.language)
+        if isinstance(value, dict) and "key" in value:  # a note as JSON holds it
+            return tell(Note(value["key"], value.get("parameters", {})), self.language)
+        if format_spec in KINDS:
+            return KINDS[format_spec](value)
+        if isinstance(value, list | tuple):
+            return listed([self.format_field(item, format_spec) for item in value], self.language)
+        if "|" in format_spec:
+            one, many = format_spec.split("|")
+            return f"{value} {one if value == 1 else many}"
+        return "" if value is None else str(value)
