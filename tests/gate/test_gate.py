@@ -15,13 +15,13 @@ from rankgauge import TestSet, evaluate
 from rankgauge.comparison.verify import verify
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError, FormatError
+from rankgauge.evaluation.old_record import check_record, record_of, tags_of
 from rankgauge.gate.baseline import baseline_of, export_baseline, load_baseline
 from rankgauge.gate.gate import GateResult, gate
 from rankgauge.gate.rules import GateRules, check_gate_table, load_rules
 from rankgauge.gate.targets import parse_age, parse_latency, parse_share, parse_target
 from rankgauge.plans.plan import load_plan
 from rankgauge.plans.running import live_record
-from rankgauge.evaluation.old_record import check_record, record_of, tags_of
 
 N = 80
 JUDGED = {"judgments": {"path": "testset.json", "sha256": "a" * 64}}
