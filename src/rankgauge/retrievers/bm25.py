@@ -9,7 +9,7 @@ import numpy as np
 
 from rankgauge.errors import DataError
 from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_corpus, check_number, check_query
-from rankgauge.retrievers.extras import optional
+from rankgauge.extras import optional
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import best_positions
 from rankgauge.retrievers.text import LANGUAGES, tokenizer_for

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.retrievers.checks import check_whole
-from rankgauge.retrievers.extras import optional
+from rankgauge.extras import optional
 from rankgauge.retrievers.text import tokenizer_for
 
 __all__ = ["LSA", "Encoder", "sentence_encoder"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.retrievers.checks import check_corpus, check_query, check_whole
-from rankgauge.retrievers.extras import optional
+from rankgauge.extras import optional
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import Retriever, as_retriever, continued
 

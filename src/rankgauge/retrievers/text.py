@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from rankgauge.retrievers.checks import check_choice
-from rankgauge.retrievers.extras import optional
+from rankgauge.extras import optional
 
 __all__ = [
     "LANGUAGES",

@@ -1,4 +1,4 @@
-"""Packages that only some retrievers need."""
+"""`optional`: a package that only some features need, imported when one of them is used."""
 
 from __future__ import annotations
 
