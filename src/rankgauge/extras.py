@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from rankgauge.errors import MissingExtraError
 
-__all__ = ["optional"]
+__all__ = ["check_installed", "optional"]
 
 
 def optional(module: str, what: str, package: str, extra: str = "retrievers") -> Any:
@@ -18,4 +19,18 @@ def optional(module: str, what: str, package: str, extra: str = "retrievers") ->
         try:
             return import_module(module)
         except ImportError:
-            raise MissingExtraError(f"{what} needs {package}: pip install 'rankgauge[{extra}]'") from None
+            raise _missing(what, package, extra) from None
+
+
+def check_installed(module: str, what: str, package: str, extra: str) -> None:
+    """Raise the same error without the time that importing takes."""
+    try:
+        found = find_spec(module)
+    except (ImportError, ValueError):  # of a module that is None in sys.modules, or whose parent is missing
+        found = None
+    if found is None:
+        raise _missing(what, package, extra)
+
+
+def _missing(what: str, package: str, extra: str) -> MissingExtraError:
+    return MissingExtraError(f"{what} needs {package}: pip install 'rankgauge[{extra}]'")

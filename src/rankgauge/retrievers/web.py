@@ -26,7 +26,7 @@ __all__ = ["RETRIED", "Service", "check_url"]
 RETRIED: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
 """Statuses after which the same request may succeed."""
 _HEADERS: Final = {"accept": "application/json", "content-type": "application/json", "accept-encoding": "identity"}
-_NOT_IN_A_HOST: Final = frozenset(" {}<>\"\\^`|\x7f") | frozenset(map(chr, range(32)))
+_NOT_IN_A_HOST: Final = frozenset(' {}<>"\\^`|\x7f') | frozenset(map(chr, range(32)))
 _SHOWN: Final = 300  # bytes of an answer in an error
 
 
@@ -122,7 +122,9 @@ class Service:
         said = f"status {status} {responses.get(status, '')}".rstrip()
         if 300 <= status < 400:
             where = headers.get("Location")
-            return self._error(f"{said}, redirected to {where!r}; redirects are not followed: set url to where it leads")
+            return self._error(
+                f"{said}, redirected to {where!r}; redirects are not followed: set url to where it leads"
+            )
         advice = self._advice.get(status, "")
         text = " ".join(data[:_SHOWN].decode("utf-8", "replace").split())
         return self._error(

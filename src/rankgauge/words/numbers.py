@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["KINDS", "bounds", "milliseconds", "p_value", "percent", "plain", "score", "signed"]
+__all__ = ["KINDS", "bounds", "milliseconds", "p_value", "percent", "plain", "score", "seconds", "signed"]
 
 _SMALLEST_P = 0.0001
 
@@ -56,6 +56,11 @@ def milliseconds(seconds: float) -> str:
     return f"{seconds * 1000:.3g} ms"
 
 
+def seconds(value: float) -> str:
+    """1.5 s, in two digits."""
+    return f"{value:.2g} s"
+
+
 KINDS: dict[str, Callable[[Any], str]] = {
     "score": score,
     "score3": lambda value: score(value, 3),
@@ -68,5 +73,6 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "related_p": related_p,
     "bounds": bounds,
     "ms": milliseconds,
+    "seconds": seconds,
 }
 """What can stand behind a parameter in a text."""
