@@ -2,7 +2,7 @@
 
 from rankgauge.comparison.compare import compare, compare_scores
 from rankgauge.comparison.comparison import Comparison
-from rankgauge.comparison.rerank import rerank_notes, rerank_of
-from rankgauge.comparison.verdicts import row_note, summary_notes
+from rankgauge.comparison.rerank import rerank_of
+from rankgauge.comparison.verdicts import summary_notes
 
-__all__ = ["Comparison", "compare", "compare_scores", "rerank_notes", "rerank_of", "row_note", "summary_notes"]
+__all__ = ["Comparison", "compare", "compare_scores", "rerank_of", "summary_notes"]

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from rankgauge.comparison.groups import out_of_order
 from rankgauge.comparison.systems import ComparedSystems
-from rankgauge.comparison.verdicts import LOCATIONS
 from rankgauge.evaluation.notes import FEW_QUERIES, notes_of
 from rankgauge.evaluation.scores import Scores
 from rankgauge.record import Note, Standing, Tied, TiedRange, Unjudged, UnjudgedRange
+from rankgauge.record.comparison import LOCATIONS
 
 __all__ = ["notes_of_comparison", "uncertainty_notes"]
 

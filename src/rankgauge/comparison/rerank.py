@@ -9,7 +9,6 @@ lies between the ceiling and a perfect list was lost before the reranker saw any
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -19,40 +18,9 @@ from rankgauge.errors import DataError
 from rankgauge.measures import Law, Measure, parse_measure
 from rankgauge.measures.gain import gain_of
 from rankgauge.model.ranked import Floats, RankedGrades
-from rankgauge.record import Note, Rerank, RerankRow
+from rankgauge.record import Rerank, RerankRow
 
-__all__ = ["rerank_notes", "rerank_of"]
-
-_SAME = 1e-9  # scores closer than this are the same
-
-
-def rerank_notes(rerank: Rerank) -> list[Note]:
-    """What the candidates allowed, and what the order made of it."""
-    notes = [_note("recall", share=rerank.recall)]
-    for row in rerank.rows:
-        notes += _row_notes(row)
-    if rerank.not_candidates:
-        counts = {"n": rerank.not_candidates, "queries": rerank.not_candidate_queries}
-        values = {**counts, "before": rerank.before, "after": rerank.after}
-        notes.append(Note("comparison.rerank_not_candidates", values, "warning"))
-    return notes
-
-
-def _note(key: str, **values: Any) -> Note:
-    return Note(f"comparison.rerank_{key}", values)
-
-
-def _row_notes(row: RerankRow) -> list[Note]:
-    figures = {"measure": row.measure, "before": row.before, "after": row.after, "ceiling": row.ceiling}
-    if row.after < row.before - _SAME:
-        notes = [_note("lost", **figures)]
-    elif row.share is None:
-        notes = [_note("no_room", **figures)]
-    else:
-        notes = [_note("gained", **figures, share=row.share, room=row.ceiling - row.before)]
-    if row.perfect - row.ceiling > _SAME:
-        notes.append(_note("beyond", measure=row.measure, missing=row.perfect - row.ceiling))
-    return notes
+__all__ = ["rerank_of"]
 
 
 def rerank_of(comparison: Comparison) -> Rerank:

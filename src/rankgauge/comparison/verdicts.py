@@ -1,47 +1,12 @@
-"""Verdicts and advice: what the rows of a comparison mean, as notes."""
+"""Advice: what the rows of a comparison mean together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from rankgauge.record import ComparisonResult, Note, Record, Row, ScoredMeasure
-from rankgauge.stats.intervals import Interval
+from rankgauge.record import ComparisonResult, Note, Record, ScoredMeasure
 
-__all__ = ["LOCATIONS", "advice_of", "row_note", "summary_notes"]
-
-LOCATIONS = {"wilcoxon": Note("comparison.pseudo_median"), "sign": Note("comparison.median")}
-"""What the tests that are not about means are about."""
-
-
-def row_note(row: Row) -> Note:
-    """The verdict of one row."""
-    key: str = row.verdict
-    if row.p_value is None:
-        key = "no_test"
-    elif row.ties == row.queries:
-        key = "identical"
-    elif row.verdict == "inconclusive" and row.detectable is None:
-        key = "nothing_detectable"
-    values: dict[str, Any] = {
-        "measure": row.measure,
-        "a": row.a,
-        "b": row.b,
-        "difference": row.difference,
-        "interval": _ends(row.interval),
-        "p": row.p_corrected,
-        "detectable": row.detectable,
-        "n": row.queries,
-    }
-    test = next((name for name in LOCATIONS if row.interval is not None and row.interval.method.startswith(name)), "")
-    if test and row.verdict in ("better", "worse"):
-        key = "not_by_means"
-        values |= {"test": test, "what": LOCATIONS[test], "verdict": Note(f"comparison.verdict_{row.verdict}")}
-    return Note(f"comparison.{key}", values)
-
-
-def _ends(interval: Interval | None) -> list[float] | None:
-    return None if interval is None else [interval.low, interval.high]
+__all__ = ["advice_of", "summary_notes"]
 
 
 def summary_notes(record: Record) -> list[Note]:
