@@ -46,7 +46,7 @@ def test_the_decision_table() -> None:
     assert better.p_corrected < 0.05 <= same.p_corrected
     assert few.detectable is not None or "no difference" in few.sentence()
     assert same.p_equivalent < 0.05
-    loose = compare_scores(many(100, 0.05), margin=0.2, alpha=1e-6, samples=200).rows[0]
+    loose = compare_scores(many(100, 0.05), equivalence_margin=0.2, alpha=1e-6, samples=200).rows[0]
     assert loose.verdict != "better"  # 5 % higher alone is never called better
 
 
@@ -186,7 +186,7 @@ def test_rerank_splits_the_change() -> None:
     assert found.recall == 0.5
     assert found.id_mismatch == 0
     strange = rerank_of(compare(qrels, {"before": before, "after": run(["d9", "d1"], 10)}, "RR"))
-    assert (strange.id_mismatch, strange.strange_queries) == (10, 10)
+    assert (strange.not_candidates, strange.strange_queries) == (10, 10)
     assert any("not among the candidates" in text for text in strange.sentences())
     with pytest.raises(DataError, match="exactly two"):
         rerank_of(compare(qrels, {"a": before, "b": after, "c": before}, "RR"))
@@ -204,7 +204,7 @@ def test_rerank_splits_the_change() -> None:
         ({"test": "t", "correction": "max-t"}, "randomization"),
         ({"alpha": 0}, "alpha"),
         ({"alpha": float("nan")}, "alpha"),
-        ({"margin": -1}, "margin"),
+        ({"equivalence_margin": -1}, "margin"),
         ({"samples": 3}, "samples"),
         ({"seed": -1}, "seed"),
         ({"measures": "GMAP"}, "no mean"),

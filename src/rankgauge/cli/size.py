@@ -51,7 +51,7 @@ def power(
         if len(files) != 3:
             raise DataError("give judgments and two runs, or the spread of the differences with --sd 0.25")
         from rankgauge.cli.evaluate import named_runs
-        from rankgauge.comparison.comparison import compare
+        from rankgauge.comparison import compare
         from rankgauge.evaluation import DEFAULT_MEASURES
 
         choices |= options.read_choices(choices)
