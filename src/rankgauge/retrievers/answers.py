@@ -166,9 +166,9 @@ class RetrievalResult:
     def _error_notes(self) -> Iterator[Note]:
         errors = list(self.errors.items())
         for error, count in errors[:_KINDS]:
-            yield Note("live.query_error", {"error": shortened(error), "n": count})
+            yield Note("live.query_error", {"error": shortened(error), "n": count}, "warning")
         if (more := len(errors) - _KINDS) > 0:
-            yield Note("live.more_errors", {"n": more})
+            yield Note("live.more_errors", {"n": more}, "warning")
 
     def _list_notes(self) -> Iterator[Note]:
         for kind, count in self.faults.items():

@@ -84,7 +84,7 @@ def needs_corpus(name: str) -> bool:
 def parameters_of(name: str) -> dict[str, Parameter]:
     """The parameters of a retriever by name, from its signature."""
     factory = RETRIEVERS[name]
-    function = factory.__init__ if inspect.isclass(factory) else factory  # type: ignore[misc]
+    function = factory.__init__ if inspect.isclass(factory) else factory
     hints = get_type_hints(function, include_extras=True)
     signed = inspect.signature(factory).parameters.values()
     return {
