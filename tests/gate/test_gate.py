@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rankgauge.evaluation.old_record import check_record, record_of, tags_of
 
 from rankgauge import TestSet, evaluate
 from rankgauge.comparison.verify import verify

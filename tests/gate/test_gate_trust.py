@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rankgauge.evaluation.old_record import record_of
 
 from rankgauge import TestSet, evaluate
 from rankgauge.errors import DataError, FormatError
