@@ -16,11 +16,11 @@ from rankgauge.comparison.comparison_record import comparison_record
 from rankgauge.evaluation.evaluation import DEFAULT_MEASURES, Evaluation
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.evaluation.old_record import record_of
-from rankgauge.measures.explanations import LANGUAGES
 from rankgauge.model.testset import TestSet
 from rankgauge.reports.comparison import render as render_comparison
 from rankgauge.reports.evaluation import render
 from rankgauge.reports.html import render_html
+from rankgauge.words import LANGUAGES
 from tests.cli.command import run_command
 
 KEYS = ("short_lists", "whole_lists", "grades_below", "grades_unit", "grades_wide")

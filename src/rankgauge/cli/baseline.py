@@ -203,9 +203,9 @@ def show(name: str, history: str | None, as_json: bool, digits: int, language: s
         return
     import datetime
 
-    from rankgauge.measures.explanations import check_language
     from rankgauge.reports.evaluation import mean_table
     from rankgauge.reports.tables import Table, render_terminal, terminal_width
+    from rankgauge.words import check_language
 
     words, width = _WORDS[language], terminal_width()
     days = (datetime.datetime.now(datetime.UTC) - now.created).days

@@ -199,10 +199,10 @@ def show_results(
     """Print what the gates found, and write the files asked for."""
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
-    from rankgauge.measures.explanations import check_language
     from rankgauge.reports.gate import headline, render, warnings_of
     from rankgauge.reports.junit import render_junit
     from rankgauge.reports.tables import terminal_width
+    from rankgauge.words import check_language
 
     chosen = check_language(language)
     told = [result.to_dict() for result in results]

@@ -93,8 +93,8 @@ def list_(
 ) -> None:
     """List records, newest first, with their means."""
     from rankgauge.history.finding import measure_names
-    from rankgauge.measures.explanations import check_language
     from rankgauge.reports.listing import listed, listing_table
+    from rankgauge.words import check_language
 
     with opened_history(history) as opened:
         found = opened.records(
@@ -174,9 +174,9 @@ def diff(
 
 
 def _rendered(record: dict[str, Any], digits: int, language: str) -> str:
-    from rankgauge.measures.explanations import check_language
     from rankgauge.reports import comparison, evaluation
     from rankgauge.reports.tables import terminal_width
+    from rankgauge.words import check_language
 
     looks: dict[str, Any] = {"digits": digits, "language": check_language(language), "width": terminal_width()}
     render = comparison.render if record["kind"] == "comparison" else evaluation.render

@@ -74,9 +74,9 @@ def _trend_form(output: str | None) -> str:
 
 
 def _trend(points: list[Point], form: str, digits: int, language: str) -> bytes:
-    from rankgauge.measures.explanations import check_language
     from rankgauge.reports import trend as reports
     from rankgauge.reports.tables import terminal_width
+    from rankgauge.words import check_language
 
     chosen = check_language(language)
     if form == "json":

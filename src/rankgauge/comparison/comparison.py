@@ -14,9 +14,9 @@ from rankgauge.comparison.rows import Row, Scored, System, on_common_queries, ro
 from rankgauge.errors import DataError
 from rankgauge.evaluation.evaluation import DEFAULT_MEASURES, Evaluation, evaluate
 from rankgauge.measures import Measure, find_measure
-from rankgauge.measures.explanations import Language
 from rankgauge.model.ranked import Bools, Floats
 from rankgauge.stats.family import Settings
+from rankgauge.words import Language
 
 if TYPE_CHECKING:
     from rankgauge.comparison.changes import Agreement, Changes, Slice

@@ -11,7 +11,7 @@ from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import Row
 from rankgauge.comparison.verdicts import notes_of_comparison, uncertainty_notes
 from rankgauge.evaluation.old_record import record_of, scores_record
-from rankgauge.measures.explanations import LANGUAGES
+from rankgauge.words import LANGUAGES
 
 if TYPE_CHECKING:
     from rankgauge.comparison.rerank import Rerank

@@ -16,9 +16,9 @@ import numpy as np
 from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.errors import DataError
 from rankgauge.measures import Law, Measure, parse_measure
-from rankgauge.measures.explanations import LANGUAGES, Language
 from rankgauge.measures.gain import gain_of
 from rankgauge.model.ranked import Floats, RankedGrades
+from rankgauge.words import LANGUAGES, Language
 
 if TYPE_CHECKING:
     from rankgauge.comparison.comparison import Comparison

@@ -11,11 +11,11 @@ import numpy as np
 from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.errors import MeasureError
 from rankgauge.measures import Measure
-from rankgauge.measures.explanations import Language
 from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.stats.differences import SAME, Column
 from rankgauge.stats.family import Settings, Verdict, compare_columns
 from rankgauge.stats.intervals import Interval
+from rankgauge.words import Language
 
 __all__ = ["Row", "Scored", "System", "on_common_queries", "rows_of"]
 

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
-from rankgauge.measures.explanations import LANGUAGES, Language
 from rankgauge.stats.differences import Column
 from rankgauge.stats.intervals import share_interval
 from rankgauge.stats.levels import check_alpha, check_power, check_whole
 from rankgauge.stats.power import detectable_difference, power_of, queries_needed, significant_spread
+from rankgauge.words import LANGUAGES, Language
 
 if TYPE_CHECKING:
     from rankgauge.comparison.comparison import Comparison

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rankgauge.comparison.groups import out_of_order
 from rankgauge.evaluation.notes import Note, notes_of
-from rankgauge.measures.explanations import Language
+from rankgauge.words import Language
 
 if TYPE_CHECKING:
     from rankgauge.comparison.comparison import Comparison

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rankgauge.measures import Measure
-from rankgauge.measures.explanations import Language
+from rankgauge.words import Language
 
 if TYPE_CHECKING:
     from rankgauge.evaluation.evaluation import Evaluation

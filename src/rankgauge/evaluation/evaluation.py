@@ -15,7 +15,7 @@ from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
 from rankgauge.errors import ContractError, MeasureError, RankgaugeError
 from rankgauge.measures import Measure, parse_measure, parse_measures
-from rankgauge.measures.explanations import Language, sentence
+from rankgauge.measures.explanations import sentence
 from rankgauge.measures.presets import find_preset
 from rankgauge.model.contract import Contract
 from rankgauge.model.frames import is_frame
@@ -23,6 +23,7 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.scores import Coverage, ScoreTable
 from rankgauge.stats.intervals import Interval, mean_interval
+from rankgauge.words import Language
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from rankgauge.engine.orders import DRAWS, MOST_ORDERS, SEED
 from rankgauge.evaluation.caveats import caveats_of
-from rankgauge.measures.explanations import Language, texts
+from rankgauge.measures.explanations import texts
+from rankgauge.words import Language
 
 if TYPE_CHECKING:
     from rankgauge.evaluation.evaluation import Evaluation

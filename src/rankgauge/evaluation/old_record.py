@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.errors import FormatError
 from rankgauge.evaluation.notes import notes_of
-from rankgauge.measures.explanations import LANGUAGES, sentence, targets_for
+from rankgauge.measures.explanations import sentence, targets_for
 from rankgauge.model.ranked import Floats
 from rankgauge.model.testset import TestSet
 from rankgauge.stats.intervals import Interval, mean_interval
+from rankgauge.words import LANGUAGES
 
 if TYPE_CHECKING:
     from rankgauge.comparison.comparison import Comparison

@@ -29,7 +29,7 @@ from rankgauge.gate.parts import check_parts
 from rankgauge.gate.remarks import few_queries, left_out, untested
 from rankgauge.gate.rules import GateRules
 from rankgauge.gate.targets import measure_in, scenario_targets, target_measure
-from rankgauge.measures.explanations import LANGUAGES
+from rankgauge.words import LANGUAGES
 
 __all__ = ["FORMAT", "GateResult", "gate"]
 

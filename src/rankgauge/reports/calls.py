@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.calls_facts import (
     WORDS,
     calls_sentences,
@@ -21,6 +20,7 @@ from rankgauge.reports.calls_facts import (
     sweeps_of,
 )
 from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
+from rankgauge.words import Language
 
 __all__ = ["calls_files", "calls_parts", "calls_table"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.calls_facts import front_of, parameters_text, sweeps_of, varied
 from rankgauge.reports.chart_specs import Chart, Row, Spec, colors, interval_text, names_of, plain, rounded
 from rankgauge.reports.chart_theme import CATEGORIES, GREY, WORDS
+from rankgauge.words import Language
 
 __all__ = ["calls_charts", "sweep_charts"]
 

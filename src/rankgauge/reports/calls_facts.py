@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankgauge.measures.explanations import Language
 from rankgauge.retrievers.answers import shortened
 from rankgauge.retrievers.reasons import translated
+from rankgauge.words import Language
 
 __all__ = [
     "WORDS",

@@ -6,9 +6,9 @@ A page fills the same specification for other choices: what depends on measure a
 
 from __future__ import annotations
 
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.chart_specs import Spec
 from rankgauge.reports.chart_theme import CATEGORIES, GREY, VERDICTS, WORDS
+from rankgauge.words import Language
 
 __all__ = ["differences_spec", "distribution_spec", "scatter_spec"]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.chart_theme import CATEGORIES, GREY, VERDICTS, WORDS
+from rankgauge.words import Language
 
 __all__ = [
     "LINE",

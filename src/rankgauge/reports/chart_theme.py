@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from rankgauge.measures.explanations import Language
+from rankgauge.words import Language
 
 __all__ = ["CATEGORIES", "FONT", "GREY", "VERDICTS", "WORDS", "Mode", "theme"]
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
 from rankgauge.formats.sources import write_whole
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.calls_charts import calls_charts, sweep_charts
 from rankgauge.reports.chart_query_specs import differences_spec, distribution_spec, scatter_spec
 from rankgauge.reports.chart_specs import (
@@ -26,6 +25,7 @@ from rankgauge.reports.chart_specs import (
     rounded,
 )
 from rankgauge.reports.chart_theme import WORDS, theme
+from rankgauge.words import Language
 
 __all__ = [
     "Chart",

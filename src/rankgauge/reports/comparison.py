@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankgauge.comparison.verdicts import VERDICTS, shown_bounds, shown_p
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.calls import calls_parts
 from rankgauge.reports.evaluation import contract_remark, mean_table, target_remarks
 from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
+from rankgauge.words import Language
 
 __all__ = ["FORMATS", "render"]
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankgauge.measures import find_measure
-from rankgauge.measures.explanations import TARGETS, Language, texts
+from rankgauge.measures.explanations import TARGETS, texts
 from rankgauge.reports.calls import calls_parts
 from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
+from rankgauge.words import Language
 
 __all__ = ["FORMATS", "cautions", "contract_remark", "mean_table", "render", "target_remarks"]
 

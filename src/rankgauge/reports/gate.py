@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.tables import Table, render_markdown, render_terminal
 from rankgauge.reports.visible import visible
+from rankgauge.words import Language
 
 __all__ = ["headline", "render", "render_error", "warnings_of"]
 

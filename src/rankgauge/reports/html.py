@@ -9,11 +9,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import MissingExtraError
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.charts import converter
 from rankgauge.reports.html_data import data_of, script_json
 from rankgauge.reports.html_view import view_of
 from rankgauge.reports.html_words import PAGE
+from rankgauge.words import Language
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.calls import calls_table
 from rankgauge.reports.calls_charts import calls_charts, sweep_charts
 from rankgauge.reports.calls_facts import (
@@ -21,6 +20,7 @@ from rankgauge.reports.calls_facts import (
     sweeps_of,
 )
 from rankgauge.reports.html_words import PAGE
+from rankgauge.words import Language
 
 __all__ = ["calls_view", "sweep_view"]
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.calls_charts import calls_charts, sweep_charts
 from rankgauge.reports.chart_query_specs import differences_spec, distribution_spec, scatter_spec
 from rankgauge.reports.chart_specs import colors, forest_spec
@@ -23,6 +22,7 @@ from rankgauge.reports.charts import (
     slice_rows,
 )
 from rankgauge.reports.html_words import SCRIPT
+from rankgauge.words import Language
 
 __all__ = ["data_of", "script_json"]
 

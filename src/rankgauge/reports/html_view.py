@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankgauge.measures.explanations import TARGETS, Language, texts
+from rankgauge.measures.explanations import TARGETS, texts
 from rankgauge.reports.calls_facts import left_out, live_notes
 from rankgauge.reports.charts import comparison_charts, mean_charts
 from rankgauge.reports.html_calls import calls_view, sweep_view
 from rankgauge.reports.html_words import PAGE
+from rankgauge.words import Language
 
 __all__ = ["view_of"]
 

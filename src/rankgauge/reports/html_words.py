@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankgauge.measures.explanations import Language
+from rankgauge.words import Language
 
 __all__ = ["PAGE", "SCRIPT"]
 

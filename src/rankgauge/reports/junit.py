@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.gate import headline, warnings_of
+from rankgauge.words import Language
 
 __all__ = ["render_junit", "render_junit_error"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from rankgauge.history.rows import Point
 from rankgauge.history.times import shown
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.chart_theme import FONT
 from rankgauge.reports.tables import Table, render_csv
 from rankgauge.reports.visible import visible
+from rankgauge.words import Language
 
 __all__ = ["WORDS", "Series", "render_trend", "series_of", "trend_csv", "trend_data", "trend_html"]
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from rankgauge.history.rows import Point
 from rankgauge.history.times import shown
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.chart_specs import Chart, Row, Spec, colors, interval_text, plain, rounded
 from rankgauge.reports.chart_theme import GREY
 from rankgauge.reports.trend import WORDS, series_of
+from rankgauge.words import Language
 
 __all__ = ["trend_chart"]
 
