@@ -10,7 +10,7 @@ import click
 
 from rankgauge.cli import options
 from rankgauge.cli.gate import STATUS, history_option, read_record, rule_options, rules_of, show_results
-from rankgauge.reports.visible import visible
+from rankgauge.words.visible import visible
 
 if TYPE_CHECKING:
     from rankgauge.history.baselines import StoredBaseline

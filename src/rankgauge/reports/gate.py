@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankgauge.reports.tables import Table, render_markdown, render_terminal
-from rankgauge.reports.visible import visible
+from rankgauge.words.visible import visible
 from rankgauge.words import Language
 
 __all__ = ["headline", "render", "render_error", "warnings_of"]

@@ -8,7 +8,7 @@ from typing import Any
 from rankgauge.history.rows import Mean, Stored
 from rankgauge.history.times import shown
 from rankgauge.reports.tables import Table
-from rankgauge.reports.visible import visible
+from rankgauge.words.visible import visible
 from rankgauge.words import Language
 
 __all__ = ["listed", "listing_table"]

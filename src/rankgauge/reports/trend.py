@@ -11,7 +11,7 @@ from rankgauge.history.rows import Point
 from rankgauge.history.times import shown
 from rankgauge.reports.chart_theme import FONT
 from rankgauge.reports.tables import Table, render_csv
-from rankgauge.reports.visible import visible
+from rankgauge.words.visible import visible
 from rankgauge.words import Language
 
 __all__ = ["WORDS", "Series", "render_trend", "series_of", "trend_csv", "trend_data", "trend_html"]
