@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator
 from functools import partial
 
-from rankgauge.comparison.rerank import rerank_notes
-from rankgauge.comparison.verdicts import row_note, summary_notes
+from rankgauge.comparison.verdicts import summary_notes
 from rankgauge.record import Agreement, Change, ComparisonResult, Record, Rerank, Row, Standing, UnjudgedRange
 from rankgauge.reports.charts import comparison_charts
 from rankgauge.reports.document import (
@@ -40,7 +39,7 @@ _LONGEST = 40
 
 
 def _verdict(row: Row) -> Marked:
-    return Marked((word(row.verdict),), row.verdict)
+    return Marked((Note(f"comparison.verdict_{row.verdict}"),), row.verdict)
 
 
 def summary_part(record: Record) -> Iterator[Block]:
@@ -60,7 +59,7 @@ def verdict_cards(compared: ComparisonResult) -> Iterator[Block]:
                 row.measure,
                 row.difference,
                 "signed",
-                row_note(row),
+                row.note,
                 ends_of(row.interval),
                 _verdict(row),
                 Pair(row.a, row.b),
@@ -118,9 +117,9 @@ def comparison_part(record: Record, compared: ComparisonResult) -> Iterator[Bloc
     yield Table("rows", columns, rows)
     settings = compared.settings
     tested = {"test": settings.test, "correction": settings.correction, "alpha": settings.alpha}
-    known = {**tested, "margin": settings.margin, "family": compared.family}
-    yield Paragraph(word("settings" if settings.margin else "settings_plain", **known), "hint", "audit")
-    caption = word("forest" if settings.margin else "forest_plain")
+    known = {**tested, "margin": settings.equivalence_margin, "family": compared.family}
+    yield Paragraph(word("settings" if settings.equivalence_margin else "settings_plain", **known), "hint", "audit")
+    caption = word("forest" if settings.equivalence_margin else "forest_plain")
     yield Charts("comparison", caption, partial(comparison_charts, record))
     if compared.groups:
         yield Heading(word("groups"), "groups")
@@ -264,7 +263,7 @@ def _rerank(found: Rerank) -> Iterator[Block]:
     columns = [Column(word("measure")), *(Column(word(name), "score") for name in names), Column(word("won"), "share")]
     rows = [(row.measure, row.before, row.after, row.ceiling, row.perfect, row.share) for row in found.rows]
     yield Table("rerank", columns, rows, detail="audit")
-    yield Notes(listed_remarks(rerank_notes(found)), word("rerank_title"))
+    yield Notes(listed_remarks(found.notes), word("rerank_title"))
 
 
 def comparison_data(compared: ComparisonResult) -> Table:

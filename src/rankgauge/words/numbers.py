@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rankgauge.words.visible import shortened
+
 __all__ = [
     "KINDS",
     "bounds",
@@ -120,5 +122,6 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "ms": milliseconds,
     "figure_ms": lambda seconds: f"{figure(1000 * seconds)} ms",
     "quoted": repr,
+    "short": shortened,
 }
 """What can stand behind a parameter in a text."""
