@@ -13,7 +13,7 @@ import pytest
 
 from rankgauge import compare, evaluate, evaluate_retriever
 from rankgauge.comparison.comparison_record import comparison_record
-from rankgauge.evaluation.evaluation import DEFAULT_MEASURES, Evaluation
+from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.measures.explanations import LANGUAGES
 from rankgauge.model.testset import TestSet

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rankgauge import evaluate
 from rankgauge.engine.lists import top_lists
 from rankgauge.errors import ContractError, DataError
-from rankgauge.evaluation.evaluation import read_run
+from rankgauge.evaluation import read_run
 from rankgauge.formats import load_qrels
 from rankgauge.measures import Definition, Measure, all_definitions, parse_measure, parse_measures
 from rankgauge.model.contract import Contract

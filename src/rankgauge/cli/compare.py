@@ -120,7 +120,7 @@ def compare(
     """
     from rankgauge.comparison.comparison import compare as compare_runs
     from rankgauge.errors import DataError
-    from rankgauge.evaluation.evaluation import DEFAULT_MEASURES, make_plan
+    from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
     from rankgauge.formats import load_judgments, open_run
 
     form = options.chosen_form(form, as_json, output, _FORMATS)

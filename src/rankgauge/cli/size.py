@@ -52,7 +52,7 @@ def power(
             raise DataError("give judgments and two runs, or the spread of the differences with --sd 0.25")
         from rankgauge.cli.evaluate import named_runs
         from rankgauge.comparison.comparison import compare
-        from rankgauge.evaluation.evaluation import DEFAULT_MEASURES
+        from rankgauge.evaluation import DEFAULT_MEASURES
 
         choices |= options.read_choices(choices)
         found = compare(files[0], named_runs(files[1:]), measures or DEFAULT_MEASURES, test="t", **choices)
