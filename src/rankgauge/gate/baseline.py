@@ -116,9 +116,7 @@ def export_baseline(baseline: Baseline, *, set_at: str | None = None) -> dict[st
     left_out: dict[str, Any] = {"texts": {}, "lists": {}, "comparison": None, "sweeps": [], "invalid": {}}
     record = replace(baseline.record, kind="evaluation", systems=[system], **left_out).to_dict()
     targets = list(baseline.targets)
-    made = _Exported(
-        record, baseline.name, baseline.version, set_at, baseline.note, baseline.max_loss, targets
-    )
+    made = _Exported(record, baseline.name, baseline.version, set_at, baseline.note, baseline.max_loss, targets)
     return {"format": FORMAT, "version": VERSION, **vars(made)}
 
 
@@ -134,9 +132,7 @@ def _imported(value: Mapping[str, Any], where: str) -> Baseline:
             parse_target(target)
     except (RankgaugeError, msgspec.ValidationError) as error:
         raise FormatError(where, [str(error)]) from None
-    made = baseline_of(
-        Record.from_dict(found.record, where), where, max_loss=max_loss, targets=tuple(found.targets)
-    )
+    made = baseline_of(Record.from_dict(found.record, where), where, max_loss=max_loss, targets=tuple(found.targets))
     return replace(made, name=found.name or where, version=found.number, note=found.note)
 
 

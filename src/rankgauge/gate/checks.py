@@ -131,9 +131,7 @@ def _own_mean(sides: Sides, measure: str, queries: Collection[str] | None) -> Me
     return Mean(aggregate("mean", scores), mean_interval(scores), len(scores))
 
 
-def _relative_mean(
-    sides: Sides, target: Target, measure: str, queries: Collection[str] | None
-) -> tuple[Mean, float]:
+def _relative_mean(sides: Sides, target: Target, measure: str, queries: Collection[str] | None) -> tuple[Mean, float]:
     """The mean over the common queries, with the interval of its distance to the goal, and the baseline's mean."""
     if sides.about(measure).aggregate != "mean":
         raise DataError(f"{measure} is no mean over queries, so the target {target.text!r} cannot be relative")
