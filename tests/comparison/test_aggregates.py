@@ -16,6 +16,7 @@ from rankgauge import compare, compare_scores, evaluate, sweep
 from rankgauge.comparison.stored_scores import compare_records, compare_stored
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError, FormatError, MeasureError
+from rankgauge.evaluation.old_record import check_record, record_of
 from rankgauge.gate.parts import contradictions
 from rankgauge.live.sweep import _best
 from rankgauge.measures import all_definitions, parse_measure
@@ -23,7 +24,6 @@ from rankgauge.measures.measure import AGGREGATES
 from rankgauge.model.testset import Query, TestSet
 from rankgauge.monitoring.streams import mean_of, unit_of
 from rankgauge.monitoring.watching import Limit, SystemWatch, Watching, figures_of
-from rankgauge.evaluation.old_record import check_record, record_of
 from tests.cli.command import run_command
 
 NOT_MEANS = [str(about()) for about in all_definitions() if about.aggregate != "mean" and not about.at_required]

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from rankgauge import Qrels, Run, compare, evaluate
 from rankgauge.comparison.comparison import compare_scores
 from rankgauge.engine.averaging import aggregate, byte_order
+from rankgauge.evaluation.old_record import record_of, scores_record
 from rankgauge.evaluation.reconcile import reconcile
 from rankgauge.evaluation.trec_eval import TrecEval, trec_lines
 from rankgauge.formats import load_qrels, open_run
 from rankgauge.gate.checks import Sides
 from rankgauge.gate.parts import contradictions
 from rankgauge.model.text_rows import PADDING, TextRows
-from rankgauge.evaluation.old_record import record_of, scores_record
 from tests.oracles.cases import fast
 
 MEASURE = "AP"

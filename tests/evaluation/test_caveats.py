@@ -15,9 +15,9 @@ from rankgauge import compare, evaluate, evaluate_retriever
 from rankgauge.comparison.comparison_record import comparison_record
 from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation
 from rankgauge.evaluation.notes import notes_of
+from rankgauge.evaluation.old_record import record_of
 from rankgauge.measures.explanations import LANGUAGES
 from rankgauge.model.testset import TestSet
-from rankgauge.evaluation.old_record import record_of
 from rankgauge.reports.comparison import render as render_comparison
 from rankgauge.reports.evaluation import render
 from rankgauge.reports.html import render_html

@@ -15,7 +15,8 @@ import pytest
 import sqlalchemy as sa
 
 from rankgauge.errors import DataError, FormatError
-from rankgauge.history.addresses import looks_like_address, masked
+from rankgauge.formats.secrets import masked_address
+from rankgauge.history.addresses import looks_like_address
 from rankgauge.history.baselines import gate_baseline, set_baseline
 from rankgauge.history.store import History
 from tests.history.records import make_record
@@ -144,9 +145,9 @@ def test_a_label_is_added_once(history: History) -> None:
 )
 def test_what_looks_like_an_address(text: str, address: bool) -> None:
     assert looks_like_address(text) is address
-    assert "pw" not in masked(text)
+    assert "pw" not in masked_address(text)
     if "@" not in text:
-        assert masked(text) == text
+        assert masked_address(text) == text
 
 
 def test_a_file_that_looks_like_an_address_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,58 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from rankgauge.history.store import History
-from rankgauge.monitoring.masking import masked, one_line
+from rankgauge.monitoring.masking import one_line
 from tests.monitoring.workspace import Watch, Workspace, rows
 
 SECRET = "s3cr3t-V4lue"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"password={SECRET}",
-        f"password = '{SECRET} with blanks'",
-        f"DB_PASSWORD={SECRET}; host=db",
-        f"https://api.example/search?q=a&api_key={SECRET}&k=3",
-        f"api-key: {SECRET}",
-        f'{{"apiKey": "{SECRET}", "q": 1}}',
-        f"token={SECRET}",
-        f"access_token={SECRET}&x=1",
-        f'{{"token": "{SECRET}"}}',
-        f"Authorization: Bearer {SECRET}",
-        f"authorization: {SECRET}",
-        f"{{'Authorization': 'Basic {SECRET}'}}",
-        f"sent Bearer {SECRET}",
-        f"postgresql://me:{SECRET}@db/x",
-        f"http://me:a@{SECRET}@host/x",
-        f"cannot reach me:{SECRET}@db.example",
-        f"client_secret={SECRET}",
-    ],
-)
-def test_what_looks_like_a_secret(text: str) -> None:
-    shown = masked(text)
-    assert SECRET not in shown
-    assert "***" in shown
-    assert masked(shown) == shown
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "KeyError: 'id' (search.py:12)",
-        "Unexpected token: } in JSON at position 3",
-        "http://127.0.0.1:9200/index: connection refused",
-        "the password is wrong",
-        "5 of 10 queries reached nobody: no answer within 30 s",
-        "mail to ops@example.com at 12:30",
-        "令牌无效：请检查",
-    ],
-)
-def test_other_texts_stay(text: str) -> None:
-    assert masked(text) == text
 
 
 def test_one_line() -> None:

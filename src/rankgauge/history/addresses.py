@@ -1,10 +1,10 @@
-"""Addresses of databases as people type them: told from paths, and never shown with what may be a password."""
+"""Addresses of databases as people type them, told from paths."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["REMEDY", "looks_like_address", "masked"]
+__all__ = ["REMEDY", "looks_like_address"]
 
 REMEDY = "give a file, sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE"
 # What no path has: a database's name and then slashes or a colon, or a colon and an @ within one part.
@@ -12,15 +12,8 @@ _ADDRESS = re.compile(
     r"^\s*(?:\w+[+\w]*:/{2}|(?:postgres\w*|psql|sqlite|mysql|mariadb|mssql|oracle)(?:\+\w*)?(?::|\s*//))|:[^/\\]*@",
     re.IGNORECASE,
 )
-_SECRET = re.compile(r"(:/*|//).*@", re.DOTALL)
-_OPTION = re.compile(r"(password=)[^&\s]*", re.IGNORECASE)
 
 
 def looks_like_address(text: str) -> bool:
     """Whether a text is meant as the address of a database, be it well formed or not."""
     return _ADDRESS.search(text) is not None
-
-
-def masked(text: str) -> str:
-    """A text without what may be a password: all from the first colon to the last @, and options of that name."""
-    return _OPTION.sub(r"\1***", _SECRET.sub(r"\1***@", text))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
-from rankgauge.history.addresses import masked
+from rankgauge.formats.secrets import masked_address
 from rankgauge.history.faults import NoHistoryError, unwritable
 from rankgauge.history.location import VARIABLE, Location
 from rankgauge.history.reading import read_only, sealed
@@ -48,7 +48,7 @@ def _look_at_file(location: Location, *, create: bool) -> None:
 
 
 def _folder_of(path: Path, location: Location) -> None:
-    folder, shown = path.parent, masked(str(path.parent))
+    folder, shown = path.parent, masked_address(str(path.parent))
     if location.default:
         try:
             folder.mkdir(exist_ok=True)

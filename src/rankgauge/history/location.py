@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankgauge.errors import DataError
-from rankgauge.history.addresses import REMEDY, looks_like_address, masked
+from rankgauge.formats.secrets import masked_address, scrub
+from rankgauge.history.addresses import REMEDY, looks_like_address
 from rankgauge.history.sql import sa
 
 __all__ = ["DEFAULT", "VARIABLE", "Location", "resolve"]
@@ -39,7 +40,7 @@ class Location:
 
     def __str__(self) -> str:
         if self.path is not None:
-            return masked(str(self.path))
+            return masked_address(str(self.path))
         if self.memory:
             return "the history in memory"
         # A password may stand among the options too.
@@ -50,13 +51,8 @@ class Location:
 
     def scrubbed(self, text: str) -> str:
         """A driver's message without the password, should it hold it."""
-        from urllib.parse import quote, quote_plus
-
-        for secret in (self.url.password, *(self.url.query.get(name) for name in _SECRET)):
-            if secret:
-                for spelled in {str(secret), quote(str(secret), safe=""), quote_plus(str(secret))}:
-                    text = text.replace(spelled, "***")
-        return text
+        known = (self.url.password, *(self.url.query.get(name) for name in _SECRET))
+        return scrub(text, [str(secret) for secret in known if secret])
 
 
 def resolve(text: str | os.PathLike[str] | None = None) -> Location:
@@ -67,16 +63,16 @@ def resolve(text: str | os.PathLike[str] | None = None) -> Location:
     try:
         given.encode()
     except UnicodeEncodeError:
-        raise DataError(f"{masked(given)!r} holds bytes that are no text in UTF-8; name another file") from None
+        raise DataError(f"{masked_address(given)!r} holds bytes that are no text in UTF-8; name another file") from None
     scheme = _SCHEME.match(given)
     if scheme is None:
         if looks_like_address(given) and not Path(given).exists():
-            raise DataError(f"{masked(given)}: this looks like an address of a database, but is none; {REMEDY}")
+            raise DataError(f"{masked_address(given)}: this looks like an address of a database, but is none; {REMEDY}")
         return _file(Path(given))
     try:
         url = sa.make_url(given)
     except (sa.exc.ArgumentError, ValueError):  # its message may repeat the address
-        raise DataError(f"{masked(given)} is no address of a database; {REMEDY}") from None
+        raise DataError(f"{masked_address(given)} is no address of a database; {REMEDY}") from None
     backend = url.get_backend_name()
     if backend == "sqlite":
         if url.database in (None, "", ":memory:"):
@@ -84,9 +80,9 @@ def resolve(text: str | os.PathLike[str] | None = None) -> Location:
         return Location(url, Path(str(url.database)))
     if backend in ("postgresql", "postgres"):
         if not url.database:
-            raise DataError(f"{masked(given)} names no database; {REMEDY}")
+            raise DataError(f"{masked_address(given)} names no database; {REMEDY}")
         return Location(url.set(drivername="postgresql+psycopg"), None)
-    raise DataError(f"{masked(given)}: a history cannot be kept in {backend!r}; {REMEDY}")
+    raise DataError(f"{masked_address(given)}: a history cannot be kept in {backend!r}; {REMEDY}")
 
 
 def _file(path: Path, *, default: bool = False) -> Location:

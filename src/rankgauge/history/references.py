@@ -6,8 +6,9 @@ import os
 import re
 
 from rankgauge.errors import DataError
+from rankgauge.formats.secrets import masked_address
 from rankgauge.gate.baseline import Baseline, is_file_name, load_baseline
-from rankgauge.history.addresses import looks_like_address, masked
+from rankgauge.history.addresses import looks_like_address
 
 __all__ = ["UnknownBaselineError", "check_name", "find_baseline"]
 
@@ -51,11 +52,11 @@ def _in_file(path: str) -> Baseline:
     if path != "-" and not os.path.exists(path):
         if looks_like_address(path):
             raise DataError(
-                f"{masked(path)}: this looks like an address of a database; give it with --history, and the name of "
+                f"{masked_address(path)}: this looks like an address of a database; give it with --history, and the name of "
                 "the baseline with --baseline"
             )
         raise UnknownBaselineError(
-            f"{masked(path)}: there is no such file; write it with rankgauge baseline export NAME -o FILE, or give the "
+            f"{masked_address(path)}: there is no such file; write it with rankgauge baseline export NAME -o FILE, or give the "
             "name of a baseline in the history"
         )
     return load_baseline(path)

@@ -1,4 +1,9 @@
-"""Texts without secrets: the addresses of alert channels hold passwords and tokens, and other programs repeat them."""
+"""Texts without secrets, by how much is known of the secret.
+
+`scrub` masks secrets that are known, such as the parts of an alert channel's address, however a program spells them.
+`masked` masks what is written like a secret, in texts from elsewhere such as a retriever's exception. `masked_address`
+is for a text that is an address itself, well formed or not.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +14,47 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from urllib.parse import unquote, unquote_plus
 
-__all__ = ["MASK", "scrub"]
+__all__ = ["MASK", "masked", "masked_address", "scrub"]
 
 MASK = "***"
 _LEAST = 4
 """Shorter parts of an address are no secrets, and masking them would leave nothing readable."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _BETWEEN = re.compile(r"[/:@?&=#,;\s\\]+")
+_VALUE = r"""("[^"]*"|'[^']*'|[^\s"'&,;)}\]]+)"""
+_KEY = r"(?:[\w-]*(?:password|passwd|passphrase|pwd|secret|api[_-]?key|access[_-]?key|private[_-]?key))"
+_SECRETS = [
+    # Authorization: Bearer abc, whatever the scheme's name
+    re.compile(
+        r"""((?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|digest|token|apikey|negotiate)\s+)?)"""
+        r"""([^\s"',;)}\]]+)""",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(\b(?:bearer|basic)\s+)([A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE),
+    # password=abc, "api_key": "abc"
+    re.compile(rf"""({_KEY}["']?\s*[:=]\s*){_VALUE}""", re.IGNORECASE),
+    # A token is masked behind = or in quotes: "unexpected token: }" is no secret
+    re.compile(rf"([\w-]*token\s*=\s*){_VALUE}", re.IGNORECASE),
+    re.compile(rf"""(["'][\w-]*token["']\s*:\s*){_VALUE}""", re.IGNORECASE),
+    # user:password@host, with and without a scheme
+    re.compile(r"(://[^\s/:@]*:)([^\s/]+)(?=@)"),
+    re.compile(r"(?<![\w/:])([\w.+-]+:)([^\s/:@]+)(?=@[\w\[])"),
+]
+_CREDENTIALS = re.compile(r"(:/*|//).*@", re.DOTALL)
+_PASSWORD_OPTION = re.compile(r"(password=)[^&\s]*", re.IGNORECASE)
+
+
+def masked(text: str) -> str:
+    """The text with `***` for all that looks like a secret: `password=***`, `Authorization: Bearer ***`, `user:***@`.
+    What is masked already stays so."""
+    for pattern in _SECRETS:
+        text = pattern.sub(rf"\1{MASK}", text)
+    return text
+
+
+def masked_address(text: str) -> str:
+    """An address without what may be a password: all from the first colon to the last @, and options of that name."""
+    return _PASSWORD_OPTION.sub(rf"\1{MASK}", _CREDENTIALS.sub(rf"\1{MASK}@", text))
 
 
 def scrub(text: str, secrets: Iterable[str]) -> str:
