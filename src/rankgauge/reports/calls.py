@@ -124,7 +124,7 @@ def sweeps_part(record: Record) -> Iterator[Block]:
         yield Heading(word("sweep"), "sweep")
     for number, sweep in enumerate(sweeps):
         failed = list(sweep.failed.items())
-        remarks = [*listed_remarks(sweep_notes(sweep))]
+        remarks = listed_remarks(sweep_notes(sweep))
         remarks += [_warning(word("left_out", name=label, reason=reason)) for label, reason in failed[:_FAILED]]
         remarks += [_warning(word("left_out_more", n=len(failed) - _FAILED))] if len(failed) > _FAILED else []
         yield _sweep_table(sweep, remarks, number)

@@ -6,8 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rankgauge.reports.document import Card, Cell, Drawn, Estimate, Facts, Kind, Letters, Marked, Pair, Reading
-from rankgauge.reports.document import Remark, Text
+from rankgauge.reports.document import (
+    Card,
+    Cell,
+    Drawn,
+    Estimate,
+    Facts,
+    Kind,
+    Letters,
+    Marked,
+    Pair,
+    Reading,
+    Remark,
+    Text,
+)
 from rankgauge.words import Language, Note, listed, numbers, say, tell
 
 __all__ = ["Look", "card_line", "facts_line", "remark_line", "told", "written"]

@@ -6,11 +6,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankgauge.reports.chart_theme import CATEGORIES, GREY, VERDICTS, words_of
-from rankgauge.stats.intervals import Interval
 from rankgauge.words import Language, say
+
+if TYPE_CHECKING:
+    from rankgauge.stats.intervals import Interval
 
 __all__ = [
     "LINE",

@@ -7,7 +7,7 @@ the audit, a page shows everything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -318,5 +318,5 @@ def _shown(blocks: Sequence[Block], most: int) -> Iterator[Block]:
             yield block
 
 
-def listed_remarks(notes: Sequence[Note]) -> tuple[Remark, ...]:
-    return tuple(Remark(note) for note in notes)
+def listed_remarks(notes: Iterable[Note]) -> list[Remark]:
+    return [Remark(note) for note in notes]

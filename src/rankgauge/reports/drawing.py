@@ -15,7 +15,7 @@ from rankgauge.reports.chart_theme import theme
 from rankgauge.reports.charts import charts_of
 from rankgauge.words import Language
 
-__all__ = ["converter", "draws_chinese", "drawn", "save_charts", "sized"]
+__all__ = ["converter", "drawn", "draws_chinese", "save_charts", "sized"]
 
 
 @cache

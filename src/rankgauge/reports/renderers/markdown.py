@@ -15,9 +15,7 @@ __all__ = ["render"]
 _MARKS = {"pass": "✅", "fail": "❌", "warn": "⚠️", "open": "❔"}
 
 
-def render(
-    report: Report, *, language: Language = "en", digits: int = 4, detail: Detail = "evidence", **_: Any
-) -> str:
+def render(report: Report, *, language: Language = "en", digits: int = 4, detail: Detail = "evidence", **_: Any) -> str:
     """The report as Markdown."""
     look = Look(language, digits)
 
