@@ -149,7 +149,7 @@ def test_what_a_record_does_not_say_of_a_measure_is_not_assumed(key: str) -> Non
 
 
 def test_records_that_contradict_each_other() -> None:
-    for key, other in (("aggregate", "sum"), ("lower_is_better", True)):
+    for key, other in (("aggregate", "median"), ("lower_is_better", True)):
         records = [foreign(LOW, "s", **FULL), foreign(HIGH, "t", **FULL | {key: other})]
         with pytest.raises(DataError, match=f"usefulness.*: {key} "):
             compare_records(records, ["a", "b"])

@@ -14,11 +14,11 @@ import pytest
 from rankgauge import compare, evaluate, evaluate_retriever
 from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation
 from rankgauge.evaluation.notes import notes_of
-from rankgauge.words import LANGUAGES, tell
 from rankgauge.model.testset import TestSet
 from rankgauge.reports.comparison import render as render_comparison
 from rankgauge.reports.evaluation import render
 from rankgauge.reports.html import render_html
+from rankgauge.words import LANGUAGES, tell
 from tests.cli.command import run_command
 
 KEYS = ("short_lists", "whole_lists", "grades_below", "grades_unit", "grades_wide")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from rankgauge.evaluation.old_identity import canonical, identity_of, uid_of
 
 from rankgauge.errors import DataError, FormatError
 from rankgauge.evaluation.old_identity import canonical, identity_of, uid_of
