@@ -226,6 +226,7 @@ class Record:
         found = datetime.datetime.fromisoformat(self.created)
         return found.replace(tzinfo=datetime.UTC) if found.tzinfo is None else found.astimezone(datetime.UTC)
 
+
 def _contradictions(record: Record) -> Iterator[str]:
     """What the types cannot see: a time that is none, lists of other lengths, a mean that is not its scores'."""
     try:

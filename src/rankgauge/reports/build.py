@@ -24,6 +24,7 @@ from rankgauge.reports.evaluation import (
     provenance_part,
     readings,
     score_data,
+    targets_part,
 )
 from rankgauge.reports.gate import gate_report
 
@@ -53,8 +54,9 @@ def record_report(record: Record, *, per_query: bool = False) -> Report:
     blocks += [*calls_part(record), *sweeps_part(record)]
     static: list[Block] = [per_query_table(record)] if per_query else []
     blocks.append(Explorer([*static, *(changed_part(record, compared) if compared else ())]))
-    if compared is not None:
-        blocks += [*ending_part(record, compared), *(verdict_cards(compared) if compared.rows else ())]
+    blocks += ending_part(record, compared) if compared is not None else ()
+    blocks += targets_part(record)
+    blocks += verdict_cards(compared) if compared is not None and compared.rows else ()
     blocks += [*readings(record), *provenance_part(record)]
     names = [system.name for system in record.systems]
     about = word("comparison_of" if compared is not None else "evaluation_of", names=_named(names))

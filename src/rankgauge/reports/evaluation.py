@@ -43,6 +43,7 @@ __all__ = [
     "readings",
     "remarks_of",
     "score_data",
+    "targets_part",
 ]
 
 
@@ -72,7 +73,7 @@ def mean_table(record: Record, systems: list[SystemResult] | None = None) -> Tab
 
 
 def means_part(record: Record) -> Iterator[Block]:
-    """Means, how to read them, and which scenarios' reference values they reach."""
+    """Means, and how to read them."""
     levels = [mean.interval.level for system in record.systems for mean in system.means.values() if mean.interval]
     compared = record.comparison is not None
     yield Heading(word("means"), "means")
@@ -82,9 +83,14 @@ def means_part(record: Record) -> Iterator[Block]:
     if not compared and len(record.systems) > 1:
         yield Paragraph(word("no_verdict"), "hint", "audit")
     yield Charts("means", word("means_chart"), partial(mean_charts, record))
-    goals = {about.name: _targets(about.name) for about in record.measures}
-    if any(goals.values()):
-        yield _target_table(record, {name: goal for name, goal in goals.items() if goal})
+
+
+def targets_part(record: Record) -> Iterator[Block]:
+    """Which scenarios' reference values the means reach."""
+    goals = {about.name: goal for about in record.measures if (goal := _targets(about.name))}
+    if goals:
+        yield Heading(word("targets_title"), "targets")
+        yield _target_table(record, goals)
 
 
 def _targets(name: str) -> dict[str, float]:
