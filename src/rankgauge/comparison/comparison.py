@@ -148,7 +148,8 @@ class Comparison(ComparedSystems):
         return {evaluation.name: self.open_run(evaluation.name) for evaluation in self.evaluations}
 
     @cached_property
-    def _notes(self) -> list[Note]:
+    def notes(self) -> list[Note]:
+        """What a careful reader must know beside the rows."""
         return notes_of_comparison(self, self.groups, self.evaluations, self.remarks)
 
     def result(
@@ -165,7 +166,7 @@ class Comparison(ComparedSystems):
             changes=self.changes(),
             slices=self.slices if slices else [],
             agreement=self.agreement,
-            notes=self._notes + (uncertainty_notes(self.unjudged, self.tied) if doubted else []),
+            notes=self.notes + (uncertainty_notes(self.unjudged, self.tied) if doubted else []),
             unjudged=self.unjudged if doubted else None,
             tied=self.tied if doubted else None,
             rerank=rerank,
@@ -211,7 +212,7 @@ class Comparison(ComparedSystems):
     @property
     def warnings(self) -> list[str]:
         """What a careful reader must be warned of, in English."""
-        return [tell(note, "en") for note in self._notes if note.level == "warning"]
+        return [tell(note, "en") for note in self.notes if note.level == "warning"]
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each measure and pair."""

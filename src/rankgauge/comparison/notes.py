@@ -34,7 +34,7 @@ def notes_of_comparison(
     ]
 
 
-def _note(level: Literal["info", "warning"], key: str, **values: Any) -> Note:
+def _note(level: Literal["info", "warning"], key: str, /, **values: Any) -> Note:
     return Note(f"comparison.{key}", values, level)
 
 

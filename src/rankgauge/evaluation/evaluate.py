@@ -25,7 +25,7 @@ from rankgauge.model.run import Run
 from rankgauge.model.scores import ScoreTable
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Record
-from rankgauge.words import Language, tell
+from rankgauge.words import Language, Note, tell
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,10 +57,15 @@ class Evaluation(Scores):
 
         return PerQuery(self)
 
+    @cached_property
+    def notes(self) -> list[Note]:
+        """What a careful reader must know beside the scores."""
+        return notes_of(self)
+
     @property
     def warnings(self) -> list[str]:
         """What a careful reader must be warned of, in English."""
-        return [tell(note, "en") for note in notes_of(self) if note.level == "warning"]
+        return [tell(note, "en") for note in self.notes if note.level == "warning"]
 
     def sentences(self, language: Language = "en") -> dict[str, str]:
         """One plain sentence about each result."""

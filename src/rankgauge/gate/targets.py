@@ -16,7 +16,7 @@ from rankgauge.formats.durations import parse_duration
 from rankgauge.measures.explanations import TARGETS, targets_for
 from rankgauge.measures.notation import parse_measure
 from rankgauge.record import Record
-from rankgauge.record.codec import LARGEST
+from rankgauge.record.record import LARGEST
 from rankgauge.words import LANGUAGES, say
 
 __all__ = [
