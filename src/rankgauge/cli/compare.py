@@ -224,9 +224,9 @@ def _show(
     from rankgauge.comparison.comparison_record import comparison_record
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import Source, write_whole
-    from rankgauge.measures.explanations import check_language
     from rankgauge.reports.comparison import render
     from rankgauge.reports.tables import terminal_width
+    from rankgauge.words import check_language
 
     keep = keep or form in ("json", "html")
     inputs = {

@@ -61,9 +61,9 @@ def demo(report: str, language: str) -> None:
     from importlib.resources import as_file, files
 
     from rankgauge.demo.showcase import chinese_showcase, stdlib_showcase
-    from rankgauge.measures.explanations import check_language
     from rankgauge.reports.comparison import render
     from rankgauge.reports.tables import terminal_width
+    from rankgauge.words import check_language
 
     words, chosen = _WORDS[language], check_language(language)
 

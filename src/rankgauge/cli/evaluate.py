@@ -116,9 +116,9 @@ def show(record: dict[str, Any], form: str, *, per_query: bool, digits: int, lan
     """Print a record, or write it whole."""
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
-    from rankgauge.measures.explanations import check_language
     from rankgauge.reports.evaluation import cautions, render
     from rankgauge.reports.tables import terminal_width
+    from rankgauge.words import check_language
 
     if form == "json":
         data = dumps(record)

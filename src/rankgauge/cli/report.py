@@ -50,7 +50,7 @@ def report(
     from rankgauge.formats import Source
     from rankgauge.formats.json_values import read_json
     from rankgauge.formats.sources import write_whole
-    from rankgauge.measures.explanations import check_language
+    from rankgauge.words import check_language
 
     form = options.chosen_form(form, False, output, _FORMATS)
     if open_page and (form != "html" or output in (None, "-")):
