@@ -10,6 +10,7 @@ from rankgauge.cli import options
 from rankgauge.cli.evaluate import check_standard_input, named_runs
 from rankgauge.cli.keeping import Keeping, keeping
 from rankgauge.cli.showing import charts_option, chosen_format, format_option, show
+from rankgauge.words import Language
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,7 +109,7 @@ def compare(
     as_json: bool,
     charts: str | None,
     digits: int,
-    language: str,
+    language: Language,
     output: str | None,
     **choices: Any,
 ) -> None:
@@ -179,7 +180,7 @@ def compare_scores(
     as_json: bool,
     charts: str | None,
     digits: int,
-    language: str,
+    language: Language,
     output: str | None,
     **choices: Any,
 ) -> None:
@@ -203,7 +204,7 @@ def _show(
     form: str,
     charts: str | None,
     digits: int,
-    language: str,
+    language: Language,
     output: str | None,
     *,
     slices: bool = False,
@@ -213,7 +214,6 @@ def _show(
 ) -> Record:
     """Print the record of a comparison, or write it whole; the record."""
     from rankgauge.evaluation import hashed
-    from rankgauge.words import check_language
 
     keep = keep or form in ("json", "html")
     record = comparison.to_record(
@@ -227,6 +227,6 @@ def _show(
     if charts:
         from rankgauge.reports.drawing import save_charts
 
-        save_charts(record, charts, check_language(language))
+        save_charts(record, charts, language)
     show(record, form, digits=digits, language=language, output=output)
     return record

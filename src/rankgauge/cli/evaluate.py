@@ -10,6 +10,7 @@ import click
 from rankgauge.cli import options
 from rankgauge.cli.keeping import Keeping, keeping
 from rankgauge.cli.showing import chosen_format, format_option, show
+from rankgauge.words import Language
 
 if TYPE_CHECKING:
     from rankgauge.record import Record
@@ -49,7 +50,7 @@ def evaluate(
     history: str | None,
     label: str | None,
     digits: int,
-    language: str,
+    language: Language,
     output: str | None,
     **choices: Any,
 ) -> None:

@@ -6,6 +6,7 @@ import click
 
 from rankgauge.cli import options
 from rankgauge.cli.showing import charts_option, chosen_format, format_option, show
+from rankgauge.words import Language
 
 __all__ = ["report"]
 
@@ -28,7 +29,7 @@ def report(
     pair: tuple[str, str] | None,
     open_page: bool,
     digits: int,
-    language: str,
+    language: Language,
     output: str | None,
 ) -> None:
     """Show a record that `evaluate --json` or `compare --json` wrote: as a page, a table or charts.
@@ -37,7 +38,6 @@ def report(
     result lists. RECORD.json may be compressed, or - for standard input.
     """
     from rankgauge.record import Record
-    from rankgauge.words import check_language
 
     form = chosen_format(form, False, output)
     if open_page and (form != "html" or output in (None, "-")):
@@ -47,7 +47,7 @@ def report(
     if charts:
         from rankgauge.reports.drawing import save_charts
 
-        written = save_charts(record, charts, check_language(language), measure=measure, pair=pair)
+        written = save_charts(record, charts, language, measure=measure, pair=pair)
         click.echo(f"{charts}: {len(written)} files", err=True)
     show(record, form, digits=digits, language=language, output=output, per_query=form == "trec_eval")
     if open_page and output is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rankgauge.reports.renderers import RENDERERS
+from rankgauge.words import Language
 
 if TYPE_CHECKING:
     from rankgauge.record import Record
@@ -74,7 +75,7 @@ def show(
     record: Record,
     form: str,
     *,
-    language: str,
+    language: Language,
     digits: int = 4,
     output: str | None = None,
     per_query: bool = False,
@@ -89,9 +90,8 @@ def show(
     from rankgauge.reports.cells import Look, remark_line
     from rankgauge.reports.document import Remark
     from rankgauge.reports.tables import terminal_width
-    from rankgauge.words import check_language
 
-    chosen, to_file = check_language(language), output is not None
+    to_file = output is not None
     built = record_report(record, per_query=per_query)
     report(
         built,
@@ -104,4 +104,4 @@ def show(
         color=not to_file and sys.stdout.isatty(),
     )
     for caution in built.cautions if form in _NO_REMARKS else ():
-        click.echo(f"rankgauge: {remark_line(Remark(caution), Look(chosen))}", err=True)
+        click.echo(f"rankgauge: {remark_line(Remark(caution), Look(language))}", err=True)
