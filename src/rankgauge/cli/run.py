@@ -152,7 +152,7 @@ def _progress() -> Any:
 
 
 def _rendered(record: dict[str, Any], form: str, language: str, **looks: Any) -> str:
-    from rankgauge.measures.explanations import check_language
+    from rankgauge.words import check_language
 
     chosen = check_language(language)
     if record["kind"] == "comparison":
@@ -169,7 +169,7 @@ def _written(plan: RunPlan, outcome: Outcome, language: str) -> list[Path]:
     from rankgauge.errors import FormatError
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
-    from rankgauge.measures.explanations import check_language
+    from rankgauge.words import check_language
 
     chosen, outputs, record = check_language(language), plan.outputs, outcome.record
     written = []

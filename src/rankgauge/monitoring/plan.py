@@ -15,11 +15,11 @@ from rankgauge.evaluation import make_plan
 from rankgauge.formats.plan_reader import Reader
 from rankgauge.gate.baseline import is_file_name, load_baseline
 from rankgauge.history.location import VARIABLE
-from rankgauge.measures.explanations import LANGUAGES
 from rankgauge.monitoring.channels import Channel, check_alerts
 from rankgauge.monitoring.limits import QUANTILES, parse_limit
 from rankgauge.monitoring.watching import Limit, Watching
 from rankgauge.plans.plan import RunPlan, load_plan
+from rankgauge.words import LANGUAGES
 
 __all__ = ["Draft", "MonitorPlan", "load_monitor_plan", "read_monitor_plan", "seconds_of"]
 

@@ -220,6 +220,12 @@ class Record:
                 by_tag.setdefault(tag, []).append(query)
         return by_tag
 
+    @property
+    def created_at(self) -> datetime.datetime:
+        """The time as a moment; without a zone it is taken as UTC."""
+        found = datetime.datetime.fromisoformat(self.created)
+        return found.replace(tzinfo=datetime.UTC) if found.tzinfo is None else found.astimezone(datetime.UTC)
+
 
 def _contradictions(record: Record) -> Iterator[str]:
     """What the types cannot see: a time that is none, lists of other lengths, a mean that is not its scores'."""
