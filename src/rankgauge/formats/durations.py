@@ -1,0 +1,38 @@
+"""Durations as people write them: 200ms, 30s, 15m, 12h, 90d, 4w."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Collection
+
+__all__ = ["UNITS", "parse_duration"]
+
+UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+"""Seconds of each unit."""
+_WORDS = {
+    "µs": "us",
+    "μs": "us",
+    "sec": "s",
+    "second": "s",
+    "min": "m",
+    "minute": "m",
+    "hour": "h",
+    "day": "d",
+    "week": "w",
+}
+_WRITTEN = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*([^\W\d]+)")
+
+
+def parse_duration(text: str, units: Collection[str] = UNITS) -> datetime.timedelta:
+    """The duration that a text means: a number and one of the units, which may also be written out (2 weeks).
+
+    `ValueError` where it is none, `OverflowError` where it is longer than any: callers say what they wanted. `units`
+    are those of `UNITS` that make sense to the caller, so that 200m is not taken for a latency.
+    """
+    found = _WRITTEN.fullmatch(text.strip().lower())
+    word = "" if found is None else found[2]
+    unit = word if word in UNITS else _WORDS.get(word.removesuffix("s") if word not in _WORDS else word, "")
+    if found is None or unit not in units:
+        raise ValueError(f"{text!r} is no duration")
+    return datetime.timedelta(seconds=float(found[1]) * UNITS[unit])
