@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["KINDS", "bounds", "milliseconds", "p_value", "percent", "plain", "score", "signed"]
+__all__ = [
+    "KINDS",
+    "bounds",
+    "change",
+    "count",
+    "latency",
+    "milliseconds",
+    "moment",
+    "p_value",
+    "percent",
+    "plain",
+    "score",
+    "signed",
+    "span",
+]
 
 _SMALLEST_P = 0.0001
+_SECOND = 0.9995
+"""From here on three digits of milliseconds would read 1e+03 ms."""
+_UNITS = ((3600, "h"), (60, "min"))
 
 
 def score(value: float, digits: int = 4) -> str:
@@ -56,6 +74,33 @@ def milliseconds(seconds: float) -> str:
     return f"{seconds * 1000:.3g} ms"
 
 
+def latency(seconds: float) -> str:
+    """120 ms, or 1.50 s from a second on."""
+    return milliseconds(seconds) if seconds < _SECOND else f"{seconds:.2f} s"
+
+
+def change(share: float) -> str:
+    """-15.8 %; a relative change."""
+    return f"{100 * share:+.1f} %"
+
+
+def count(value: float) -> str:
+    """10,000."""
+    return f"{value:,.0f}"
+
+
+def span(seconds: float) -> str:
+    """A time in the unit that suits it: 2.4 s, 15 min, 3.5 h."""
+    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= size), (1, "s"))
+    return f"{seconds / size:.3g} {unit}"
+
+
+def moment(time: datetime.datetime | str) -> str:
+    """2026-03-01 12:00 UTC, of a time or of its ISO text."""
+    found = datetime.datetime.fromisoformat(time) if isinstance(time, str) else time
+    return f"{found.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
+
+
 KINDS: dict[str, Callable[[Any], str]] = {
     "score": score,
     "score3": lambda value: score(value, 3),
@@ -68,5 +113,10 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "related_p": related_p,
     "bounds": bounds,
     "ms": milliseconds,
+    "time": latency,
+    "change": change,
+    "count": count,
+    "span": span,
+    "moment": moment,
 }
 """What can stand behind a parameter in a text."""
