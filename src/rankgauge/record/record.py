@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.measures import parse_measure
+from rankgauge.measures import Measure, parse_measure
 from rankgauge.measures.presets import find_preset
 from rankgauge.model.contract import Contract
 from rankgauge.model.scores import Coverage
@@ -19,6 +19,19 @@ from rankgauge.stats.intervals import Interval
 from rankgauge.words import Note
 
 __all__ = ["InputFile", "ListedDocument", "Mean", "Provenance", "Record", "ScoredMeasure", "SystemResult"]
+
+
+def find_measure_name(spelling: str, known: Collection[str], preset: str | None = None) -> str | None:
+    """The name among those known that a spelling of a measure means; None where there is none."""
+    if spelling in known:
+        return spelling
+    try:
+        measure = parse_measure(spelling)
+        spelled = [str(measure)]
+        spelled += [str(find_preset(preset).apply(measure))] if preset else []
+    except RankgaugeError:
+        return None
+    return next((name for name in spelled if name in known), None)
 
 
 @dataclass(frozen=True)
@@ -32,6 +45,16 @@ class ScoredMeasure:
     bounds: tuple[float, float] | None
     """The least and greatest score of a query; None where they are not known."""
     formula: str = ""
+
+    @staticmethod
+    def of(measure: Measure) -> ScoredMeasure:
+        about = measure.definition
+        return ScoredMeasure(str(measure), about.aggregate, about.lower_is_better, measure.bounds, about.formula)
+
+    @property
+    def widest(self) -> tuple[float, float] | None:
+        """The least and greatest difference of two scores of a query."""
+        return None if self.bounds is None else (self.bounds[0] - self.bounds[1], self.bounds[1] - self.bounds[0])
 
 
 @dataclass(frozen=True)
@@ -163,15 +186,7 @@ class Record:
     def measure_name(self, name: str, what: str = "the record") -> str:
         """The name under which the record holds a measure that may be spelled in any way."""
         known = [measure.name for measure in self.measures]
-        if name in known:
-            return name
-        try:
-            measure = parse_measure(name)
-            spelled = [str(measure)]
-            spelled += [str(find_preset(self.preset).apply(measure))] if self.preset else []
-        except RankgaugeError:
-            spelled = []
-        found = next((spelling for spelling in spelled if spelling in known), None)
+        found = find_measure_name(name, known, self.preset)
         if found is None:
             raise DataError(f"{what} has no measure {name!r}; it has: {', '.join(known)}")
         return found

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from rankgauge.errors import DataError, FormatError, RankgaugeError
-from rankgauge.evaluation.evaluation import make_plan
+from rankgauge.evaluation import make_plan
 from rankgauge.formats.durations import parse_duration
 from rankgauge.formats.settings import read_table
 from rankgauge.gate.baseline import is_file_name, load_baseline

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.evaluation.evaluation import make_plan
+from rankgauge.evaluation import make_plan
 from rankgauge.formats import Source
 from rankgauge.history.baselines import baseline_record
 from rankgauge.history.store import History
