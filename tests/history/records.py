@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.model import Contract
+from rankgauge.record import InputFile, Mean, Provenance, Record, ScoredMeasure, SystemResult
+from rankgauge.stats.intervals import Interval
+
 START = datetime.datetime(2026, 1, 1, 12, tzinfo=datetime.UTC)
 
 
@@ -21,53 +25,34 @@ def make_record(
     test_set: str | None = "a" * 64,
     contract: Mapping[str, Any] | None = None,
     shift: float = 0.0,
-) -> dict[str, Any]:
+) -> Record:
     """The record of day `number`: scores drawn from its own seed, moved by `shift`."""
     random = np.random.default_rng(number)
     scores = {(s, m): np.clip(random.random(queries) + shift, 0, 1) for s in systems for m in measures}
-    inputs = {} if test_set is None else {"judgments": {"path": "测试集.json", "sha256": test_set}}
-    return {
-        "format": "rankgauge.record",
-        "version": 1,
-        "kind": "evaluation",
-        "created": (created or START + datetime.timedelta(days=number)).isoformat(timespec="seconds"),
-        "rankgauge": "0.1.0",
-        "contract": {
-            "preset": "default",
-            "ties": "trec",
-            "scores": "float64",
-            "missing": "zero",
-            "no_relevant": "count",
-            "duplicates": "error",
-            **(contract or {}),
-        },
-        "measures": [
-            {"name": m, "aggregate": "mean", "formula": "", "targets": {}, "lower_is_better": False} for m in measures
-        ],
-        "queries": [f"q{i}" for i in range(queries)],
-        "systems": [
-            {
-                "name": s,
-                "means": {
-                    m: {
-                        "value": float(scores[s, m].mean()),
-                        "interval": {
-                            "low": float(scores[s, m].mean()) - 0.1,
-                            "high": float(scores[s, m].mean()) + 0.1,
-                            "level": 0.95,
-                            "method": "t",
-                        },
-                        "queries": queries,
-                        "sentence": {"en": f"{m} of {s}", "zh": f"{s} 的 {m}"},
-                    }
+    means = {key: float(own.mean()) for key, own in scores.items()}
+    return Record(
+        kind="evaluation",
+        created=(created or START + datetime.timedelta(days=number)).isoformat(timespec="seconds"),
+        rankgauge="0.1.0",
+        preset="default",
+        contract=Contract(**(contract or {})),
+        measures=[ScoredMeasure(m, "mean", False, (0.0, 1.0)) for m in measures],
+        queries=[f"q{i}" for i in range(queries)],
+        systems=[
+            SystemResult(
+                s,
+                {
+                    m: Mean(means[s, m], Interval(means[s, m] - 0.1, means[s, m] + 0.1, 0.95, "t"), queries)
                     for m in measures
                 },
-                "per_query": {m: scores[s, m].tolist() for m in measures},
-                "counted": {},
-                "coverage": None,
-                "notes": {"en": [], "zh": []},
-            }
+                {m: scores[s, m].tolist() for m in measures},
+            )
             for s in systems
         ],
-        "provenance": {"inputs": inputs, "python": "3.11.0", "platform": "linux", "git": f"{number:040x}"},
-    }
+        provenance=Provenance(
+            {} if test_set is None else {"judgments": InputFile("测试集.json", test_set)},
+            "3.11.0",
+            "linux",
+            f"{number:040x}",
+        ),
+    )

@@ -14,19 +14,18 @@ from rankgauge.gate.baseline import export_baseline
 from rankgauge.gate.rules import GateRules
 from rankgauge.history import baselines
 from rankgauge.history.baselines import (
-    all_baselines,
     baseline_record,
     current_baseline,
     gate_baseline,
     promote_baseline,
     set_baseline,
-    versions_of,
 )
 from rankgauge.history.store import History
+from rankgauge.record import Record
 from tests.gate.test_gate import BASE, NOISE, WIDE, made
 
 
-def scored(share: float, name: str = "ours", noise: np.ndarray = NOISE / 20) -> dict[str, Any]:
+def scored(share: float, name: str = "ours", noise: np.ndarray = NOISE / 20) -> Record:
     """A record at a share of the first one's scores."""
     return made({"nDCG@10": BASE * share + (noise if share != 1 else 0)}, name)
 
@@ -34,26 +33,26 @@ def scored(share: float, name: str = "ours", noise: np.ndarray = NOISE / 20) -> 
 def test_set_and_current(history: History) -> None:
     with pytest.raises(DataError, match=r"has no baseline 'main'; it has none yet.*rankgauge baseline set main"):
         current_baseline(history, "main")
-    first = set_baseline(history, "main", scored(1), margin="3%", targets=("nDCG@10>=0.1",), note=" begin ")
+    first = set_baseline(history, "main", scored(1), max_loss="3%", targets=("nDCG@10>=0.1",), note=" begin ")
     assert (first.version, first.action, first.system, first.note) == (1, "set", "ours", "begin")
     assert first.record_id == first.anchor_id
     assert first.created == datetime.datetime(2026, 5, 1, 12, tzinfo=datetime.UTC)
     again = set_baseline(history, "main", scored(0.5))
-    assert (again.version, again.margin, again.targets) == (2, 0.03, ("nDCG@10>=0.1",))
-    assert set_baseline(history, "main", scored(0.5), margin=0.1, targets=()).targets == ()
+    assert (again.version, again.max_loss, again.targets) == (2, 0.03, ("nDCG@10>=0.1",))
+    assert set_baseline(history, "main", scored(0.5), max_loss=0.1, targets=()).targets == ()
     set_baseline(history, "other", scored(0.9))
-    assert [(b.name, b.version) for b in all_baselines(history)] == [("main", 3), ("other", 1)]
-    assert [b.version for b in versions_of(history, "main")] == [3, 2, 1]
+    assert [(b.name, b.version) for b in history.baselines()] == [("main", 3), ("other", 1)]
+    assert [b.version for b in history.baselines("main")] == [3, 2, 1]
     with pytest.raises(DataError, match="there are: main, other"):
         gate_baseline(history, "mian")
     loaded = gate_baseline(history, "other")
     assert loaded.record == scored(0.9)
-    assert export_baseline(loaded)["record"]["systems"] == scored(0.9)["systems"]
+    assert Record.from_dict(export_baseline(loaded)["record"]) == scored(0.9)
     assert baseline_record(history, "other") == (scored(0.9), "ours")
 
 
 def test_small_losses_do_not_add_up(history: History) -> None:
-    """Each step loses 2 %, which a margin of 5 % allows; against the anchor the third is too much."""
+    """Each step loses 2 %, which a max relative loss of 5 % allows; against the anchor the third is too much."""
     set_baseline(history, "main", scored(1))
     first = promote_baseline(history, "main", scored(0.98))
     assert first.stored is not None
@@ -70,14 +69,14 @@ def test_small_losses_do_not_add_up(history: History) -> None:
     kept = promote_baseline(history, "main", scored(0.94), force=True, note="the law asks for it").stored
     assert kept is not None
     assert (kept.version, kept.forced, kept.note) == (4, "regression", "the law asks for it")
-    assert kept.anchor_id == versions_of(history, "main")[-1].record_id
+    assert kept.anchor_id == history.baselines("main")[-1].record_id
     set_baseline(history, "main", scored(0.94))  # a new anchor
     assert promote_baseline(history, "main", scored(0.92)).accepted
 
 
 def test_force_needs_a_reason(history: History) -> None:
     set_baseline(history, "main", scored(1))
-    with pytest.raises(DataError, match="--note"):
+    with pytest.raises(DataError, match="note="):
         promote_baseline(history, "main", scored(0.5), force=True, note=" ")
 
 
@@ -151,7 +150,7 @@ def test_many_at_once(database: str) -> None:
         thread.join()
     assert all("changed meanwhile" in message for message in refused)
     with History.open(database) as opened:
-        versions = [version.version for version in versions_of(opened, "main")]
+        versions = [version.version for version in opened.baselines("main")]
     assert versions == list(range(17 - len(refused), 0, -1))
 
 

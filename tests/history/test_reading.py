@@ -38,7 +38,7 @@ if os.geteuid() == 0:
     os.seteuid(65534)
 try:
     with History.open(sys.argv[1], create=False, write=False) as history:
-        print(len(history.records()), len(history.trend("AP")), history.document("latest")["created"])
+        print(len(history.records()), len(history.trend("AP")), history.record("latest").created)
         print(gate_baseline(history, "main").system, find_baseline("main", sys.argv[1]).version)
         history.add(record)
 except DataError as error:

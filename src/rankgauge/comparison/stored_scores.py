@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,8 +13,9 @@ from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
 from rankgauge.errors import DataError, FormatError
 from rankgauge.record import Note, Record, ScoredMeasure
-from rankgauge.record.identity import identity_of
+from rankgauge.record.comparability import differences
 from rankgauge.stats.family import Settings
+from rankgauge.words import tell
 
 if TYPE_CHECKING:
     import polars as pl
@@ -163,17 +164,19 @@ def compare_records(
     settings: Settings | None = None,
 ) -> Comparison:
     """Compare the systems of records, query by query; `names` tell the records apart in messages."""
-    forced: list[str] = []
+    forced: list[Note] = []
     for record, name in zip(records, names, strict=True):
         if not record.queries:
             raise FormatError(name, ["this record holds no scores of single queries"])
-        faults = _differences(records[0], record)
+        # Lists from other corpora may be compared, and what no record tells stands against nothing.
+        faults = [one.note for one in differences(records[0], record) if one.kind != "corpus" and one.told]
         if faults and not force:
+            told = "; ".join(tell(fault, "en") for fault in faults)
             raise DataError(
-                f"{names[0]} and {name} are not comparable ({'; '.join(faults)}): their scores are not the same "
-                "quantity; score both alike, or compare them all the same with force=True"
+                f"{names[0]} and {name} are not comparable ({told}): their scores are not the same quantity; score "
+                "both alike, or compare them all the same with force=True"
             )
-        forced += faults
+        forced += [fault for fault in faults if fault not in forced]
     known = [about.name for about in records[0].measures]
     if measure is not None:
         known = [record.measure_name(measure, name) for record, name in zip(records, names, strict=True)][:1]
@@ -189,8 +192,7 @@ def compare_records(
         raise DataError("the records have no query in common")
     remarks: list[Note] = []
     if forced:
-        told = "; ".join(dict.fromkeys(forced))
-        remarks.append(Note("comparison.forced", {"differences": told}, "warning"))
+        remarks.append(Note("comparison.forced", {"differences": forced}, "warning"))
     if left := [name for name in known if name not in stated]:
         remarks.append(Note("comparison.not_in_all_records", {"names": left}, "warning"))
     if left := [name for name in stated if name not in shared]:
@@ -229,24 +231,3 @@ def _stated(records: Sequence[Record], measure: str) -> ScoredMeasure:
     bounds = said[0].bounds if all(one.bounds == said[0].bounds for one in said) else None
     aggregate = next((one.aggregate for one in said if one.aggregate != "mean"), "mean")
     return replace(said[0], aggregate=aggregate, bounds=bounds)
-
-
-def _differences(first: Record, other: Record) -> list[str]:
-    """What was done differently: scores under different contracts or test sets are not the same quantity."""
-    faults = []
-    if (first.preset, first.contract) != (other.preset, other.contract):
-        a, b = ({"preset": r.preset, **(asdict(r.contract) if r.contract else {})} for r in (first, other))
-        keys = [key for key in {**a, **b} if a.get(key) != b.get(key)]
-        faults.append("contract: " + ", ".join(f"{key} {a.get(key)!r} and {b.get(key)!r}" for key in keys))
-    judgments = [identity_of(record).test_set for record in (first, other)]
-    if judgments[0] != judgments[1]:
-        faults.append("judgments: the files differ")
-    theirs = {about.name: about for about in other.measures}
-    for about in first.measures:
-        for key in ("aggregate", "lower_is_better"):
-            said = [getattr(one, key) for one in (about, theirs.get(about.name, about))]
-            if said[0] != said[1]:
-                faults.append(f"{about.name}: {key} {said[0]!r} and {said[1]!r}")
-    if first.queries != other.queries:
-        faults.append(f"queries: {len(first.queries)} and {len(other.queries)}, not the same")
-    return faults

@@ -16,6 +16,9 @@ def summary_notes(record: Record) -> list[Note]:
 
 def advice_of(found: ComparisonResult, measures: Sequence[ScoredMeasure]) -> list[Note]:
     """One paragraph for two systems; for more, the groups or the standing against the baseline, by measure."""
+    forced = next((note for note in found.notes if note.key == "comparison.forced"), None)
+    if forced is not None:
+        return [Note("comparison.no_advice", {"forced": forced}, "warning")]
     names = list(dict.fromkeys(row.measure for row in found.rows))
     if len(found.pairs) == 1:
         return [_advice(found, {measure.name: measure.lower_is_better for measure in measures})]

@@ -1,153 +1,115 @@
-"""May a record be held against a baseline at all? Only scores of the same queries, counted alike, are one quantity."""
+"""May a record be held against a baseline at all? Refusals with reason and remedy, and what to warn of."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection
 
 from rankgauge.errors import DataError
-from rankgauge.evaluation.old_identity import identity_of
 from rankgauge.gate.baseline import Baseline
 from rankgauge.gate.rules import GateRules
+from rankgauge.record import Record
+from rankgauge.record.comparability import Difference, differences
+from rankgauge.words import Note, tell
 
-__all__ = ["Remark", "check_comparable", "check_names"]
+__all__ = ["check_comparable", "check_directions", "remark"]
 
-Remark = tuple[str, str]
-"""A warning in English and Chinese."""
 _CLOCKS = datetime.timedelta(hours=1)
 """How far the clocks of two machines may be apart."""
 
 
+def remark(key: str, **parameters: object) -> Note:
+    """A warning of the gate."""
+    return Note(f"gate.{key}", parameters, "warning")
+
+
 def check_comparable(
-    record: Mapping[str, Any], baseline: Baseline, rules: GateRules, now: datetime.datetime
-) -> list[Remark]:
+    record: Record, system: str, baseline: Baseline, rules: GateRules, now: datetime.datetime
+) -> list[Note]:
     """Raise `DataError` with reason and remedy where the two must not be compared; else what to warn of."""
     remarks = _age(baseline, rules, now)
     if baseline.record is None:
         return remarks
     for side, what in ((record, "the record"), (baseline.record, f"the baseline {baseline.name}")):
-        if not side["queries"]:
+        if not side.queries:
             raise DataError(
                 f"{what} holds no scores of single queries, so the two cannot be paired; "
                 "write it with rankgauge evaluate ... -o record.json"
             )
-    own, other = identity_of(record), identity_of(baseline.record)
-    if own.contract != other.contract:
-        told = _contract(record["contract"], baseline.record["contract"])
+    found = {difference.kind: difference for difference in differences(record, baseline.record)}
+    if "contract" in found:
         raise DataError(
-            f"the record and the baseline {baseline.name} were counted differently ({told}), so their scores are not "
-            f"the same quantity; score both under one contract, or {_remedy(baseline)}"
+            f"the record and the baseline {baseline.name} were counted differently "
+            f"({tell(found['contract'].note, 'en')}), so their scores are not the same quantity; score both under one "
+            f"contract, or {_remedy(baseline)}"
         )
-    remarks += _same_test_set(record, baseline, own.test_set, other.test_set, "testset" in rules.allow)
-    return remarks + _same_corpus(baseline, own.corpus, other.corpus, "corpus" in rules.allow)
+    remarks += _test_set(record, baseline, found.get("judgments"), found.get("queries"), "testset" in rules.allow)
+    remarks += _corpus(baseline, found.get("corpus"), "corpus" in rules.allow)
+    # Two systems of different names may be one that was renamed, or a slip of the hand.
+    other = baseline.system_for(system).name
+    return remarks if other == system else [*remarks, remark("other_name", own=system, other=other)]
+
+
+def check_directions(record: Record, baseline: Baseline, measures: Collection[str]) -> None:
+    """Two records that do not agree whether more or less is better have no winner."""
+    assert baseline.record is not None
+    for difference in differences(record, baseline.record):
+        if difference.kind == "direction" and difference.measure is not None and difference.measure in measures:
+            lower = record.measure(difference.measure).lower_is_better
+            own, other = ("less", "more") if lower else ("more", "less")
+            raise DataError(
+                f"of {difference.measure} {own} is better in the record, but {other} in the baseline {baseline.name}"
+            )
 
 
 def _remedy(baseline: Baseline) -> str:
-    return f"make the record the new baseline: rankgauge baseline set {_name(baseline)} RECORD"
+    name = baseline.name if "." not in baseline.name and "/" not in baseline.name else "NAME"
+    return f"make the record the new baseline: rankgauge baseline set {name} RECORD"
 
 
-def _name(baseline: Baseline) -> str:
-    return baseline.name if "." not in baseline.name and "/" not in baseline.name else "NAME"
-
-
-def check_names(system: str, baseline: Baseline) -> list[Remark]:
-    """Two systems of different names may be one that was renamed, or a slip of the hand."""
-    if baseline.record is None:
-        return []
-    other = baseline.entry(system)["name"]
-    if other == system:
-        return []
-    return [
-        (
-            f"the baseline's system is named {other!r} and the record's {system!r}; they are compared all the same",
-            f"基线中的系统名为 {other!r}，记录中的为 {system!r}；仍照常比较",
-        )
-    ]
-
-
-def _age(baseline: Baseline, rules: GateRules, now: datetime.datetime) -> list[Remark]:
-    remarks: list[Remark] = []
-    if baseline.created is not None and baseline.created > now + _CLOCKS:
-        when = f"{baseline.created.astimezone(datetime.UTC):%Y-%m-%d %H:%M}"
-        remarks.append(
-            (
-                f"the baseline {baseline.name} is dated {when} (UTC), which is still to come: a clock was wrong, and "
-                "its age cannot be told",
-                f"基线 {baseline.name} 的日期为 {when}（UTC），尚未到来：说明某个时钟有误，无法判断其新旧",
-            )
-        )
-    if rules.max_age is None:
-        return remarks
-    if baseline.created is None:
-        raise DataError(f"{baseline.name} does not tell when its means were measured, so its age cannot be limited")
-    age = now - baseline.created
-    if age > rules.max_age:
-        raise DataError(
-            f"the baseline {baseline.name} was measured {age.days} days ago, on {baseline.created:%Y-%m-%d}; the "
-            f"oldest allowed is {rules.max_age.total_seconds() / 86400:g} days: {_remedy(baseline)}"
-        )
-    return remarks
-
-
-def _contract(own: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> str:
-    a, b = own or {}, other or {}
-    return ", ".join(f"{key}: {a.get(key)!r} and {b.get(key)!r}" for key in {**a, **b} if a.get(key) != b.get(key))
-
-
-def _same_test_set(
-    record: Mapping[str, Any], baseline: Baseline, own: str | None, other: str | None, allowed: bool
-) -> list[Remark]:
-    assert baseline.record is not None
-    here, there = set(record["queries"]), set(baseline.record["queries"])
-    common = len(here & there)
-    counts = f"{len(here)} and {len(there)} queries, {common} in common"
-    if own is not None and own == other:
-        return []
-    known = own is not None and other is not None
-    if (known or here != there) and not allowed:
-        told = "the files of judgments differ" if known else "their queries differ"
-        raise DataError(
-            f"the record and the baseline {baseline.name} are of different test sets ({told}; {counts}); "
-            f"{_remedy(baseline)}, or compare the common queries knowingly with --allow testset"
-        )
-    if known or here != there:
-        return [
-            (
-                f"the test sets differ ({counts}); compared on the common queries only because that was allowed",
-                f"测试集不同（查询分别为 {len(here)} 和 {len(there)} 个，共有 {common} 个）；"
-                "因已明确允许，只在共有的查询上比较",
-            )
-        ]
-    return [
-        (
-            "the record or the baseline does not tell the hash of its judgments; their queries have the same ids, but "
-            "whether the judgments are the same cannot be checked",
-            "记录或基线缺少标注文件的哈希值；两者的查询编号相同，但无法核对标注是否相同",
-        )
-    ]
-
-
-def _same_corpus(baseline: Baseline, own: str | None, other: str | None, allowed: bool) -> list[Remark]:
-    if own == other:
-        return []
-    if own is not None and other is not None:
-        if not allowed:
+def _age(baseline: Baseline, rules: GateRules, now: datetime.datetime) -> list[Note]:
+    created = baseline.created
+    if rules.max_age is not None:
+        if created is None:
+            raise DataError(f"{baseline.name} does not tell when its means were measured, so its age cannot be limited")
+        if now - created > rules.max_age:
             raise DataError(
-                f"the record and the baseline {baseline.name} searched different documents (the hashes of the corpus "
-                f"differ), so a change may come from these; {_remedy(baseline)}, or compare knowingly with "
-                "--allow corpus"
+                f"the baseline {baseline.name} was measured {(now - created).days} days ago, on {created:%Y-%m-%d}; "
+                f"the oldest allowed is {rules.max_age.total_seconds() / 86400:g} days: {_remedy(baseline)}"
             )
-        return [
-            (
-                "the corpus differs from the baseline's; a change may come from the documents and not from the system",
-                "语料与基线的不同；变化可能来自文档，而不是系统本身",
-            )
-        ]
-    return [
-        (
-            "the record or the baseline does not tell the hash of its corpus; whether both searched the same documents "
-            "cannot be checked",
-            "记录或基线缺少语料的哈希值；无法核对两者检索的是否为同一批文档",
+    if created is None or created <= now + _CLOCKS:
+        return []
+    return [remark("from_future", baseline=baseline.name, time=f"{created:%Y-%m-%d %H:%M}")]
+
+
+def _test_set(
+    record: Record, baseline: Baseline, judgments: Difference | None, queries: Difference | None, allowed: bool
+) -> list[Note]:
+    if judgments is None:  # which of one test set's queries count is looked at measure by measure
+        return []
+    if judgments.told < 2 and queries is None:
+        return [remark("judgments_unknown")]
+    assert baseline.record is not None
+    here, there = set(record.queries), set(baseline.record.queries)
+    common = len(here & there)
+    if not allowed:
+        told = "the files of judgments differ" if judgments.told == 2 else "their queries differ"
+        raise DataError(
+            f"the record and the baseline {baseline.name} are of different test sets ({told}; {len(here)} and "
+            f"{len(there)} queries, {common} in common); {_remedy(baseline)}, or compare the common queries knowingly "
+            "with allow='testset'"
         )
-    ]
+    return [remark("test_set_differs", own=len(here), other=len(there), common=common)]
+
+
+def _corpus(baseline: Baseline, corpus: Difference | None, allowed: bool) -> list[Note]:
+    if corpus is None:
+        return []
+    if corpus.told < 2:
+        return [remark("corpus_unknown")]
+    if not allowed:
+        raise DataError(
+            f"the record and the baseline {baseline.name} searched different documents (the hashes of the corpus "
+            f"differ), so a change may come from these; {_remedy(baseline)}, or compare knowingly with allow='corpus'"
+        )
+    return [remark("corpus_differs")]

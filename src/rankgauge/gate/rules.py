@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import datetime
+import difflib
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, FormatError, RankgaugeError
-from rankgauge.formats.plan_reader import Reader
+from rankgauge.formats.settings import read_table
 from rankgauge.gate.targets import (
     SCENARIOS,
     LatencyLimit,
     Target,
     listed_tags,
-    measure_in,
     parse_age,
     parse_latency,
     parse_share,
@@ -24,33 +25,24 @@ from rankgauge.gate.targets import (
     scenario_targets,
     target_measure,
 )
-from rankgauge.stats.noninferiority import check_levels
+from rankgauge.record import Provenance, Record, ScoredMeasure
+from rankgauge.stats.levels import check_alpha
 
-__all__ = ["ALLOWED", "DEFAULT_MARGIN", "ON_UNSURE", "GateRules", "check_gate_plan", "check_gate_table", "load_rules"]
+__all__ = [
+    "ALLOWED",
+    "DEFAULT_MAX_LOSS",
+    "ON_INCONCLUSIVE",
+    "GateRules",
+    "check_gate_plan",
+    "check_gate_table",
+    "load_rules",
+]
 
-DEFAULT_MARGIN = 0.05
-ON_UNSURE = ("auto", "pass", "fail", "report")
+DEFAULT_MAX_LOSS = 0.05
+ON_INCONCLUSIVE = ("auto", "pass", "fail", "report")
 ALLOWED = ("corpus", "testset", "missing")
 
-_NUMBER = (int, float)
-_SHARE = (str, int, float)
-_LISTED = (str, list)
-_KEYS: dict[str, type | tuple[type, ...]] = {
-    "baseline": str,
-    "system": str,
-    "measures": _LISTED,
-    "margin": _SHARE,
-    "alpha": _NUMBER,
-    "targets": _LISTED,
-    "scenario": str,
-    "floors": _LISTED,
-    "latency": _LISTED,
-    "max_errors": int,
-    "min_judged": _SHARE,
-    "max_age": str,
-    "on_inconclusive": str,
-    "allow": _LISTED,
-}
+Texts = str | Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -63,7 +55,7 @@ class GateRules:
     """Default: the only system of the record."""
     measures: tuple[str, ...] = ()
     """Measures compared with the baseline. Default: all means that it has."""
-    margin: float | None = None
+    max_loss: float | None = None
     """The relative loss that is allowed. Default: the baseline's own, else 5 %."""
     alpha: float = 0.05
     targets: tuple[Target, ...] = ()
@@ -77,86 +69,135 @@ class GateRules:
     max_age: datetime.timedelta | None = None
     """Oldest baseline that is still taken."""
     on_inconclusive: str = "auto"
-    """pass, fail, report, or auto: pass if the loss observed is within the margin, else fail."""
+    """pass, fail, report, or auto: pass if the loss observed is within the max relative loss, else fail."""
     allow: tuple[str, ...] = ()
     """`corpus`, `testset`: compare although these differ from the baseline's; `missing`: without the queries that the
     baseline scored and the record does not."""
 
-    @classmethod
-    def of(cls, **choices: Any) -> GateRules:
+    @staticmethod
+    @named_arguments
+    def of(
+        *,
+        baseline: str | None = None,
+        system: str | None = None,
+        measures: Texts | None = None,
+        max_loss: str | float | None = None,
+        alpha: float | None = None,
+        targets: str | Sequence[str | Target] | None = None,
+        scenario: str | None = None,
+        floors: str | Sequence[str | Target] | None = None,
+        latency: str | Sequence[str | LatencyLimit] | None = None,
+        max_errors: int | None = None,
+        min_judged: str | float | None = None,
+        max_age: str | datetime.timedelta | None = None,
+        on_inconclusive: str | None = None,
+        allow: Texts | None = None,
+    ) -> GateRules:
         """Rules from texts and numbers as people write them; None stands for the default."""
-        known = {field.name for field in fields(cls)}
-        for key in choices:
-            if key not in known:
-                raise DataError(f"a gate has no rule {key!r}; there are: {', '.join(sorted(known))}")
-        made: dict[str, Any] = {key: value for key, value in choices.items() if value is not None}
-        for key in ("measures", "targets", "floors", "latency", "allow"):
-            if key in made:
-                made[key] = (made[key],) if isinstance(made[key], str) else tuple(made[key])
-        if "measures" in made:
-            made["measures"] = tuple(map(str, made["measures"]))
-        made["targets"] = tuple(_target(text, False) for text in made.get("targets", ()))
-        made["floors"] = tuple(_target(text, True) for text in made.get("floors", ()))
-        made["latency"] = tuple(
-            limit if isinstance(limit, LatencyLimit) else parse_latency(limit) for limit in made.get("latency", ())
+        rules = GateRules(
+            baseline,
+            system,
+            tuple(map(str, _listed(measures))),
+            None if max_loss is None else parse_share(max_loss),
+            GateRules.alpha if alpha is None else alpha,
+            tuple(one if isinstance(one, Target) else parse_target(one) for one in _listed(targets)),
+            scenario,
+            tuple(one if isinstance(one, Target) else parse_target(one, sliced=True) for one in _listed(floors)),
+            tuple(one if isinstance(one, LatencyLimit) else parse_latency(one) for one in _listed(latency)),
+            max_errors,
+            None if min_judged is None else parse_share(min_judged, "min_judged"),
+            parse_age(max_age) if isinstance(max_age, str) else max_age,
+            on_inconclusive or GateRules.on_inconclusive,
+            tuple(_listed(allow)),
         )
-        for key in ("margin", "min_judged"):
-            if key in made:
-                made[key] = parse_share(made[key], key)
-        if isinstance(made.get("max_age"), str):
-            made["max_age"] = parse_age(made["max_age"])
-        rules = cls(**made)
-        check_levels(DEFAULT_MARGIN if rules.margin is None else rules.margin, rules.alpha)
+        check_alpha(rules.alpha)
+        if rules.max_loss == 1:
+            raise DataError("max_loss must lie below 100%, or everything may be lost; write 5% or 0.05")
         if rules.max_errors is not None and rules.max_errors < 0:
             raise DataError(f"max_errors must be at least 0, not {rules.max_errors}")
-        if rules.scenario is not None and rules.scenario not in SCENARIOS:
-            raise DataError(f"unknown scenario {rules.scenario!r}; known are: {', '.join(SCENARIOS)}")
-        if rules.on_inconclusive not in ON_UNSURE:
-            raise DataError(f"on_inconclusive is one of {', '.join(ON_UNSURE)}, not {rules.on_inconclusive!r}")
-        for name in rules.allow:
-            if name not in ALLOWED:
-                raise DataError(f"only {', '.join(ALLOWED)} can be allowed, not {name!r}")
+        _check_choices("scenario", [scenario] if scenario else [], SCENARIOS)
+        _check_choices("on_inconclusive", [rules.on_inconclusive], ON_INCONCLUSIVE)
+        _check_choices("allow", rules.allow, ALLOWED)
         return rules
 
     @property
     def alone(self) -> bool:
         """Whether they are rules without any baseline."""
-        return bool(
-            self.targets
-            or self.scenario
-            or self.floors
-            or self.latency
-            or self.min_judged is not None
-            or self.max_errors is not None
-        )
+        limits = (self.scenario, self.min_judged, self.max_errors)
+        return bool(self.targets or self.floors or self.latency) or any(limit is not None for limit in limits)
 
-    def with_baseline_settings(self, margin: float | None, targets: Sequence[str]) -> GateRules:
-        """The rules where the baseline's own margin and targets stand in for what is not given."""
+    def with_baseline_settings(self, max_loss: float | None, targets: Sequence[str]) -> GateRules:
+        """The rules where the baseline's own max loss and targets stand in for what is not given."""
         have = {target.text for target in self.targets}
         added = tuple(target for target in map(parse_target, targets) if target.text not in have)
-        own = self.margin if self.margin is not None else margin
-        return replace(self, margin=DEFAULT_MARGIN if own is None else own, targets=(*self.targets, *added))
+        own = self.max_loss if self.max_loss is not None else max_loss
+        return replace(self, max_loss=DEFAULT_MAX_LOSS if own is None else own, targets=(*self.targets, *added))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the `[gate]` table has them, without what is not set."""
+        written = {
+            **vars(self),
+            "targets": [target.text for target in self.targets],
+            "floors": [floor.text for floor in self.floors],
+            "latency": [limit.text for limit in self.latency],
+            "measures": list(self.measures),
+            "allow": list(self.allow),
+            "max_age": None if self.max_age is None else f"{self.max_age.total_seconds() / 3600:g}h",
+        }
+        return {key: value for key, value in written.items() if value not in (None, [])}
 
 
-def _target(text: str | Target, sliced: bool) -> Target:
-    return text if isinstance(text, Target) else parse_target(text, sliced=sliced)
+def _listed(given: Any) -> Sequence[Any]:
+    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+
+
+def _check_choices(name: str, given: Iterable[str], known: Collection[str]) -> None:
+    for one in given:
+        if one not in known:
+            close = difflib.get_close_matches(str(one), known, n=1)
+            meant = f"; did you mean {close[0]!r}?" if close else ""
+            raise DataError(f"{name} is one of {', '.join(known)}, not {one!r}{meant}")
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The kinds of the values in a `[gate]` table; what their texts say is checked by `GateRules.of`."""
+
+    baseline: str | None = None
+    system: str | None = None
+    measures: str | list[str] | None = None
+    max_loss: str | float | None = None
+    alpha: float | None = None
+    targets: str | list[str] | None = None
+    scenario: str | None = None
+    floors: str | list[str] | None = None
+    latency: str | list[str] | None = None
+    max_errors: int | None = None
+    min_judged: str | float | None = None
+    max_age: str | None = None
+    on_inconclusive: str | None = None
+    allow: str | list[str] | None = None
 
 
 def check_gate_table(table: Any) -> list[str]:
     """All faults of a `[gate]` table, each with its place."""
-    read = Reader()
-    found = read.table({"gate": table}, "gate", _KEYS)
-    for key, value in found.items():
-        entries = value if isinstance(value, list) else [value]
-        if isinstance(value, list) and not all(isinstance(entry, str) for entry in value):
-            read.fault(f"gate.{key}", f"must be a list of texts, not {value!r}")
-            continue
-        for entry in entries:
-            try:
-                GateRules.of(**{key: [entry] if isinstance(value, list) else entry})
-            except RankgaugeError as error:
-                read.fault(f"gate.{key}", str(error))
-    return read.faults
+    read, faults = read_table(table, "gate", _Table)
+    for key, entry in _entries(read, table):
+        try:
+            GateRules.of(**{key: entry})
+        except RankgaugeError as error:
+            faults.append(f"gate.{key}: {error}")
+    return faults
+
+
+def _entries(read: _Table | None, table: Any) -> Iterator[tuple[str, Any]]:
+    """The values that are of the right kind, as they were written, and those of lists one by one."""
+    if read is None:
+        return
+    for field in fields(read):
+        if getattr(read, field.name) is not None:
+            written = table[field.name]
+            yield from ((field.name, entry) for entry in (written if isinstance(written, list) else [written]))
 
 
 def check_gate_plan(table: Any, measures: Sequence[str], contract: Any, tags: Collection[str]) -> list[str]:
@@ -170,25 +211,24 @@ def check_gate_plan(table: Any, measures: Sequence[str], contract: Any, tags: Co
         plan = make_plan(measures, contract)
     except RankgaugeError:
         return []
-    known = {"measures": [{"name": str(measure)} for measure in plan.measures], "contract": {"preset": plan.preset}}
+    scored = [ScoredMeasure(str(measure), "mean", False, None) for measure in plan.measures]
+    known = Record("evaluation", "", "", plan.preset, plan.contract, scored, [], [], Provenance())
     faults: list[str] = []
-    for key in ("measures", "targets", "floors", "scenario"):
-        given = table.get(key, []) if isinstance(table, dict) else []
-        for text in [given] if isinstance(given, str) else given if isinstance(given, list) else []:
-            try:
-                rules = GateRules.of(**{key: text if key == "scenario" else [text]})
-            except (RankgaugeError, AttributeError, TypeError):
-                continue
-            try:
-                _check_measured(rules, known, tags)
-            except RankgaugeError as error:
-                faults.append(f"gate.{key}: {error}")
+    for key, entry in _entries(read_table(table, "gate", _Table)[0], table):
+        try:
+            rules = GateRules.of(**{key: entry})
+        except RankgaugeError:
+            continue
+        try:
+            _check_measured(rules, known, tags)
+        except RankgaugeError as error:
+            faults.append(f"gate.{key}: {error}")
     return faults
 
 
-def _check_measured(rules: GateRules, known: Mapping[str, Any], tags: Collection[str]) -> None:
+def _check_measured(rules: GateRules, known: Record, tags: Collection[str]) -> None:
     for name in rules.measures:
-        measure_in(known, name, "the plan")
+        known.measure_name(name, "the plan")
     for target in (*rules.targets, *rules.floors):
         target_measure(known, target, "the plan")
     for floor in rules.floors:
@@ -200,7 +240,7 @@ def _check_measured(rules: GateRules, known: Mapping[str, Any], tags: Collection
 
 
 def load_rules(path: str) -> dict[str, Any]:
-    """The `[gate]` table of a TOML file, checked: choices for `GateRules.of`."""
+    """The `[gate]` table of a TOML file, checked: arguments of `GateRules.of`."""
     try:
         content = tomllib.loads(Path(path).read_text("utf-8"))
     except FileNotFoundError:
@@ -212,7 +252,7 @@ def load_rules(path: str) -> dict[str, Any]:
     except RecursionError:
         raise FormatError(path, ["it is nested too deeply"]) from None
     if "gate" not in content:
-        raise FormatError(path, ['there is no table [gate]; begin it with a line [gate], and below it margin = "5%"'])
+        raise FormatError(path, ['there is no table [gate]; begin it with a line [gate], and below it max_loss = "5%"'])
     faults = check_gate_table(content["gate"])
     if faults:
         raise FormatError(path, faults)

@@ -6,24 +6,24 @@ import datetime
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.formats.durations import parse_duration
 from rankgauge.measures.explanations import TARGETS, targets_for
 from rankgauge.measures.notation import parse_measure
-from rankgauge.measures.presets import find_preset
+from rankgauge.record import Record
+from rankgauge.record.codec import LARGEST
 
 __all__ = [
-    "LARGEST",
     "SCENARIOS",
     "STATISTICS",
     "LatencyLimit",
     "Target",
     "holds",
     "listed_tags",
-    "measure_in",
     "parse_age",
     "parse_latency",
     "parse_share",
@@ -35,8 +35,6 @@ __all__ = [
 SCENARIOS = {"precise": "qa", "general": "general", "exploratory": "exploratory"}
 """Scenarios by the name used here, and their key in the table of reference values."""
 STATISTICS = ("p50", "p95", "p99", "mean")
-LARGEST = 1e100
-"""Its cube is still a number."""
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -53,15 +51,12 @@ _WHOLE = re.compile(rf"^(.+?)\s*{_OPERATOR}\s*(.+)$", re.DOTALL)
 _SHORT = re.compile(rf"^(.+?)\s+([+-])\s*{_NUMBER}\s*(%?)$", re.DOTALL)
 _ABSOLUTE = re.compile(rf"^([+-]?)\s*{_NUMBER}\s*(%?)$")
 _RELATIVE = re.compile(rf"^(?:baseline|基线)(?:\s*([+-])\s*{_NUMBER}\s*(%?))?$", re.IGNORECASE)
-_LATENCY = re.compile(rf"^(\w+)\s*{_OPERATOR}\s*{_NUMBER}\s*(ms|s|us|µs)$")
-_SECONDS = {"ms": 1e-3, "s": 1.0, "us": 1e-6, "µs": 1e-6}
-_AGE = re.compile(r"^(\d+(?:\.\d+)?)\s*(h|d|w|hours?|days?|weeks?)$", re.IGNORECASE)
-_HOURS = {"h": 1, "d": 24, "w": 168}
+_LATENCY = re.compile(rf"^(\w+)\s*{_OPERATOR}\s*(.+)$")
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a mean must reach. The measure's name is as it was written, until `measure_in` finds it in a record."""
+    """What a mean must reach. The measure's name is as it was written, until `target_measure` finds it in a record."""
 
     text: str
     measure: str
@@ -77,7 +72,7 @@ class Target:
         if self.relation == "absolute":
             return self.value
         if base is None:
-            raise DataError(f"the target {self.text!r} is relative to a baseline: give one with --baseline")
+            raise DataError(f"the target {self.text!r} is relative to a baseline: give one with baseline=")
         return base + self.value * abs(base) if self.relation == "share" else base + self.value
 
     def compare(self, lower_is_better: bool) -> str:
@@ -92,6 +87,8 @@ class LatencyLimit:
     text: str
     statistic: str
     operator: str
+    duration: str
+    """The limit as it was written."""
     seconds: float
 
 
@@ -111,7 +108,7 @@ def parse_target(text: str, *, sliced: bool = False) -> Target:
     if sliced and tag is None:
         raise DataError(f"{text!r} names no slice; write a floor as: {_FLOOR}")
     if not sliced and tag is not None:
-        raise DataError(f"{text!r} is about a slice; give it as a floor: --floor {written!r}")
+        raise DataError(f"{text!r} is about a slice; give it as a floor: floors=[{written!r}]")
     if found := _WHOLE.match(rest):
         sign = _SIGNS.get(found[2], found[2])
         goal = found[3].strip()
@@ -152,17 +149,21 @@ def _number(text: str) -> float:
 
 
 def parse_latency(text: str) -> LatencyLimit:
-    found = _LATENCY.match(" ".join(text.split()))
-    if found is None or found[1] not in STATISTICS:
+    written = " ".join(text.split())
+    found = _LATENCY.match(written)
+    try:
+        if found is None or found[1] not in STATISTICS:
+            raise ValueError
+        limit = parse_duration(found[3], ("us", "ms", "s"))
+    except (ValueError, OverflowError):
         raise DataError(
             f"{text!r} is no limit on latency; write one as: p95 <= 200ms "
             f"({', '.join(STATISTICS)}; with the unit ms or s)"
-        )
-    sign = _SIGNS.get(found[2], found[2])
-    return LatencyLimit(" ".join(text.split()), found[1], sign, _number(found[3]) * _SECONDS[found[4]])
+        ) from None
+    return LatencyLimit(written, found[1], _SIGNS.get(found[2], found[2]), found[3], limit.total_seconds())
 
 
-def parse_share(value: str | float, what: str = "margin") -> float:
+def parse_share(value: str | float, what: str = "max_loss") -> float:
     """A share between 0 and 1: 0.05, "0.05" or "5%"."""
     try:
         text = str(value).strip()
@@ -176,64 +177,39 @@ def parse_share(value: str | float, what: str = "margin") -> float:
 
 
 def parse_age(text: str) -> datetime.timedelta:
-    found = _AGE.match(text.strip())
-    if found is None:
-        raise DataError(f"{text!r} is no age; write 90d, 12h or 2w")
     try:
-        return datetime.timedelta(hours=float(found[1]) * _HOURS[found[2][0].lower()])
+        return parse_duration(text, ("h", "d", "w"))
+    except ValueError:
+        raise DataError(f"{text!r} is no age; write 90d, 12h or 2w") from None
     except OverflowError:
         raise DataError(f"{text!r} is longer than any age; write 90d, 12h or 2w, or leave it out") from None
 
 
-def measure_in(record: Mapping[str, Any], name: str, what: str = "the record") -> str:
-    """The name under which a record holds a measure that may be spelled in any way."""
-    known = [measure["name"] for measure in record["measures"]]
-    if name in known:
-        return name
-    preset = (record["contract"] or {}).get("preset")
-    try:
-        measure = parse_measure(name)
-        spelled = [str(measure)]
-        spelled += [str(find_preset(preset).apply(measure))] if preset else []
-    except RankgaugeError:
-        spelled = []
-    found = next((spelling for spelling in spelled if spelling in known), None)
-    if found is None:
-        raise DataError(f"{what} has no measure {name!r}; it has: {', '.join(known)}")
-    return found
-
-
-def target_measure(record: Mapping[str, Any], target: Target, what: str = "the record") -> str:
+def target_measure(record: Record, target: Target, what: str = "the record") -> str:
     """The name under which a record holds a target's measure."""
     try:
-        return measure_in(record, target.measure, what)
+        return record.measure_name(target.measure, what)
     except DataError as error:
         if target.tag is None or " " not in target.measure:
             raise
         raise DataError(f'{error}; a tag with blanks stands in quotes: tag:"odd tag" R@10 >= 0.6') from None
 
 
-def scenario_targets(
-    record: Mapping[str, Any], scenario: str, what: str = "the record"
-) -> tuple[list[Target], list[str]]:
+def scenario_targets(record: Record, scenario: str, what: str = "the record") -> tuple[list[Target], list[str]]:
     """The reference values of a scenario for the measures of a record, and those of its measures that are missing."""
-    if scenario not in SCENARIOS:
-        raise DataError(f"unknown scenario {scenario!r}; known are: {', '.join(SCENARIOS)}")
     key = SCENARIOS[scenario]
-    found: dict[str, Target] = {}
+    found: list[Target] = []
     left = {parse_measure(name) for name in TARGETS[key]}
-    for entry in record["measures"]:
+    for name in (about.name for about in record.measures):
         try:
-            measure = parse_measure(entry["name"])
+            measure = parse_measure(name)
         except RankgaugeError:  # scores from elsewhere may have any name
             continue
         goal = targets_for(measure).get(key)
         if goal is not None:
-            found[entry["name"]] = Target(
-                f"{entry['name']} > {goal:g} ({scenario})", entry["name"], ">", "absolute", goal
-            )
+            found.append(Target(f"{name} > {goal:g} ({scenario})", name, ">", "absolute", goal))
             left = {other for other in left if (other.name, other.at) != (measure.name, measure.at)}
     if not found:
         wanted = ", ".join(TARGETS[key])
         raise DataError(f"the scenario {scenario} has targets for {wanted}; {what} has none of these measures")
-    return list(found.values()), sorted(map(str, left))
+    return found, sorted(map(str, left))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import math
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
-from rankgauge.evaluation.old_identity import canonical, identity_of
-from rankgauge.evaluation.old_record import check_record
-from rankgauge.gate.parts import contradictions
-from rankgauge.gate.targets import LARGEST
+from rankgauge.record import Record
+from rankgauge.record.identity import canonical, identity_of
 
-__all__ = ["Entry", "check_label", "entry_of", "moment"]
+__all__ = ["Entry", "check_label", "entry_of"]
 
 _LONGEST = 500
 _LEVEL = 6
@@ -29,87 +27,54 @@ class Entry:
     means: list[dict[str, Any]]
 
 
-def entry_of(record: Mapping[str, Any], label: str | None = None, name: str = "the record") -> Entry:
-    """The rows of a record, or a `FormatError` that says what is wrong with it."""
-    checked = check_record(dict(record), name)
+def entry_of(record: Record, label: str | None = None, name: str = "the record") -> Entry:
+    """The rows of a record; `name` is what messages call it."""
     try:
-        document = canonical(checked)
+        document = canonical(record.to_dict())
     except (TypeError, ValueError) as error:
         raise FormatError(name, [f"it cannot be written as JSON: {error}"]) from None
-    if "contract" not in checked:
-        raise FormatError(name, ["there is no contract: the record is damaged"])
-    identity, rows = identity_of(checked), _means(checked, name)
-    _check_whole(checked, name)
-    git = checked["provenance"].get("git")
+    identity, rows = identity_of(record), _means(record, name)
     row = {
         "uid": hashlib.sha256(document).hexdigest(),
-        "created": moment(checked.get("created"), name),
+        "created": record.created_at,
         "stored": datetime.datetime.now(datetime.UTC),
-        "kind": checked["kind"],
+        "kind": record.kind,
         "label": check_label(label),
         "test_set": identity.test_set,
         "corpus": identity.corpus,
         "contract": identity.contract,
-        "git": git if isinstance(git, str) else None,
-        "rankgauge": str(checked.get("rankgauge", "")),
-        "queries": len(checked["queries"]) or max((mean["queries"] for mean in rows), default=0),
+        "git": record.provenance.git,
+        "rankgauge": record.rankgauge,
+        "queries": len(record.queries) or max((mean["queries"] for mean in rows), default=0),
         "document": zlib.compress(document, _LEVEL),
     }
     return Entry(row, rows)
 
 
-def _check_whole(record: Mapping[str, Any], name: str) -> None:
-    """A record that says two things at once is refused."""
-    try:
-        faults = list(contradictions(record))
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
-        faults = ["its scores are not what they should be"]
-    if faults:
-        raise FormatError(name, [f"{fault}: the record is damaged" for fault in faults])
-
-
-def _means(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for system in record["systems"]:
-        for measure, mean in system["means"].items():
-            where = f"system {system['name']!r}, measure {measure!r}"
-            for text in (system["name"], measure):
+def _means(record: Record, name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for system in record.systems:
+        for measure, mean in system.means.items():
+            for text in (system.name, measure):
                 _check_text(text, f"{name}: a system's or measure's name")
-            if (system["name"], measure) in rows:
-                raise FormatError(name, [f"{where}: two systems have the same name"])
-            try:
-                bounds = mean.get("interval") or {}
-                row = {
-                    "system": system["name"],
+            low, high = (None, None) if mean.interval is None else (mean.interval.low, mean.interval.high)
+            rows.append(
+                {
+                    "system": system.name,
                     "measure": measure,
-                    "value": float(mean["value"]),
-                    "low": _end(bounds.get("low")),
-                    "high": _end(bounds.get("high")),
-                    "queries": int(mean["queries"]),
+                    "value": mean.value,
+                    "low": _end(low),
+                    "high": _end(high),
+                    "queries": mean.queries,
                     "position": len(rows),
                 }
-            except (AttributeError, KeyError, TypeError, ValueError):
-                raise FormatError(name, [f"{where}: the mean is damaged"]) from None
-            if not abs(row["value"]) < LARGEST:
-                raise FormatError(name, [f"{where}: the mean is no number that can be drawn"])
-            rows[system["name"], measure] = row
-    return list(rows.values())
+            )
+    return rows
 
 
-def _end(value: Any) -> float | None:
+def _end(value: float | None) -> float | None:
     """An end of an interval; one without a bound has none."""
-    return None if value is None or not abs(float(value)) < LARGEST else float(value)
-
-
-def moment(text: Any, name: str) -> datetime.datetime:
-    """When a record was made; without a zone it is taken as UTC."""
-    try:
-        found = datetime.datetime.fromisoformat(text)
-    except (TypeError, ValueError):
-        raise FormatError(
-            name, [f"'created' is {text!r}, which is no time such as 2026-01-31T12:00:00+00:00: the record is damaged"]
-        ) from None
-    return found.replace(tzinfo=datetime.UTC) if found.tzinfo is None else found.astimezone(datetime.UTC)
+    return value if value is not None and math.isfinite(value) else None
 
 
 def check_label(label: str | None) -> str | None:

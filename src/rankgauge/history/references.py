@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 
 from rankgauge.errors import DataError
 from rankgauge.formats.secrets import masked_address
 from rankgauge.gate.baseline import Baseline, is_file_name, load_baseline
 from rankgauge.history.addresses import looks_like_address
+from rankgauge.history.names import UnknownBaselineError, check_name
 
-__all__ = ["UnknownBaselineError", "check_name", "find_baseline"]
-
-_NAME = re.compile(r"\w[\w@+:-]{0,99}")
-
-
-class UnknownBaselineError(DataError):
-    """There is no baseline of that name, or no such file, yet."""
-
-
-def check_name(name: str) -> None:
-    """Raise `DataError` for what is no name of a baseline."""
-    if not _NAME.fullmatch(name):
-        raise DataError(
-            f"{name!r} is no name for a baseline: letters, digits and - _ @ + : name one, without the dots and slashes "
-            "that would make it look like a file"
-        )
+__all__ = ["find_baseline"]
 
 
 def find_baseline(reference: str | os.PathLike[str], history: str | os.PathLike[str] | None = None) -> Baseline:
-    """The baseline in a file, or the current one of a name."""
+    """The baseline in a file, or the current one of a name in the history (see `History.open`)."""
     if not isinstance(reference, str) or is_file_name(reference):
         return _in_file(os.fspath(reference))
     check_name(reference)
@@ -50,13 +35,14 @@ def find_baseline(reference: str | os.PathLike[str], history: str | os.PathLike[
 
 def _in_file(path: str) -> Baseline:
     if path != "-" and not os.path.exists(path):
+        shown = masked_address(path)
         if looks_like_address(path):
             raise DataError(
-                f"{masked_address(path)}: this looks like an address of a database; give it with --history, and the name of "
-                "the baseline with --baseline"
+                f"{shown}: this looks like an address of a database; give it with history=, and the name of the "
+                "baseline with baseline="
             )
         raise UnknownBaselineError(
-            f"{masked_address(path)}: there is no such file; write it with rankgauge baseline export NAME -o FILE, or give the "
-            "name of a baseline in the history"
+            f"{shown}: there is no such file; write it with rankgauge baseline export NAME -o FILE, or give the name "
+            "of a baseline in the history"
         )
     return load_baseline(path)

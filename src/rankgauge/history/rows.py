@@ -1,12 +1,13 @@
-"""What the store gives back: records without their documents, means, points of a trend."""
+"""What the store gives back: records without their documents, means, points of a trend, baselines."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["Mean", "Point", "Pruned", "Stored"]
+__all__ = ["Mean", "Point", "Pruned", "Stored", "StoredBaseline"]
 
 
 @dataclass(frozen=True)
@@ -69,3 +70,29 @@ class Pruned:
 
     gone: Sequence[Stored]
     held: Sequence[Stored]
+
+
+@dataclass(frozen=True)
+class StoredBaseline:
+    """One version of a baseline."""
+
+    name: str
+    version: int
+    action: str
+    """`set` or `promote`."""
+    record_id: int
+    uid: str
+    system: str
+    created: datetime.datetime
+    """When the record was measured."""
+    set_at: datetime.datetime
+    note: str | None
+    max_loss: float | None
+    targets: tuple[str, ...]
+    forced: str | None
+    """What the gate had said where it was overridden."""
+    anchor_id: int
+    used: Mapping[str, Any] | None = None
+    """The rules that a promotion was held to; None for what was set."""
+    looser: tuple[str, ...] = ()
+    """What of them was looser than the baseline's own."""

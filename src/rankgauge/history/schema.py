@@ -89,6 +89,7 @@ baselines = sa.Table(
     sa.Column("action", sa.Text, nullable=False),
     sa.Column("set_at", UTC, nullable=False),
     sa.Column("note", sa.Text),
+    sa.Column("max_loss", sa.Double),
     sa.Column("settings", sa.Text, nullable=False),
     sa.Column("anchor_id", sa.ForeignKey("records.id"), nullable=False, index=True),
     sa.UniqueConstraint("name", "version", name="baselines_name_version"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,13 @@ from rankgauge.history.faults import NoHistoryError, told
 from rankgauge.history.finding import find, light, matching, measure_names, stored_of
 from rankgauge.history.location import Location, resolve
 from rankgauge.history.migrating import REVISIONS, current, migrate, newer
-from rankgauge.history.rows import Mean, Point, Pruned, Stored
+from rankgauge.history.rows import Mean, Point, Pruned, Stored, StoredBaseline
 from rankgauge.history.schema import baselines, means, records
 from rankgauge.history.sql import insert_once, sa
 
 if TYPE_CHECKING:
     from rankgauge.history.entry import Entry
+    from rankgauge.record import Record
 
 __all__ = ["History"]
 
@@ -32,7 +34,11 @@ Moment = datetime.datetime
 
 
 class History:
-    """Records in a database. `History.open` opens it; it is a context manager, and several threads may use it."""
+    """Records in a database: with History.open() as history: history.add(record); history.trend("nDCG@10").
+
+    `add` stores a record, `records` lists what is there, `record` gives one back, `means`, `trend` and `baselines` are
+    read without it, `prune` and `export` end the circle. It is a context manager, and several threads may use it.
+    """
 
     def __init__(self, location: Location, engine: sa.Engine) -> None:
         self.location = location
@@ -113,7 +119,7 @@ class History:
 
     def add(
         self,
-        record: Mapping[str, Any],
+        record: Record,
         *,
         label: str | None = None,
         connection: sa.Connection | None = None,
@@ -176,12 +182,12 @@ class History:
         with self.read() as connection:
             return find(connection, str(reference), self.location, label)
 
-    def document(self, record: Stored | str | int) -> dict[str, Any]:
-        """The record itself, as it was stored."""
-        import json
+    def record(self, reference: Stored | str | int) -> Record:
+        """The record itself, by what `get` takes."""
+        from rankgauge.record import Record
 
-        value: dict[str, Any] = json.loads(self.raw(record))
-        return value
+        name = f"record {reference.id if isinstance(reference, Stored) else reference} of {self.location}"
+        return Record.from_dict(json.loads(self.raw(reference)), name)
 
     def raw(self, record: Stored | str | int) -> bytes:
         """The record as canonical JSON, the very bytes that its uid is the hash of."""
@@ -202,20 +208,22 @@ class History:
                     found.setdefault(row.record_id, []).append(Mean(**row._mapping))
         return found
 
-    def baseline_names(self) -> dict[int, list[str]]:
-        """Names of the current baselines by the record they point at."""
-        last = sa.select(baselines.c.name, sa.func.max(baselines.c.version).label("version"))
-        latest = last.group_by(baselines.c.name).subquery()
-        wanted = (
-            sa.select(baselines.c.record_id, baselines.c.name)
-            .join(latest, (latest.c.name == baselines.c.name) & (latest.c.version == baselines.c.version))
-            .order_by(baselines.c.name)
+    def baselines(self, name: str | None = None, *, connection: sa.Connection | None = None) -> list[StoredBaseline]:
+        """The current version of every baseline by name; or all versions of one, newest first."""
+        order = (baselines.c.name, baselines.c.version.desc())
+        wanted = sa.select(baselines, records.c.uid, records.c.created).join(
+            records, records.c.id == baselines.c.record_id
         )
-        found: dict[int, list[str]] = {}
-        with self.read() as connection:
-            for row in connection.execute(wanted):
-                found.setdefault(row.record_id, []).append(row.name)
-        return found
+        if name is not None:
+            wanted = wanted.where(baselines.c.name == name)
+        with nullcontext(connection) if connection is not None else self.read() as open_:
+            found = [_baseline(row) for row in open_.execute(wanted.order_by(*order))]
+        if name is not None:
+            return found
+        newest: dict[str, StoredBaseline] = {}
+        for one in found:
+            newest.setdefault(one.name, one)
+        return list(newest.values())
 
     def trend(
         self,
@@ -293,6 +301,27 @@ class History:
         chosen = list(reversed(self.records())) if wanted is None else list(wanted)
         for record in chosen:
             yield record, self.raw(record)
+
+
+def _baseline(row: sa.Row[Any]) -> StoredBaseline:
+    settings = json.loads(row.settings)
+    return StoredBaseline(
+        row.name,
+        row.version,
+        row.action,
+        row.record_id,
+        row.uid,
+        row.system,
+        row.created,
+        row.set_at,
+        row.note,
+        row.max_loss,
+        tuple(settings.get("targets") or ()),
+        settings.get("forced"),
+        row.anchor_id,
+        settings.get("used"),
+        tuple(settings.get("looser") or ()),
+    )
 
 
 def _unpacked(packed: bytes, number: int, location: Location) -> bytes:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime
-import re
 
 from rankgauge.errors import DataError
+from rankgauge.formats.durations import parse_duration
 
 __all__ = ["parse_moment", "shown"]
 
-_AGO = re.compile(r"(\d{1,6})\s*([hdw])")
-_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+_AGO = ("h", "d", "w")
 
 
 def parse_moment(text: str, *, whole_day: bool = False) -> datetime.datetime:
@@ -19,10 +18,9 @@ def parse_moment(text: str, *, whole_day: bool = False) -> datetime.datetime:
     With `whole_day` a bare date means its end: all of that day lies before.
     """
     words = text.strip()
-    ago = _AGO.fullmatch(words.lower())
     try:
-        if ago:
-            return datetime.datetime.now(datetime.UTC) - datetime.timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        if words.endswith(_AGO):
+            return datetime.datetime.now(datetime.UTC) - parse_duration(words, _AGO)
         found = datetime.datetime.fromisoformat(words)
         if len(words) == 10 and whole_day:
             found += datetime.timedelta(days=1)

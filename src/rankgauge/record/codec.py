@@ -81,11 +81,12 @@ def _placed(text: str) -> str:
 def _intervals(value: Any) -> Iterator[dict[str, Any]]:
     """The intervals of the compared rows, the only ones that can be open."""
     compared = value.get("comparison") if isinstance(value, dict) else None
-    rows = (compared or {}).get("rows") or []
-    parts = (compared or {}).get("slices") or []
-    for row in [*rows, *(part.get("row") for part in parts if isinstance(part, dict))]:
-        if isinstance(row, dict) and isinstance(row.get("interval"), dict):
-            yield row["interval"]
+    rows, parts = (compared.get(key) if isinstance(compared, dict) else None for key in ("rows", "slices"))
+    found = [*(rows if isinstance(rows, list) else []), *(parts if isinstance(parts, list) else [])]
+    for row in found:
+        inner = row.get("row", row) if isinstance(row, dict) else None
+        if isinstance(inner, dict) and isinstance(inner.get("interval"), dict):
+            yield inner["interval"]
 
 
 def _with_open_ends(value: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -211,3 +212,9 @@ class Record:
             for tag in tags:
                 by_tag.setdefault(tag, []).append(query)
         return by_tag
+
+    @property
+    def created_at(self) -> datetime.datetime:
+        """The time as a moment; without a zone it is taken as UTC."""
+        found = datetime.datetime.fromisoformat(self.created)
+        return found.replace(tzinfo=datetime.UTC) if found.tzinfo is None else found.astimezone(datetime.UTC)

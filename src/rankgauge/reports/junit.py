@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from rankgauge.measures.explanations import Language
+from rankgauge.gate.outcome import GateResult, Rule
 from rankgauge.reports.gate import headline, warnings_of
+from rankgauge.words import Language, tell
 
 __all__ = ["render_junit", "render_junit_error"]
 
@@ -16,31 +16,32 @@ __all__ = ["render_junit", "render_junit_error"]
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render_junit(results: Sequence[Mapping[str, Any]], language: Language = "en") -> str:
+def render_junit(results: Sequence[GateResult], language: Language = "en") -> str:
     """Gate results as test suites. A rule that stops the gate is a failure; one that is left open is skipped."""
     root = Element("testsuites", name="rankgauge gate")
     totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     for result in results:
         suite = SubElement(root, "testsuite", name=_clean(headline(result, language)))
         counts = dict.fromkeys(totals, 0)
-        for rule in result["rules"]:
+        for rule in result.rules:
             case = SubElement(
-                suite, "testcase", classname=_clean(f"rankgauge.{result['system']}"), name=_clean(_name(rule)), time="0"
+                suite, "testcase", classname=_clean(f"rankgauge.{result.system}"), name=_clean(_name(rule)), time="0"
             )
             counts["tests"] += 1
-            message = _clean(rule["message"][language])
-            outcome = _outcome(result, rule)
-            if outcome in ("failure", "skipped"):
-                counts["failures" if outcome == "failure" else "skipped"] += 1
+            message = _clean(tell(rule.note, language))
+            accepted = result.accepts(rule)
+            if accepted is not True:
+                outcome = "failure" if accepted is False else "skipped"
+                counts["failures" if accepted is False else "skipped"] += 1
                 stopped = SubElement(case, outcome, message=message)
-                stopped.set("type", rule["status"])
+                stopped.set("type", rule.status)
                 stopped.text = message
             else:
                 SubElement(case, "system-out").text = message
         for key, value in counts.items():
             suite.set(key, str(value))
             totals[key] += value
-        suite.set("timestamp", result["created"])
+        suite.set("timestamp", result.created)
         warnings = warnings_of(result, language)
         if warnings:
             SubElement(suite, "system-out").text = _clean("\n".join(warnings))
@@ -65,19 +66,8 @@ def _written(root: Element) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def _name(rule: Mapping[str, Any]) -> str:
-    return rule["name"] if rule["kind"] != "measure" else f"no regression in {rule['name']}"
-
-
-def _outcome(result: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
-    if rule["status"] == "pass":
-        return "success"
-    if rule["status"] != "inconclusive":
-        return "failure"
-    chosen = result["settings"]["on_inconclusive"]
-    if chosen == "auto":
-        return "failure" if rule["values"]["mean"] < 0 else "success"
-    return {"pass": "success", "fail": "failure", "report": "skipped"}[chosen]
+def _name(rule: Rule) -> str:
+    return rule.name if rule.kind != "measure" else f"no regression in {rule.name}"
 
 
 def _clean(text: str) -> str:

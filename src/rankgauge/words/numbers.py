@@ -88,7 +88,12 @@ def chance(share: float) -> str:
 
 def milliseconds(seconds: float) -> str:
     """12.3 ms, in three digits."""
-    return f"{seconds * 1000:.3g} ms"
+    return f"{float(f'{seconds * 1000:.3g}'):g} ms"
+
+
+def rough(number: float) -> str:
+    """1200, of about so many: in two digits."""
+    return f"{float(f'{number:.2g}'):.0f}"
 
 
 def latency(seconds: float) -> str:
@@ -126,9 +131,12 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "signed": signed,
     "signed_plain": lambda value: f"{value:+g}",
     "plain": plain,
+    "plain4": lambda value: f"{value:.4g}",
+    "rough": rough,
     "percent": percent,
     "percent0": lambda share: percent(share, 0),
     "percent_plain": lambda share: f"{100 * share:g} %",
+    "signed_percent": lambda share: f"{100 * share:+.1f} %",
     "chance": chance,
     "p": p_value,
     "related_p": related_p,

@@ -54,6 +54,7 @@ def upgrade() -> None:
         sa.Column("action", sa.Text, nullable=False),
         sa.Column("set_at", _TIME, nullable=False),
         sa.Column("note", sa.Text),
+        sa.Column("max_loss", sa.Double),
         sa.Column("settings", sa.Text, nullable=False),
         sa.Column("anchor_id", sa.Integer, sa.ForeignKey("records.id"), nullable=False),
         sa.UniqueConstraint("name", "version", name="baselines_name_version"),
