@@ -71,7 +71,7 @@ class Metrics:
         last_valid_check: Moment | None = None,
         open_incidents: Mapping[str, int] | None = None,
     ) -> None:
-        """A monitor starts: its counters stand at 0, and its last checks and open incidents are those of earlier starts.
+        """A monitor starts: counters stand at 0, and its last checks and open incidents are those of earlier starts.
 
         Without the zeros Prometheus would not see the first increase of a counter.
         """
@@ -150,7 +150,7 @@ class Metrics:
             raise DataError(f"metrics: port {port} of {host} {why}") from None
         return MetricsServer(server, thread)
 
-    def _replace(self, gauge: Any, monitor: str, values: Mapping[tuple[str, ...], float | None]) -> None:
+    def _replace(self, gauge: Any, monitor: str, values: Mapping[Any, float | None]) -> None:
         """Set a monitor's series. Those without a value disappear: an old number would look like a new one."""
         new = {(monitor, *key): value for key, value in values.items() if value is not None}
         for labels, value in new.items():
