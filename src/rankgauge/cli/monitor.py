@@ -111,8 +111,8 @@ def _watching(watcher: Monitor, port: int | None, host: str) -> Iterator[Monitor
 
 
 def _forever(plan: MonitorPlan, every: float, language: Language, served: tuple[int | None, str]) -> None:
-    """Check on schedule until a signal comes. The first one ends it after the check at hand; the second at once. What is
-    stored is whole either way."""
+    """Check on schedule until a signal comes. The first one ends it after the check at hand, the second at once; what
+    is stored is whole either way."""
     import threading
     from contextlib import suppress
 

@@ -49,10 +49,8 @@ def enqueue(
     fixed = {"incident_id": incident_id, "event": event, "title": packed(title), "body": packed(body)}
     fixed |= {"created": now, "attempts": 0, "state": "waiting", "next_try": now}
     unique = ["incident_id", "event", "channel"]
-    added = [
-        insert_once(connection, deliveries, {**fixed, "channel": name}, unique) for name in dict.fromkeys(channels)
-    ]
-    return len([number for number in added if number is not None])
+    rows = [{**fixed, "channel": name} for name in dict.fromkeys(channels)]
+    return sum(insert_once(connection, deliveries, row, unique) is not None for row in rows)
 
 
 def claim(history: History, delivery: Delivery, next_try: Moment) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from typing import Any
 
 from rankgauge.history.monitored import Incident
 from rankgauge.words import Language, Note, tell
@@ -36,9 +37,8 @@ def headline(incident: Incident) -> Note:
     """What happened, in a few words."""
     found, kind = incident.finding, incident.kind
     if kind in ("quality", "slice"):
-        return Note(
-            "monitor.fell" if _falls(found.before, found.now) else "monitor.rose", {"subject": _subject(incident)}
-        )
+        key = "fell" if _falls(found.before, found.now) else "rose"
+        return Note(f"monitor.{key}", {"subject": _subject(incident)})
     if kind == "threshold":
         key = "below" if _falls(found.limit, found.now) else "above"
         if _of_latency(incident):
@@ -78,15 +78,15 @@ def _facts(incident: Incident, now: float | None) -> list[Note]:
         limit = Note("monitor.limit_share", {"limit": found.limit})
         return [Note("monitor.errors_fact", {**_names(incident), "share": now}), limit]
     of_latency = "latency_" if _of_latency(incident) else ""
-    values = {"before": found.before, "now": now, "limit": found.limit}
-    values |= _names(incident) if of_latency else {"subject": _subject(incident)}
+    about: dict[str, Any] = {**_names(incident)} if of_latency else {"subject": _subject(incident)}
+    values = {**about, "before": found.before, "now": now}
     if kind == "threshold":
         limit = Note(f"monitor.{of_latency}limit", {"limit": found.limit})
         return [Note(f"monitor.{of_latency}is_now", values), limit]
     return [_moved(values, of_latency, found.before, now), *_tags(incident)]
 
 
-def _moved(values: dict[str, object], of_latency: str, before: float | None, now: float | None) -> Note:
+def _moved(values: dict[str, Any], of_latency: str, before: float | None, now: float | None) -> Note:
     """From where to where; the relative change where there is one."""
     key = f"monitor.{of_latency}{'fell' if _falls(before, now) else 'rose'}_from"
     if before is not None and now is not None and before > 0:
@@ -148,11 +148,10 @@ def _duration(passed: datetime.timedelta) -> Note:
     """In the largest unit that fits, and the one below it: `2 d 1 h`."""
     seconds = round(passed.total_seconds())
     largest = next((i for i, (_, size) in enumerate(_UNITS) if seconds >= size), len(_UNITS) - 1)
-    parts = _UNITS[largest : largest + 2]
-    amounts = {
-        name: seconds // size if i == 0 else seconds % parts[0][1] // size for i, (name, size) in enumerate(parts)
-    }
-    amounts = {name: amount for i, (name, amount) in enumerate(amounts.items()) if i == 0 or amount}
+    name, size = _UNITS[largest]
+    amounts = {name: seconds // size}
+    for below, smaller in _UNITS[largest + 1 : largest + 2]:
+        amounts |= {below: seconds % size // smaller} if seconds % size >= smaller else {}
     return Note(f"monitor.{'_'.join(amounts)}", dict(amounts))
 
 

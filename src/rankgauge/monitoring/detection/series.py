@@ -99,7 +99,8 @@ class Level:
     detector: Detector | None = None
 
     def update(self, value: float, number: int, *, same: bool | None) -> Change | None:
-        """The change that a value brings. `same`: whether this check repeats the one before exactly; None where that is not known."""
+        """The change that a value brings, if any. `same`: whether this check repeats the one before exactly; None where
+        that is not known."""
         if self.detector is not None:
             return self._see(self.detector, value, number)
         return self._repeat(value, number, same) if self.phase == "exact" else self._learn(value, number, same)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,7 +20,7 @@ from rankgauge.history.checks import (
     next_number,
 )
 from rankgauge.history.incidents import close_incident, open_of
-from rankgauge.history.monitored import Finding, Status
+from rankgauge.history.monitored import Finding, Status, packed
 from rankgauge.history.sql import Connection
 from rankgauge.history.store import History
 from rankgauge.model.series import SeriesKey
@@ -169,10 +170,14 @@ class _Work:
         if not found:
             self.incidents.close(None, "drift")
             return
-        listed = {"documents": [*found.gone, *found.changed][:_LISTED], "queries": found.queries[:_LISTED]}
-        counts = {"gone": len(found.gone), "changed": len(found.changed)}
-        self.detail["drift"] = {**listed, **counts}
-        self.incidents.open("drift", None, self.number, Finding(**listed, **counts))
+        drift = Finding(
+            gone=len(found.gone),
+            changed=len(found.changed),
+            documents=[*found.gone, *found.changed][:_LISTED],
+            queries=found.queries[:_LISTED],
+        )
+        self.detail["drift"] = json.loads(packed(drift))
+        self.incidents.open("drift", None, self.number, drift)
 
     def _watch(self, record: Record, system: str, drifted: frozenset[str]) -> None:
         name = self.plan.name

@@ -61,9 +61,8 @@ def queries_taken(history: History, monitor: str) -> int:
 
 
 def _unknown(monitor: str, system: str) -> DataError:
-    return DataError(
-        f"{_unreadable(monitor, f'what was learned of {system}')}, or forget it: rankgauge monitor PLAN --relearn"
-    )
+    why = _unreadable(monitor, f"what was learned of {system}")
+    return DataError(f"{why}, or forget it: rankgauge monitor PLAN --relearn")
 
 
 def _unreadable(monitor: str, what: str) -> str:

@@ -1,8 +1,8 @@
 """The monitor: checks on schedule, one process at a time, and a log that says what happened.
 
-In a check the retrievers are called and scored (`observing`), the result is spooled as a file (`spool`) and ingested into
-the history in one transaction (`ingest`), and its alerts are sent (`alerts.delivery`). Each step can be repeated after a
-failure of the next without anything counted twice.
+In a check the retrievers are called and scored (`observing`), the result is spooled as a file (`spool`) and ingested
+into the history in one transaction (`ingest`), and its alerts are sent (`alerts.delivery`). Each step can be repeated
+after a failure of the next without anything counted twice.
 """
 
 from __future__ import annotations
