@@ -65,7 +65,7 @@ class SystemWatch:
     fingerprint: str | None = None
     last: dict[SeriesKey, Last] = field(default_factory=dict)
 
-    VERSION: ClassVar[int] = 3
+    VERSION: ClassVar[int] = 2
 
     @classmethod
     def against(cls, name: str, watching: Watching, baseline: Mapping[str, Mapping[str, float]]) -> SystemWatch:
