@@ -19,9 +19,10 @@ import rankgauge
 from rankgauge.cli.app import app
 from rankgauge.engine.orders import DRAWS, MOST_ORDERS
 from rankgauge.measures import Definition, all_definitions
-from rankgauge.measures.explanations import Language, describe, parameter_help, texts
+from rankgauge.measures.explanations import describe, parameter_help, texts
 from rankgauge.measures.presets import PRESETS
 from rankgauge.model.contract import Contract
+from rankgauge.words import Language
 
 DOCS = Path(__file__).parent
 WIDTH = 134

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge.measures.explanations import LANGUAGES
+from rankgauge.words import LANGUAGES
 
 ROOT = Path(__file__).parent.parent
 BARE = ROOT / ".ci" / "bare"

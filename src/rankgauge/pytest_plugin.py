@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from rankgauge.gate.gate import GateResult
+    from rankgauge.gate.outcome import GateResult
+    from rankgauge.gate.rules import GateRules
+    from rankgauge.record import Record
 
 __all__ = ["Guard", "InconclusiveWarning"]
 
@@ -25,7 +27,7 @@ PathLike = str | os.PathLike[str]
 
 
 class InconclusiveWarning(UserWarning):
-    """The queries cannot tell whether more than the margin was lost; the loss that was seen is within it."""
+    """Inconclusive whether more than the max relative loss was lost; the loss that was seen is within it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,7 +73,7 @@ class Guard:
         baseline: PathLike,
         k: int = 10,
         measures: str | Sequence[str] | None = None,
-        margin: str | float | None = None,
+        max_loss: str | float | None = None,
         alpha: float | None = None,
         targets: Sequence[str] = (),
         floors: Sequence[str] = (),
@@ -82,7 +84,7 @@ class Guard:
         name: str | None = None,
         **options: Any,
     ) -> GateResult | None:
-        """Ask the retriever every query, and fail if it lost more than the margin against the baseline.
+        """Ask the retriever every query, and fail if it lost more than the max relative loss against the baseline.
 
         The baseline is a name in the history or a file. `options` are those of `evaluate_retriever` (concurrency,
         timeout, corpus, contract ...). With --rankgauge-set-baseline the results become the baseline, and nothing is
@@ -93,7 +95,7 @@ class Guard:
             record = _measured(retriever, test_set, k, measures, name, options)
             place = history or self._history
             if self._set_baseline:
-                _keep(record, baseline, place, margin)
+                _keep(record, baseline, place, max_loss)
                 return None
             from rankgauge.gate.gate import gate
             from rankgauge.history.references import find_baseline
@@ -101,7 +103,7 @@ class Guard:
             result = gate(
                 record,
                 find_baseline(baseline, place),
-                margin=margin,
+                max_loss=max_loss,
                 alpha=alpha,
                 targets=targets,
                 floors=floors,
@@ -146,7 +148,7 @@ class Guard:
         return result
 
 
-def _named(rules: Any) -> list[str] | None:
+def _named(rules: GateRules) -> list[str] | None:
     from rankgauge.gate.targets import SCENARIOS
     from rankgauge.measures.explanations import TARGETS
 
@@ -170,7 +172,7 @@ def _told() -> Iterator[None]:
 
 
 def _advice(error: Exception) -> str:
-    from rankgauge.history.references import UnknownBaselineError
+    from rankgauge.history.names import UnknownBaselineError
 
     first = "; in pytest, make the present results the baseline with: pytest --rankgauge-set-baseline"
     return first if isinstance(error, UnknownBaselineError) else ""
@@ -183,7 +185,7 @@ def _measured(
     measures: str | Sequence[str] | None,
     name: str | None,
     options: Mapping[str, Any],
-) -> dict[str, Any]:
+) -> Record:
     from rankgauge.evaluation import DEFAULT_MEASURES
     from rankgauge.formats import Source, load_testset
     from rankgauge.live.live import evaluate_retriever
@@ -199,36 +201,36 @@ def _measured(
 
 
 def _keep(
-    record: Mapping[str, Any],
+    record: Record,
     baseline: PathLike,
     history: PathLike | None,
-    margin: str | float | None,
+    max_loss: str | float | None,
 ) -> None:
     from rankgauge.gate.baseline import baseline_of, export_baseline, is_file_name
-    from rankgauge.gate.targets import parse_share
+    from rankgauge.gate.rules import GateRules
 
     if isinstance(baseline, str) and not is_file_name(baseline):
         from rankgauge.history.baselines import set_baseline
         from rankgauge.history.store import History
 
         with History.open(history) as opened:
-            set_baseline(opened, baseline, record, margin=margin, note="set by pytest")
+            set_baseline(opened, baseline, record, max_loss=max_loss, note="set by pytest")
         return
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
 
     path = os.fspath(baseline)
-    made = baseline_of(record, path, margin=None if margin is None else parse_share(margin))
+    made = baseline_of(record, path, max_loss=GateRules.of(max_loss=max_loss).max_loss)
     write_whole(path, dumps(export_baseline(made)))
 
 
 def _judge(result: GateResult) -> None:
     """Fail, warn, or say nothing."""
     __tracebackhide__ = True
-    from rankgauge.reports.gate import headline, render
+    from rankgauge.reports import report
+    from rankgauge.reports.gate import headline
 
-    told = result.to_dict()
     if result.accepted is not True:
-        raise AssertionError("\n" + render(told, "table").rstrip())
+        raise AssertionError("\n" + report(result, format="terminal").rstrip())
     if result.status == "inconclusive":
-        warnings.warn(InconclusiveWarning(headline(told, "en")), stacklevel=3)
+        warnings.warn(InconclusiveWarning(headline(result, "en")), stacklevel=3)

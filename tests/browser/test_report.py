@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.html import render_html
+from rankgauge.words import Language
 from tests.parts import here
 from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record, live_record
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from rankgauge.evaluation.old_identity import canonical, uid_of
 
 from rankgauge.errors import DataError
 from rankgauge.evaluation.old_identity import canonical, uid_of

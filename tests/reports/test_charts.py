@@ -11,10 +11,10 @@ import pytest
 import vl_convert
 
 from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
-from rankgauge.measures.explanations import LANGUAGES, Language
 from rankgauge.reports import charts
 from rankgauge.reports.chart_theme import VERDICTS, WORDS, theme
 from rankgauge.reports.charts import charts_of, comparison_charts, domain_of, mean_charts, save_charts
+from rankgauge.words import LANGUAGES, Language
 from tests.parts import DRAWN
 from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record, live_record
 

@@ -13,11 +13,11 @@ import pytest
 
 from rankgauge.errors import MissingExtraError
 from rankgauge.formats.json_values import dumps
-from rankgauge.measures.explanations import LANGUAGES, Language
 from rankgauge.reports import html
 from rankgauge.reports.html import render_html
 from rankgauge.reports.html_data import data_of, script_json
 from rankgauge.reports.html_words import PAGE, SCRIPT
+from rankgauge.words import LANGUAGES, Language
 from tests.cli.command import run_command
 from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record, live_record
 

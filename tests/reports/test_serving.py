@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from rankgauge import load_testset, sweep
-from rankgauge.measures.explanations import LANGUAGES, Language
 from rankgauge.reports.calls import calls_files, calls_parts
 from rankgauge.reports.calls_facts import WORDS, failed_versions, figure, front_of, milliseconds, sweep_sentences
 from rankgauge.reports.comparison import render as render_comparison
 from rankgauge.reports.evaluation import render as render_evaluation
 from rankgauge.reports.html import render_html
+from rankgauge.words import LANGUAGES, Language
 from tests.cli.command import run_command
 from tests.reports.samples import EXAMPLE, comparison_record, evaluation_record, live_record
 

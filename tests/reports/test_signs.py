@@ -14,12 +14,12 @@ import pytest
 
 from rankgauge import compare
 from rankgauge.comparison.comparison_record import comparison_record
-from rankgauge.measures.explanations import LANGUAGES, Language
 from rankgauge.reports.charts import charts_of
 from rankgauge.reports.comparison import render
 from rankgauge.reports.html import render_html
 from rankgauge.reports.html_view import view_of
 from rankgauge.reports.html_words import PAGE, SCRIPT
+from rankgauge.words import LANGUAGES, Language
 
 # Higher is better, and lower is better.
 MEASURES = ("nDCG@5", "Unjudged@5")

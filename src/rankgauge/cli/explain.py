@@ -14,9 +14,9 @@ __all__ = ["contracts", "explain", "measures"]
 @options.json_flag
 def measures(language: str, as_json: bool) -> None:
     """List all measures, and which to use when."""
-    from rankgauge.measures.explanations import check_language
     from rankgauge.reports.explanation import measures_json, render_measures
     from rankgauge.reports.tables import terminal_width
+    from rankgauge.words import check_language
 
     click.echo(measures_json() if as_json else render_measures(check_language(language), width=terminal_width()))
 
@@ -28,8 +28,8 @@ def measures(language: str, as_json: bool) -> None:
 def explain(measure: str, language: str, as_json: bool) -> None:
     """Explain a MEASURE, in any spelling: formula, worked example, range, use, spellings and scenario targets."""
     from rankgauge.measures import parse_measures
-    from rankgauge.measures.explanations import check_language
     from rankgauge.reports.explanation import explanation_json, render_explanation
+    from rankgauge.words import check_language
 
     for parsed in parse_measures(measure):
         click.echo(explanation_json(parsed) if as_json else render_explanation(parsed, check_language(language)))
@@ -40,8 +40,8 @@ def explain(measure: str, language: str, as_json: bool) -> None:
 @options.json_flag
 def contracts(language: str, as_json: bool) -> None:
     """List the contract presets: how other tools count."""
-    from rankgauge.measures.explanations import check_language
     from rankgauge.reports.explanation import contracts_json, render_contracts
     from rankgauge.reports.tables import terminal_width
+    from rankgauge.words import check_language
 
     click.echo(contracts_json() if as_json else render_contracts(check_language(language), width=terminal_width()))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.keeping import history_option
 from rankgauge.errors import DataError, RankgaugeError
 
 if TYPE_CHECKING:
-    from rankgauge.gate.gate import GateResult
+    from rankgauge.gate.outcome import GateResult
     from rankgauge.gate.rules import GateRules
+    from rankgauge.words import Language
 
-__all__ = ["STATUS", "gate", "history_option", "read_record", "rule_options", "rules_of", "show_results"]
+__all__ = ["STATUS", "gate", "rule_options", "rules_of", "show_results"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 STATUS: Mapping[bool | None, int] = {True: 0, False: 1, None: 3}
@@ -33,11 +35,9 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
         help="A measure to compare with the baseline; may be given several times, and replaces those of --rules. "
         "Default: all that the baseline has.",
     ),
+    click.option("--max-loss", metavar="SHARE", help="Max relative loss, such as 5% [default: the baseline's, or 5%]."),
     click.option(
-        "--margin", metavar="SHARE", help="Relative loss that is allowed, such as 5% [default: the baseline's, or 5%]."
-    ),
-    click.option(
-        "--alpha", type=float, help="Chance that a loss as large as the margin surely passes [default: 0.05]."
+        "--alpha", type=float, help="Chance that a loss as large as the max loss surely passes [default: 0.05]."
     ),
     click.option(
         "--target",
@@ -67,7 +67,7 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--on-inconclusive",
         type=click.Choice(["auto", "pass", "fail", "report"]),
-        help="What follows if the queries cannot tell [default: auto, see above].",
+        help="What follows if the comparison is inconclusive [default: auto, see above].",
     ),
     click.option(
         "--allow",
@@ -85,14 +85,6 @@ def rule_options(command: F) -> F:
     return command
 
 
-def history_option(command: F) -> F:
-    return click.option(
-        "--history",
-        metavar="PATH|URL",
-        help="The history with the named baselines [default: $RANKGAUGE_HISTORY, or .rankgauge/history.db].",
-    )(command)
-
-
 def rules_of(rules: str | None, **choices: Any) -> GateRules:
     """The rules of the file and of the options: an option takes the place of a single value, and adds to a list."""
     from rankgauge.gate.rules import GateRules, load_rules
@@ -108,18 +100,9 @@ def rules_of(rules: str | None, **choices: Any) -> GateRules:
     return GateRules.of(**found)
 
 
-def read_record(path: str) -> dict[str, Any]:
-    from rankgauge.evaluation.old_record import load_record
-    from rankgauge.gate.parts import check_parts
-
-    record = load_record(path)
-    check_parts(record, "standard input" if path == "-" else path)
-    return record
-
-
 @click.command(
-    epilog="Exit status: 0 passed, 1 a regression or another rule broken, 2 the comparison cannot be made, 3 cannot "
-    "tell (only with --on-inconclusive report)."
+    epilog="Exit status: 0 passed, 1 a regression or another rule broken, 2 the comparison cannot be made, 3 "
+    "inconclusive (only with --on-inconclusive report)."
 )
 @click.argument("record", metavar="RECORD.json")
 @click.option("--baseline", metavar="NAME|FILE", help="A named baseline, a record, an exported baseline, or means.")
@@ -142,24 +125,25 @@ def gate(
     summary: str | None,
     history: str | None,
     digits: int,
-    language: str,
+    language: Language,
     output: str | None,
     **choices: Any,
 ) -> None:
-    """Hold a record against a baseline: did it lose more than the margin, query by query?
+    """Hold a record against a baseline: did it lose more than the max relative loss, query by query?
 
     \b
-    What the queries say               auto       pass       fail   report
-    surely within the margin           0          0          0      0
-    inconclusive, loss seen within margin    0, warns   0, warns   1      3
-    inconclusive, loss seen beyond margin    1          0, warns   1      3
-    surely beyond, or a rule broken    1          1          1      1
+    What the queries say                  auto       pass       fail   report
+    surely within the max loss            0          0          0      0
+    inconclusive, loss seen within it     0, warns   0, warns   1      3
+    inconclusive, loss seen beyond it     1          0, warns   1      3
+    surely beyond it, or a rule broken    1          1          1      1
 
     Targets, floors, latency, errors and judged documents are rules that hold or do not. Without a baseline only these
     are checked. In a GitHub Action the summary is added to the job's page.
     """
     from rankgauge.gate.gate import gate as check
     from rankgauge.history.references import find_baseline
+    from rankgauge.record import Record
 
     form = _form(form, as_json, output)
     for path in (output, junit, summary):
@@ -168,7 +152,7 @@ def gate(
         wanted = rules_of(rules, baseline=baseline, **choices)
         if wanted.baseline is None and not wanted.alone:
             raise DataError("there is nothing to hold the record against: give --baseline NAME|FILE, or a --target")
-        loaded = read_record(record)
+        loaded = Record.load(record)
         found = None if wanted.baseline is None else find_baseline(wanted.baseline, history)
         result = check(loaded, found, rules=wanted)
     except RankgaugeError as error:
@@ -187,64 +171,57 @@ def _form(form: str | None, as_json: bool, output: str | None) -> str:
 
 
 def show_results(
-    results: list[GateResult],
+    results: Sequence[GateResult],
     form: str,
     *,
     junit: str | None = None,
     summary: str | None = None,
     digits: int = 4,
-    language: str = "en",
+    language: Language = "en",
     output: str | None = None,
 ) -> None:
     """Print what the gates found, and write the files asked for."""
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
-    from rankgauge.measures.explanations import check_language
-    from rankgauge.reports.gate import headline, render, warnings_of
-    from rankgauge.reports.junit import render_junit
+    from rankgauge.reports import report
+    from rankgauge.reports.gate import gate_report, headline, warnings_of
     from rankgauge.reports.tables import terminal_width
 
-    chosen = check_language(language)
-    told = [result.to_dict() for result in results]
-    text = "\n".join(render(one, "markdown", digits=digits, language=chosen) for one in told)
+    built = gate_report(results)
+    page = report(built, format="markdown", digits=digits, language=language)
     if junit is not None:
-        write_whole(junit, render_junit(told, chosen).encode())
+        report(built, junit, format="junit", language=language)
     if summary is not None:
-        write_whole(summary, text.encode())
-    _append_step(text)
+        write_whole(summary, page.encode())
+    _append_step(page)
     if form == "json":
-        data = dumps(told[0] if len(told) == 1 else told)
-    elif form == "junit":
-        data = render_junit(told, chosen).encode()
-    elif form == "markdown":
-        data = text.encode()
+        told = [result.to_dict() for result in results]
+        write_whole(output or "-", dumps(told[0] if len(told) == 1 else told))
     else:
-        to_file = output is not None
-        looks: dict[str, Any] = {"width": terminal_width(to_file=to_file)}
-        looks["color"] = not to_file and sys.stdout.isatty()
-        data = "\n".join(render(one, "table", digits=digits, language=chosen, **looks) for one in told).encode()
-    write_whole(output or "-", data)
+        looks: dict[str, Any] = {"digits": digits, "language": language}
+        looks |= {"width": terminal_width(to_file=output is not None)}
+        looks |= {"color": output is None and sys.stdout.isatty()}
+        report(built, output or "-", format="terminal" if form == "table" else form, **looks)
     if output is not None or form in ("json", "junit"):  # the log of a CI job should tell without opening a file
-        for one in told:
-            for line in (headline(one, chosen), *warnings_of(one, chosen)):
+        for result in results:
+            for line in (headline(result, language), *warnings_of(result, language)):
                 click.echo(line, err=True)
 
 
 def show_error(message: str, record: str, *, junit: Iterable[str | None], summary: Iterable[str | None]) -> None:
     """Write into the files asked for that no verdict could be reached."""
-    from rankgauge.formats.sources import write_whole
-    from rankgauge.reports.gate import render_error
-    from rankgauge.reports.junit import render_junit_error
+    from rankgauge.reports import report
+    from rankgauge.reports.gate import gate_error
 
-    text = render_error(message)
-    pages = [(path, render_junit_error(message, record)) for path in junit] + [(path, text) for path in summary]
-    for path, content in pages:
-        if path is not None:
+    built = gate_error(message, record)
+    for form, paths in (("junit", junit), ("markdown", summary)):
+        for path in paths:
             try:
-                write_whole(path, content.encode())
+                if path is not None:
+                    report(built, path, format=form)
             except RankgaugeError as error:  # the first error is the one to be told
                 click.echo(f"rankgauge: {error}", err=True)
-    _append_step(text)
+    _append_step(report(built, format="markdown"))
 
 
 def _append_step(text: str) -> None:

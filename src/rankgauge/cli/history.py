@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rankgauge.cli import options
 from rankgauge.cli.history_files import export, prune
-from rankgauge.cli.history_shared import WORDS, moment, opened_history, print_text, to_json
+from rankgauge.cli.history_shared import moment, opened_history, print_json, print_report
 from rankgauge.cli.history_trend import trend
 from rankgauge.cli.keeping import history_option
+from rankgauge.words import Note, say
 
 if TYPE_CHECKING:
     from rankgauge.history.rows import Stored
+    from rankgauge.words import Language
 
 __all__ = ["history"]
 
@@ -33,24 +34,24 @@ def history() -> None:
 @click.option("--label", metavar="TEXT", help="A name for records that belong together.")
 @history_option
 @options.lang
-def add(files: tuple[str, ...], label: str | None, history: str | None, language: str) -> None:
+def add(files: tuple[str, ...], label: str | None, history: str | None, language: Language) -> None:
     """Store records that `evaluate`, `compare` or `run` wrote; all of them or none.
 
     A file is one record, or, as .jsonl, one on each line. A record that is there already is not stored again; if it has
     no label yet, it gets the one given.
     """
-    from rankgauge.evaluation.old_record import check_record
     from rankgauge.formats.json_values import read_json, read_json_lines
     from rankgauge.formats.sources import Source
+    from rankgauge.record import Record
 
-    read: list[tuple[str, dict[str, Any]]] = []
+    read: list[tuple[str, Record]] = []
     for path in files:
         source = Source(path)
         if source.bare_name.endswith((".jsonl", ".ndjson")):
             lines = [(f"{source.name}:{number}", value) for number, value in read_json_lines(source)]
         else:
             lines = [(source.name, read_json(source))]
-        read += [(name, check_record(value, name)) for name, value in lines]
+        read += [(name, Record.from_dict(value, name)) for name, value in lines]
     with opened_history(history, create=True, write=True) as opened, opened.begin() as connection:
         told = []
         for name, record in read:
@@ -59,11 +60,12 @@ def add(files: tuple[str, ...], label: str | None, history: str | None, language
     click.echo("\n".join(told))
 
 
-def _told(stored: Stored, path: str, label: str | None, language: str) -> str:
+def _told(stored: Stored, path: str, label: str | None, language: Language) -> str:
     key = "stored" if stored.new else "labelled" if stored.labelled else "there"
     if key == "there" and label is not None and stored.label != label.strip():
         key = "kept_label"
-    return WORDS[language][key].format(path=path, id=stored.id, label=(label or "").strip(), old=stored.label)
+    told = {"path": path, "id": stored.id, "label": (label or "").strip(), "old": stored.label}
+    return say(f"history.{key}", language, **told)
 
 
 @history.command("list")
@@ -89,13 +91,9 @@ def list_(
     history: str | None,
     as_json: bool,
     digits: int,
-    language: str,
+    language: Language,
 ) -> None:
     """List records, newest first, with their means."""
-    from rankgauge.history.finding import measure_names
-    from rankgauge.measures.explanations import check_language
-    from rankgauge.reports.listing import listed, listing_table
-
     with opened_history(history) as opened:
         found = opened.records(
             label=label,
@@ -105,17 +103,22 @@ def list_(
             until=moment(until, whole_day=True),
             limit=limit,
         )
-        means, baselines = opened.means(record.id for record in found), opened.baseline_names()
+        means, named = opened.means(record.id for record in found), opened.baselines()
+    if not found and not as_json:
+        click.echo(say("history.empty", language))
+        return
+    from rankgauge.history.finding import measure_names
+    from rankgauge.reports.document import Report
+    from rankgauge.reports.listing import listed, listing_table
+
+    baselines = {record.id: [one.name for one in named if one.record_id == record.id] for record in found}
     if as_json:
-        rows = [listed(record, means.get(record.id, []), baselines.get(record.id, [])) for record in found]
-        print_text(to_json(rows))
-    elif not found:
-        click.echo(WORDS[language]["empty"])
+        print_json([listed(record, means.get(record.id, []), baselines[record.id]) for record in found])
     else:
         known = {mean.measure for own in means.values() for mean in own}
         columns = [next((n for n in measure_names(m) if n in known), m) for m in measures]
-        looks = {"digits": digits, "language": check_language(language)}
-        print_text(_table(listing_table(found, means, baselines, measures=columns, system=system, **looks)))  # type: ignore[arg-type]
+        table = listing_table(found, means, baselines, measures=columns, system=system)
+        print_report(Report(Note("history.records"), [table]), language, digits)
 
 
 @history.command()
@@ -125,11 +128,16 @@ def list_(
 @options.json_flag
 @options.digits
 @options.lang
-def show(reference: str, label: str | None, history: str | None, as_json: bool, digits: int, language: str) -> None:
+def show(
+    reference: str, label: str | None, history: str | None, as_json: bool, digits: int, language: Language
+) -> None:
     """Show a record as a table, or with --json the record itself."""
     with opened_history(history) as opened:
-        record = opened.document(opened.get(reference, label=label))
-    print_text(to_json(record) if as_json else _rendered(record, digits, language))
+        record = opened.record(opened.get(reference, label=label))
+    if as_json:
+        print_json(record.to_dict())
+    else:
+        print_report(record, language, digits)
 
 
 @history.command()
@@ -153,40 +161,26 @@ def diff(
     history: str | None,
     as_json: bool,
     digits: int,
-    language: str,
+    language: Language,
 ) -> None:
     """Compare two records of one system, query by query: did it change between them?
 
     Records with other judgments, queries or another contract are not the same quantity and are refused.
     """
-    from rankgauge.comparison.comparison_record import comparison_record
     from rankgauge.comparison.stored_scores import compare_records
-    from rankgauge.history.pairing import paired, without_advice
+    from rankgauge.history.pairing import paired
+    from rankgauge.record import InputFile
 
     with opened_history(history) as opened:
         chosen = [opened.get(reference, label=label) for reference in (first, second)]
-        documents = [opened.document(record) for record in chosen]
-    names = [f"#{record.id}" for record in chosen]
-    comparison = compare_records(paired(documents, names, system), names, measure=measure, force=force)
-    inputs = {f"scores:{i}": {"sha256": record.uid} for i, record in enumerate(chosen, start=1)}
-    record = without_advice(comparison_record(comparison, inputs=inputs, provenance=as_json), comparison.remarks)
-    print_text(to_json(record) if as_json else _rendered(record, digits, language))
-
-
-def _rendered(record: dict[str, Any], digits: int, language: str) -> str:
-    from rankgauge.measures.explanations import check_language
-    from rankgauge.reports import comparison, evaluation
-    from rankgauge.reports.tables import terminal_width
-
-    looks: dict[str, Any] = {"digits": digits, "language": check_language(language), "width": terminal_width()}
-    render = comparison.render if record["kind"] == "comparison" else evaluation.render
-    return render(record, "table", color=sys.stdout.isatty(), **looks)
-
-
-def _table(table: Any) -> str:
-    from rankgauge.reports.tables import render_terminal, terminal_width
-
-    return render_terminal(table, width=terminal_width(), color=sys.stdout.isatty())
+        records = [opened.record(stored) for stored in chosen]
+    names = [f"#{stored.id}" for stored in chosen]
+    comparison = compare_records(paired(records, names, system), names, measure=measure, force=force)
+    inputs = {f"scores:{i}": InputFile(names[i - 1], stored.uid) for i, stored in enumerate(chosen, start=1)}
+    if as_json:
+        print_json(comparison.to_record(inputs=inputs).to_dict())
+    else:
+        print_report(comparison.to_record(inputs=inputs, provenance=False), language, digits)
 
 
 for command in (trend, prune, export):

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
-from rankgauge.cli.history_shared import WORDS, counted, moment, opened_history
+from rankgauge.cli.history_shared import moment, opened_history
 from rankgauge.cli.keeping import history_option
+from rankgauge.words import say
 
 if TYPE_CHECKING:
     from rankgauge.history.rows import Stored
     from rankgauge.history.store import History
+    from rankgauge.words import Language
 
 __all__ = ["export", "prune"]
 
@@ -28,7 +30,7 @@ _NAMED = 20
 @history_option
 @options.lang
 def prune(
-    keep: int | None, before: str | None, label: str | None, yes: bool, history: str | None, language: str
+    keep: int | None, before: str | None, label: str | None, yes: bool, history: str | None, language: Language
 ) -> None:
     """Remove old records. Without --yes it only says what would go; what a baseline needs always stays."""
     from rankgauge.history.times import shown
@@ -37,16 +39,14 @@ def prune(
         raise click.UsageError("say what to remove: all but the newest (--keep N), or what is old (--before DATE)")
     with opened_history(history, write=yes) as opened:
         pruned = opened.prune(keep=keep, before=moment(before), label=label, dry_run=not yes)
-    words, gone = WORDS[language], pruned.gone
+    gone = pruned.gone
     if not gone:
-        click.echo(words["none"])
+        click.echo(say("history.none", language))
     else:
-        ends = {"first": shown(gone[-1].created), "last": shown(gone[0].created)}
-        click.echo(
-            words["gone" if yes else "would"].format(n=counted(len(gone), "record", language), ids=_ids(gone), **ends)
-        )
+        told = {"n": len(gone), "first": shown(gone[-1].created), "last": shown(gone[0].created), "ids": _ids(gone)}
+        click.echo(say("history.gone" if yes else "history.would", language, **told))
     if pruned.held:
-        click.echo(words["held"].format(ids=_ids(pruned.held)))
+        click.echo(say("history.held", language, ids=_ids(pruned.held)))
 
 
 def _ids(records: Any) -> str:
@@ -64,7 +64,12 @@ def _ids(records: Any) -> str:
 @history_option
 @options.lang
 def export(
-    references: tuple[str, ...], everything: bool, label: str | None, output: str, history: str | None, language: str
+    references: tuple[str, ...],
+    everything: bool,
+    label: str | None,
+    output: str,
+    history: str | None,
+    language: Language,
 ) -> None:
     """Write records as they were stored: files in a folder, or lines of one file (.jsonl, .jsonl.gz, - for standard
     output)."""
@@ -78,7 +83,7 @@ def export(
             wanted = [opened.get(reference, label=label) for reference in references]
         count = _exported(opened, wanted, output)
     if output != "-":
-        click.echo(WORDS[language]["written"].format(path=output, n=counted(count, "record", language)), err=True)
+        click.echo(say("history.written_records", language, path=output, n=count), err=True)
 
 
 def _exported(opened: History, wanted: list[Stored], output: str) -> int:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
-from rankgauge.cli.history_shared import WORDS, counted, moment, opened_history, to_json
+from rankgauge.cli.history_shared import moment, opened_history
 from rankgauge.cli.keeping import history_option
+from rankgauge.words import say
 
 if TYPE_CHECKING:
     from rankgauge.history.rows import Point
+    from rankgauge.words import Language
 
 __all__ = ["trend"]
 
@@ -45,27 +47,26 @@ def trend(
     history: str | None,
     as_json: bool,
     digits: int,
-    language: str,
+    language: Language,
     output: str | None,
 ) -> None:
     """Show a measure's mean with its interval over time, and where the test set or the contract changed."""
     from rankgauge.formats.sources import write_whole
 
     form = "json" if as_json else _trend_form(output)
-    wanted = limit or (_SHOWN if form == "table" else None)
+    wanted = limit or (_SHOWN if form == "terminal" else None)
     with opened_history(history) as opened:
         points = opened.trend(measure, system=system, label=label, since=moment(since), limit=wanted)
     write_whole(output or "-", _trend(points, form, digits, language))
-    words = WORDS[language]
     if output:
-        click.echo(words["written"].format(path=output, n=counted(len(points), "point", language)), err=True)
-    elif form == "table" and limit is None and len({point.record_id for point in points}) == _SHOWN:
-        click.echo(words["more"].format(n=_SHOWN))
+        click.echo(say("history.written_points", language, path=output, n=len(points)), err=True)
+    elif form == "terminal" and limit is None and len({point.record_id for point in points}) == _SHOWN:
+        click.echo(say("history.more", language, n=_SHOWN))
 
 
 def _trend_form(output: str | None) -> str:
     if output is None:
-        return "table"
+        return "terminal"
     name = output.lower().removesuffix(".gz").removesuffix(".zst")
     form = next((kind for ending, kind in _TRENDS.items() if name.endswith(ending)), None)
     if form is None:
@@ -73,23 +74,20 @@ def _trend_form(output: str | None) -> str:
     return form
 
 
-def _trend(points: list[Point], form: str, digits: int, language: str) -> bytes:
-    from rankgauge.measures.explanations import check_language
-    from rankgauge.reports import trend as reports
+def _trend(points: list[Point], form: str, digits: int, language: Language) -> bytes:
+    from rankgauge.reports import report
     from rankgauge.reports.tables import terminal_width
+    from rankgauge.reports.trend import trend_report
 
-    chosen = check_language(language)
     if form == "json":
-        return to_json(reports.trend_data(points)).encode()
-    if form == "csv":
-        return reports.trend_csv(points).encode()
-    if form == "table":
-        looks: dict[str, Any] = {"width": terminal_width(), "color": sys.stdout.isatty()}
-        return reports.render_trend(points, digits=digits, language=chosen, **looks).encode()
-    from rankgauge.reports.charts import drawn
-    from rankgauge.reports.trend_chart import trend_chart
+        from rankgauge.formats.json_values import dumps
+        from rankgauge.reports.series import trend_data
 
-    drawing = drawn(trend_chart(points, chosen), chosen, ["png" if form == "png" else "svg"])
-    if form == "html":
-        return reports.trend_html(points, drawing["svg"].decode(), digits=digits, language=chosen).encode()
-    return drawing[form]
+        return dumps(trend_data(points))
+    if form in ("svg", "png"):
+        from rankgauge.reports.drawing import drawn
+        from rankgauge.reports.trend_chart import trend_chart
+
+        return drawn(trend_chart(points, language), language, [form])[form]
+    looks: dict[str, Any] = {"width": terminal_width(), "color": sys.stdout.isatty()}
+    return report(trend_report(points), format=form, digits=digits, language=language, **looks).encode()

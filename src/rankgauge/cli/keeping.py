@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from rankgauge.words import say
+
+if TYPE_CHECKING:
+    from rankgauge.record import Record
+    from rankgauge.words import Language
 
 __all__ = ["Keeping", "history_option", "keeping"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-_WORDS = {
-    "en": {
-        "kept": "kept as record {id} of {place}",
-        "there": "record {id} of {place} is the same already",
-        "label": ", and keeps its label {label}",
-    },
-    "zh": {
-        "kept": "已存入 {place}，编号 {id}",
-        "there": "{place} 中已有相同的记录，编号 {id}",
-        "label": "，其标签仍为 {label}",
-    },
-}
 
 
 def history_option(command: F) -> F:
@@ -56,7 +50,7 @@ class Keeping:
             check_label(label)
             History.open(history).close()
 
-    def store(self, record: Mapping[str, Any], language: str, *, label: str | None = None) -> None:
+    def store(self, record: Record, language: Language, *, label: str | None = None) -> None:
         """Store the record if that was asked for, and say so on standard error."""
         if not self.wanted:
             return
@@ -64,8 +58,7 @@ class Keeping:
 
         with History.open(self.history) as opened:
             stored = opened.add(record, label=self.label or label)
-            words = _WORDS[language]
-            told = words["kept" if stored.new else "there"].format(id=stored.id, place=opened.location)
+            key = "history.kept" if stored.new else "history.kept_there"
             if self.label is not None and stored.label != self.label.strip():
-                told += words["label"].format(label=stored.label)
-            click.echo(told, err=True)
+                key = "history.kept_there_label"
+            click.echo(say(key, language, id=stored.id, place=opened.location, label=stored.label), err=True)

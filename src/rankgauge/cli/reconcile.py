@@ -25,9 +25,9 @@ def reconcile(qrels: str, run: str, measure: str, value: str, as_json: bool, lan
     """
     from rankgauge.evaluation.reconcile import reconcile as search
     from rankgauge.formats import load_qrels, load_run
-    from rankgauge.measures.explanations import check_language
     from rankgauge.reports import reconciliation
     from rankgauge.reports.tables import terminal_width
+    from rankgauge.words import check_language
 
     found = search(load_qrels(qrels), load_run(run), measure, value)
     if as_json:

@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from rankgauge.errors import DataError, RankgaugeError
@@ -15,7 +16,8 @@ from rankgauge.formats.durations import parse_duration
 from rankgauge.measures.explanations import TARGETS, targets_for
 from rankgauge.measures.notation import parse_measure
 from rankgauge.record import Record
-from rankgauge.record.codec import LARGEST
+from rankgauge.record.record import LARGEST
+from rankgauge.words import LANGUAGES, say
 
 __all__ = [
     "SCENARIOS",
@@ -50,7 +52,6 @@ _TAG = re.compile(r'^tag:\s*(?:"([^"]+)"|(\S+))\s+(.+)$', re.DOTALL)
 _WHOLE = re.compile(rf"^(.+?)\s*{_OPERATOR}\s*(.+)$", re.DOTALL)
 _SHORT = re.compile(rf"^(.+?)\s+([+-])\s*{_NUMBER}\s*(%?)$", re.DOTALL)
 _ABSOLUTE = re.compile(rf"^([+-]?)\s*{_NUMBER}\s*(%?)$")
-_RELATIVE = re.compile(rf"^(?:baseline|基线)(?:\s*([+-])\s*{_NUMBER}\s*(%?))?$", re.IGNORECASE)
 _LATENCY = re.compile(rf"^(\w+)\s*{_OPERATOR}\s*(.+)$")
 
 
@@ -114,7 +115,7 @@ def parse_target(text: str, *, sliced: bool = False) -> Target:
         goal = found[3].strip()
         if plain := _ABSOLUTE.match(goal):
             return Target(written, found[1], sign, "absolute", _signed(plain), tag)
-        if relative := _RELATIVE.match(goal):
+        if relative := _relative().match(goal):
             if relative[2] is None:
                 return Target(written, found[1], sign, "difference", 0.0, tag)
             kind: Literal["share", "difference"] = "share" if relative[3] else "difference"
@@ -128,6 +129,13 @@ def parse_target(text: str, *, sliced: bool = False) -> Target:
     raise DataError(
         f"{text!r} is no target; write one as: R@10 >= 0.8, or relative to the baseline: nDCG@10 >= baseline + 20%"
     )
+
+
+@cache
+def _relative() -> re.Pattern[str]:
+    """A goal beside the baseline, which may be called so in any language: baseline + 20%."""
+    words = "|".join(re.escape(say("gate.baseline", language)) for language in LANGUAGES)
+    return re.compile(rf"^(?:{words})(?:\s*([+-])\s*{_NUMBER}\s*(%?))?$", re.IGNORECASE)
 
 
 def listed_tags(tags: Iterable[str]) -> str:

@@ -10,17 +10,14 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from rankgauge.errors import RankgaugeError
 from rankgauge.measures.measure import Definition, Measure, Parameter
 from rankgauge.measures.notation import parse_measure
+from rankgauge.words import Language, check_language
 
 __all__ = [
-    "LANGUAGES",
     "TARGETS",
-    "Language",
-    "check_language",
     "describe",
     "parameter_help",
     "sentence",
@@ -28,9 +25,7 @@ __all__ = [
     "texts",
 ]
 
-Language = Literal["en", "zh"]
-LANGUAGES: tuple[Language, ...] = ("en", "zh")
-
+_TEXTS = Path(__file__).parent / "texts"
 _GENERIC: dict[Language, str] = {"en": "on average {value} over the counted queries", "zh": "各查询平均为 {value}"}
 # Parameters that change the figure, but not what its sentence says.
 _SAME_READING = frozenset(
@@ -45,17 +40,10 @@ TARGETS: dict[str, dict[str, float]] = {
 """Reference values by scenario; a mean above them is usually good enough for that scenario."""
 
 
-def check_language(name: str) -> Language:
-    for known in LANGUAGES:
-        if name == known:
-            return known
-    raise RankgaugeError(f"unknown language {name!r}; known are: {', '.join(LANGUAGES)}")
-
-
 @cache
 def texts(language: Language) -> dict[str, Any]:
     """All texts of a language."""
-    found: dict[str, Any] = json.loads((Path(__file__).parent / "texts" / f"{language}.json").read_text("utf-8"))
+    found: dict[str, Any] = json.loads((_TEXTS / f"{check_language(language)}.json").read_text("utf-8"))
     return found
 
 

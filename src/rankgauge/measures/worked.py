@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankgauge.measures.explanations import Language
 from rankgauge.measures.gain import gain_of
 from rankgauge.measures.measure import Measure
 from rankgauge.model.ranked import RankedGrades, SubtopicHits
+from rankgauge.words import Language
 
 __all__ = ["example", "worked_example"]
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rankgauge.measures.explanations import Language
-from rankgauge.reports.calls_facts import front_of, parameters_text, sweeps_of, varied
-from rankgauge.reports.chart_specs import Chart, Row, Spec, colors, interval_text, names_of, plain, rounded
-from rankgauge.reports.chart_theme import CATEGORIES, GREY, WORDS
+from rankgauge.record import Record, SweepResult
+from rankgauge.reports.chart_specs import Chart, Row, Spec, colors, ends, interval_layer, interval_text, plain, rounded
+from rankgauge.reports.chart_theme import CATEGORIES, GREY, words_of
+from rankgauge.stats.pareto import pareto_front
+from rankgauge.words import Language
 
-__all__ = ["calls_charts", "sweep_charts"]
+__all__ = ["calls_charts", "parameters_text", "shown_value", "sweep_charts"]
 
-Record = Mapping[str, Any]
 _HEIGHT = 300
 _WIDE = 10
 """Values that span more than this many times have a logarithmic axis."""
@@ -33,10 +34,6 @@ def _scale(values: Iterable[float]) -> Spec:
 def _times(seconds: Mapping[str, float | None]) -> Row:
     """Milliseconds, for microseconds do not tell anything in a chart."""
     return {name: None if value is None else rounded(1000 * value) for name, value in seconds.items()}
-
-
-def _ends(interval: Mapping[str, Any] | None) -> Row:
-    return {end: rounded((interval or {}).get(end)) for end in ("low", "high")}
 
 
 def _latency_spec(rows: Sequence[Row], measure: str, color: Spec, extra: Spec, tooltip: list[Spec], title: str) -> Spec:
@@ -65,11 +62,7 @@ def _latency_spec(rows: Sequence[Row], measure: str, color: Spec, extra: Spec, t
             {
                 "encoding": {"color": color, "tooltip": tooltip},
                 "layer": [
-                    {
-                        "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
-                        "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.4, "strokeCap": "round"},
-                        "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}},
-                    },
+                    interval_layer(y),
                     {
                         "mark": {"type": "point", "filled": True, "opacity": 1, "size": 110},
                         "encoding": {"y": value, **extra},
@@ -81,27 +74,25 @@ def _latency_spec(rows: Sequence[Row], measure: str, color: Spec, extra: Spec, t
     }
 
 
-def _tooltip(words: Mapping[str, str], measure: str, first: Sequence[str], last: Sequence[str]) -> list[Spec]:
-    texts = {"system": "system", "version": "version", "parameters": "parameters"}
-    numbers = {"p50": "p50_short", "p95": "p95_short", "p99": "p99_short", "rate": "rate"}
+def _tooltip(language: Language, measure: str, first: Sequence[str], last: Sequence[str]) -> list[Spec]:
+    words = words_of(language)
     return [
-        *({"field": name, "title": words[texts[name]]} for name in first),
+        *({"field": name, "title": words(name)} for name in first),
         {"field": "value", "title": measure, "format": ".4f"},
-        {"field": "interval", "title": words["interval"]},
-        *({"field": name, "title": words[numbers[name]], "format": ".3~r"} for name in last if name in numbers),
-        *({"field": name, "title": words[name], "format": ".4f"} for name in last if name not in numbers),
+        {"field": "interval", "title": words("interval")},
+        *({"field": n, "title": words(n), "format": ".4f" if n == "ann_recall" else ".3~r"} for n in last),
     ]
 
 
 def calls_charts(record: Record, language: Language) -> list[Chart]:
     """Each averaged measure of the live systems against their latency; none where fewer than two were timed."""
-    words = WORDS[language]
-    timed = [system for system in record["systems"] if (system.get("calls") or {}).get("latency")]
+    words = words_of(language)
+    timed = [(s, s.calls, s.calls.latency) for s in record.systems if s.calls is not None and s.calls.latency]
     if len(timed) < 2:
         return []
-    everyone = [plain(system["name"]) for system in record["systems"]]
+    everyone = [plain(system.name) for system in record.systems]
     shown = dict(zip(everyone, colors(everyone), strict=True))
-    names = [plain(system["name"]) for system in timed]
+    names = [plain(system.name) for system, _, _ in timed]
     color = {
         "field": "system",
         "type": "nominal",
@@ -110,75 +101,83 @@ def calls_charts(record: Record, language: Language) -> list[Chart]:
     }
     times = ("p50", "p95", "p99")
     charts = []
-    for measure in record["measures"]:
-        name = measure["name"]
-        if measure["aggregate"] == "sum":
+    for about in record.measures:
+        if about.aggregate == "sum":
             continue
-        means = [system["means"][name] for system in timed]
-        latencies = [system["calls"]["latency"] for system in timed]
-        front = front_of(
-            [(mean["value"], latency["p50"]) for mean, latency in zip(means, latencies, strict=True)],
-            lower=measure.get("lower_is_better", False),
-        )
+        means = [system.means[about.name] for system, _, _ in timed]
+        points = [(mean.value, latency.p50) for mean, (_, _, latency) in zip(means, timed, strict=True)]
+        front = pareto_front(points, lower_is_better=about.lower_is_better)
         rows: list[Row] = [
-            {"system": plain(system["name"]), "value": rounded(mean["value"]), "front": on_front}
-            | {"rate": rounded(system["calls"]["throughput"])}
-            | _ends(mean["interval"])
-            | _times({key: latency[key] for key in times})
-            for system, mean, latency, on_front in zip(timed, means, latencies, front, strict=True)
+            {"system": plain(system.name), "value": rounded(mean.value), "front": on_front}
+            | {"qps": rounded(calls.throughput)}
+            | ends(mean.interval)
+            | _times({name: getattr(latency, name) for name in times})
+            for (system, calls, latency), mean, on_front in zip(timed, means, front, strict=True)
         ]
-        tooltip = _tooltip(words, plain(name), ["system"], [*times, "rate"])
-        spec = _latency_spec(rows, plain(name), color, {}, tooltip, words["p50"])
-        charts.append(Chart("calls", words["calls"], spec, rows, _HEIGHT + 90, name))
+        tooltip = _tooltip(language, plain(about.name), ["system"], [*times, "qps"])
+        spec = _latency_spec(rows, plain(about.name), color, {}, tooltip, words("latency"))
+        charts.append(Chart("calls", words("calls"), spec, rows, _HEIGHT + 90, about.name))
     return charts
 
 
-def sweep_charts(record: Record, language: Language) -> list[Chart]:
-    """Quality against latency of each sweep's versions, and against the parameter where one number was varied."""
-    sweeps = sweeps_of(record)
-    charts: list[Chart] = []
-    for i, sweep in enumerate(sweeps):
-        for prefix, chart in (("sweep", _front_chart), ("setting", _setting_chart)):
-            found = chart(sweep, names_of(prefix, len(sweeps))[i], language)
-            charts += [] if found is None else [found]
-    return charts
+def sweep_charts(sweep: SweepResult, kind: str, number: int, language: Language) -> list[Chart]:
+    """Of the sweep with this number: quality against latency (`sweep`), or against the one number that was varied
+    (`setting`); none where there is nothing to draw."""
+    name = kind if number == 0 else f"{kind}-{number + 1}"
+    found = (_front_chart if kind == "sweep" else _setting_chart)(sweep, name, language)
+    return [] if found is None else [found]
 
 
-def _front_chart(sweep: Record, name: str, language: Language) -> Chart | None:
-    words, measure = WORDS[language], plain(sweep["measure"])
-    timed = [version for version in sweep["versions"] if version["p50"] is not None]
+def shown_value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def parameters_text(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={shown_value(value)}" for name, value in parameters.items())
+
+
+def _varied(sweep: SweepResult) -> list[str]:
+    """Names of the parameters that differ between versions."""
+    names = dict.fromkeys(name for version in sweep.versions for name in version.parameters)
+    return [n for n in names if len({shown_value(version.parameters.get(n)) for version in sweep.versions}) > 1]
+
+
+def _front_chart(sweep: SweepResult, name: str, language: Language) -> Chart | None:
+    words, measure = words_of(language), plain(sweep.measure)
+    timed = [version for version in sweep.versions if version.p50 is not None]
     if len(timed) < 2:
         return None
     rows: list[Row] = []
     for version in timed:
-        kind = "best" if version["label"] == sweep["best"] else "front" if version["on_front"] else "other"
+        kind = "best" if version.label == sweep.best else "front" if version.on_front else "other"
         rows.append(
             {
-                "version": version["label"],
-                "parameters": parameters_text(version["parameters"]),
-                "kind": words[kind],
-                "front": version["on_front"],
-                "shown": kind != "other" and sum(v["on_front"] for v in timed) <= _LABELLED,
-                "value": rounded(version["mean"]),
-                "rate": rounded(version["throughput"]),
-                "recall": rounded(version["ann_recall"]),
+                "version": version.label,
+                "parameters": parameters_text(version.parameters),
+                "kind": words(kind),
+                "front": version.on_front,
+                "shown": kind != "other" and sum(v.on_front for v in timed) <= _LABELLED,
+                "value": rounded(version.mean),
+                "qps": rounded(version.throughput),
+                "ann_recall": rounded(version.ann_recall),
             }
-            | _ends(version["interval"])
-            | _times({key: version[key] for key in ("p50", "p95")})
+            | ends(version.interval)
+            | _times({"p50": version.p50, "p95": version.p95})
         )
-    kinds = [kind for kind in _KINDS if any(row["kind"] == words[kind] for row in rows)]
-    domain = [words[kind] for kind in kinds]
+    kinds = [kind for kind in _KINDS if any(row["kind"] == words(kind) for row in rows)]
+    domain = [words(kind) for kind in kinds]
     field = {"field": "kind", "type": "nominal"}
     hues, shapes = ([_KINDS[kind][i] for kind in kinds] for i in (0, 1))
     color: Spec = field | {"scale": {"domain": domain, "range": hues}, "legend": {"columns": 4}}
     extra: Spec = {
         "shape": field | {"scale": {"domain": domain, "range": shapes}},
-        "size": {"condition": {"test": f"datum.kind === '{words['best']}'", "value": 240}, "value": 110},
+        "size": {"condition": {"test": f"datum.kind === '{words('best')}'", "value": 240}, "value": 110},
     }
-    last = ["p50", "p95", "rate", *(["recall"] if any(row["recall"] is not None for row in rows) else [])]
-    tooltip = _tooltip(words, measure, ["version", "parameters"], last)
-    spec = _latency_spec(rows, measure, color, extra, tooltip, words["p50"])
-    title = words["sweep"].format(system=plain(sweep["system"]))
+    recall = any(version.ann_recall is not None for version in timed)
+    last = ["p50", "p95", "qps", *(["ann_recall"] if recall else [])]
+    tooltip = _tooltip(language, measure, ["version", "parameters"], last)
+    spec = _latency_spec(rows, measure, color, extra, tooltip, words("latency"))
+    title = words("sweep", system=plain(sweep.system))
     return Chart(name, title, spec, rows, _HEIGHT + 90)
 
 
@@ -186,28 +185,28 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _setting_chart(sweep: Record, name: str, language: Language) -> Chart | None:
+def _setting_chart(sweep: SweepResult, name: str, language: Language) -> Chart | None:
     """Score and recall by the one parameter that was varied, if it is a number."""
-    words, measure = WORDS[language], plain(sweep["measure"])
-    names = varied(sweep)
-    if len(names) != 1 or not all(_is_number(version["parameters"].get(names[0])) for version in sweep["versions"]):
+    words, measure = words_of(language), plain(sweep.measure)
+    names = _varied(sweep)
+    if len(names) != 1 or not all(_is_number(version.parameters.get(names[0])) for version in sweep.versions):
         return None
     parameter = plain(names[0])
     series = [measure]
     rows: list[Row] = []
-    for version in sweep["versions"]:
+    for version in sweep.versions:
         known = {
-            "version": version["label"],
-            "setting": version["parameters"][names[0]],
-            "parameters": parameters_text(version["parameters"]),
-            "best": version["label"] == sweep["best"],
+            "version": version.label,
+            "setting": version.parameters[names[0]],
+            "parameters": parameters_text(version.parameters),
+            "best": version.label == sweep.best,
         }
-        own = {"series": measure, "value": rounded(version["mean"]), "shown": known["best"]}
-        rows.append(known | own | _ends(version["interval"]))
+        own = {"series": measure, "value": rounded(version.mean), "shown": known["best"]}
+        rows.append(known | own | ends(version.interval))
         # Both are shares of one; a score on another scale has the axis for itself.
-        if version["ann_recall"] is not None and all(0 <= v["mean"] <= 1 for v in sweep["versions"]):
-            series = [measure, words["recall"]]
-            rows.append({**known, "series": words["recall"], "value": rounded(version["ann_recall"])} | _ends(None))
+        if version.ann_recall is not None and all(0 <= v.mean <= 1 for v in sweep.versions):
+            series = [measure, words("ann_recall")]
+            rows.append({**known, "series": words("ann_recall"), "value": rounded(version.ann_recall)} | ends(None))
     settings = sorted({row["setting"] for row in rows})
     x: Spec = {"field": "setting", "type": "quantitative", "title": parameter, "scale": _scale(settings)}
     x["axis"] = _AXIS | ({"values": settings, "format": ".6~g"} if len(settings) <= _TICKS else {})
@@ -220,11 +219,11 @@ def _setting_chart(sweep: Record, name: str, language: Language) -> Chart | None
         "legend": {"columns": 2, "symbolType": "circle"} if len(series) > 1 else None,
     }
     tooltip = [
-        {"field": "version", "title": words["version"]},
-        {"field": "parameters", "title": words["parameters"]},
-        {"field": "series", "title": words["measure"]},
-        {"field": "value", "title": words["average"], "format": ".4f"},
-        {"field": "interval", "title": words["interval"]},
+        {"field": "version", "title": words("version")},
+        {"field": "parameters", "title": words("parameters")},
+        {"field": "series", "title": words("measure")},
+        {"field": "value", "title": words("average"), "format": ".4f"},
+        {"field": "interval", "title": words("interval")},
     ]
     value = {"field": "value", **y}
     spec: Spec = {
@@ -232,11 +231,7 @@ def _setting_chart(sweep: Record, name: str, language: Language) -> Chart | None
         "transform": [interval_text(".4f")],
         "encoding": {"x": x, "color": color, "tooltip": tooltip},
         "layer": [
-            {
-                "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
-                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.4, "strokeCap": "round"},
-                "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}},
-            },
+            interval_layer(y),
             {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": value}},
             {
                 "mark": {"type": "point", "filled": True, "opacity": 1},
@@ -253,5 +248,5 @@ def _setting_chart(sweep: Record, name: str, language: Language) -> Chart | None
             },
         ],
     }
-    title = words["setting"].format(system=plain(sweep["system"]), parameter=parameter)
+    title = words("setting", system=plain(sweep.system), parameter=parameter)
     return Chart(name, title, spec, rows, _HEIGHT + (90 if len(series) > 1 else 60))

@@ -6,17 +6,17 @@ A page fills the same specification for other choices: what depends on measure a
 
 from __future__ import annotations
 
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.chart_specs import Spec
-from rankgauge.reports.chart_theme import CATEGORIES, GREY, VERDICTS, WORDS
+from rankgauge.reports.chart_theme import CATEGORIES, GREY, VERDICTS, words_of
+from rankgauge.words import Language, template
 
 __all__ = ["differences_spec", "distribution_spec", "scatter_spec"]
 
 
 def _marks(language: Language) -> tuple[Spec, Spec]:
     """How a query that gained, stayed or lost is told, and its colour."""
-    words = WORDS[language]
-    sides = [words["gained"], words["same"], words["lost"]]
+    words = words_of(language)
+    sides = [words("gained"), words("same"), words("lost")]
     side = {
         "calculate": f"datum.b===datum.a?'{sides[1]}':(datum.b-datum.a)*({{sign}})>0?'{sides[0]}':'{sides[2]}'",
         "as": "side",
@@ -31,10 +31,10 @@ def _marks(language: Language) -> tuple[Spec, Spec]:
 
 
 def _query_tooltip(language: Language, *more: Spec) -> list[Spec]:
-    words = WORDS[language]
+    words = words_of(language)
     return [
-        {"field": "query", "title": words["query"]},
-        {"field": "text", "title": words["text"]},
+        {"field": "query", "title": words("query")},
+        {"field": "text", "title": words("text")},
         {"field": "a", "title": "{a}", "format": ".4f"},
         {"field": "b", "title": "{b}", "format": ".4f"},
         *more,
@@ -43,13 +43,13 @@ def _query_tooltip(language: Language, *more: Spec) -> list[Spec]:
 
 def scatter_spec(language: Language) -> Spec:
     """Each query once, one system across and the other up; queries with equal scores make one larger point."""
-    words = WORDS[language]
+    words = words_of(language)
     side, color = _marks(language)
     place = ["x", "y"]
     scale = {"domain": ["{lo}", "{hi}"], "nice": False, "zero": False, "padding": 7}
     axes: Spec = {
-        "x": {"type": "quantitative", "scale": scale, "title": words["score_of"].replace("{system}", "{a}")},
-        "y": {"type": "quantitative", "scale": scale, "title": words["score_of"].replace("{system}", "{b}")},
+        "x": {"type": "quantitative", "scale": scale, "title": words("score_of", measure="{measure}", system="{a}")},
+        "y": {"type": "quantitative", "scale": scale, "title": words("score_of", measure="{measure}", system="{b}")},
     }
     return {
         "height": 340,
@@ -85,7 +85,7 @@ def scatter_spec(language: Language) -> Spec:
                         "legend": None,
                     },
                     "color": color,
-                    "tooltip": _query_tooltip(language, {"field": "n", "title": words["n"]}),
+                    "tooltip": _query_tooltip(language, {"field": "n", "title": words("n")}),
                 },
             },
         ],
@@ -94,9 +94,9 @@ def scatter_spec(language: Language) -> Spec:
 
 def differences_spec(language: Language) -> Spec:
     """The queries' differences from the largest gain to the largest loss; where they are many, a bar is several."""
-    words = WORDS[language]
+    words = words_of(language)
     side, color = _marks(language)
-    y = {"type": "quantitative", "title": words["change"]}
+    y = {"type": "quantitative", "title": template("chart.change", language)}
     difference = {"calculate": "datum.b-datum.a", "as": "d"}
     return {
         "height": 340,
@@ -128,7 +128,7 @@ def differences_spec(language: Language) -> Spec:
                     "x": {
                         "field": "left",
                         "type": "quantitative",
-                        "title": words["by_query"],
+                        "title": words("by_query"),
                         "scale": {"nice": False, "zero": True},
                         "axis": {"grid": False, "tickMinStep": 1, "format": "d"},
                     },
@@ -138,8 +138,8 @@ def differences_spec(language: Language) -> Spec:
                     "color": color,
                     "tooltip": _query_tooltip(
                         language,
-                        {"field": "height", "title": words["difference"], "format": "+.4f"},
-                        {"field": "n", "title": words["n"]},
+                        {"field": "height", "title": words("difference"), "format": "+.4f"},
+                        {"field": "n", "title": words("n")},
                     ),
                 },
             },
@@ -152,7 +152,7 @@ def differences_spec(language: Language) -> Spec:
                 "transform": [
                     difference,
                     {"aggregate": [{"op": "mean", "field": "d", "as": "mean"}]},
-                    {"calculate": f"'{words['average']} '+format(datum.mean,'+.3f')", "as": "word"},
+                    {"calculate": f"'{words('average')} '+format(datum.mean,'+.3f')", "as": "word"},
                 ],
                 "encoding": {"y": {"field": "mean", **y}},
                 "layer": [
@@ -177,7 +177,7 @@ def differences_spec(language: Language) -> Spec:
 
 def distribution_spec(language: Language) -> Spec:
     """How many queries score how much, system by system, with the mean."""
-    words, bins = WORDS[language], 20
+    words, bins = words_of(language), 20
     color = {
         "field": "system",
         "type": "nominal",
@@ -186,7 +186,7 @@ def distribution_spec(language: Language) -> Spec:
     }
     x = {
         "type": "quantitative",
-        "title": words["score"],
+        "title": template("chart.score", language),
         "scale": {"domain": ["{lo}", "{hi}"], "nice": False, "zero": False},
     }
     y = {
@@ -232,10 +232,10 @@ def distribution_spec(language: Language) -> Spec:
                         "y2": {"datum": 0},
                         "color": color,
                         "tooltip": [
-                            {"field": "system", "title": words["system"]},
+                            {"field": "system", "title": words("system")},
                             {"field": "bin", "title": "{measure}"},
-                            {"field": "n", "title": words["n"]},
-                            {"field": "share", "title": words["share"], "format": ".1%"},
+                            {"field": "n", "title": words("n")},
+                            {"field": "share", "title": words("share"), "format": ".1%"},
                         ],
                     },
                 },
@@ -245,8 +245,8 @@ def distribution_spec(language: Language) -> Spec:
                     "encoding": {
                         "x": {"field": "mean", **x},
                         "tooltip": [
-                            {"field": "system", "title": words["system"]},
-                            {"field": "mean", "title": words["average"], "format": ".4f"},
+                            {"field": "system", "title": words("system")},
+                            {"field": "mean", "title": words("average"), "format": ".4f"},
                         ],
                     },
                 },

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rankgauge.measures.explanations import Language
-from rankgauge.reports.chart_theme import CATEGORIES, GREY, VERDICTS, WORDS
+from rankgauge.reports.chart_theme import CATEGORIES, GREY, VERDICTS, words_of
+from rankgauge.words import Language, say
+
+if TYPE_CHECKING:
+    from rankgauge.stats.intervals import Interval
 
 __all__ = [
     "LINE",
@@ -16,7 +20,9 @@ __all__ = [
     "Row",
     "Spec",
     "colors",
+    "ends",
     "forest_spec",
+    "interval_layer",
     "interval_text",
     "means_spec",
     "names_of",
@@ -51,6 +57,12 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)
 
 
+def ends(interval: Interval | None) -> Row:
+    """The ends of an interval; an open one has no number."""
+    known = {} if interval is None else {"low": interval.low, "high": interval.high}
+    return {end: rounded(known[end]) if end in known and math.isfinite(known[end]) else None for end in ("low", "high")}
+
+
 def plain(name: str) -> str:
     """A name as it may stand in a specification: Vega-Lite puts titles into expressions and does not escape a backslash
     or the end of a line there."""
@@ -68,13 +80,13 @@ def colors(systems: Sequence[str]) -> list[str]:
 
 
 def means_spec(measures: list[str], systems: list[str], title: str, height: int, language: Language) -> Spec:
-    words = WORDS[language]
+    words = words_of(language)
     x = {"type": "quantitative", "title": title, "scale": {"zero": False, "nice": True}}
     tooltip = [
-        {"field": "system", "title": words["system"]},
-        {"field": "measure", "title": words["measure"]},
-        {"field": "value", "title": words["average"], "format": ".4f"},
-        {"field": "interval", "title": words["interval"]},
+        {"field": "system", "title": words("system")},
+        {"field": "measure", "title": words("measure")},
+        {"field": "value", "title": words("average"), "format": ".4f"},
+        {"field": "interval", "title": words("interval")},
     ]
     return {
         "height": height,
@@ -111,15 +123,24 @@ def interval_text(form: str) -> Spec:
     return {"calculate": f"isValid(datum.low)||isValid(datum.high)?{both}:'–'", "as": "interval"}
 
 
+def interval_layer(y: Spec) -> Spec:
+    """Upright bars from the low to the high end, where both are known."""
+    return {
+        "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
+        "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.4, "strokeCap": "round"},
+        "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}},
+    }
+
+
 def forest_spec(language: Language, title: str, margin: float | None) -> Spec:
     """Differences with intervals, the zero line and the band of differences that do not matter."""
-    words = WORDS[language]
-    codes = list(VERDICTS)
+    words = words_of(language)
+    verdicts = {code: say(f"comparison.verdict_{code}", language) for code in VERDICTS}
     x = {"type": "quantitative", "title": title, "scale": {"zero": True, "nice": True}}
     color = {
         "field": "word",
         "type": "nominal",
-        "scale": {"domain": [words[code] for code in codes], "range": list(VERDICTS.values())},
+        "scale": {"domain": list(verdicts.values()), "range": list(VERDICTS.values())},
         "legend": {"columns": 4},
     }
     shapes = ["triangle-up", "triangle-down", "square", "circle"]
@@ -157,7 +178,7 @@ def forest_spec(language: Language, title: str, margin: float | None) -> Spec:
                 "shape": {
                     "field": "word",
                     "type": "nominal",
-                    "scale": {"domain": [words[code] for code in codes], "range": shapes},
+                    "scale": {"domain": list(verdicts.values()), "range": shapes},
                 },
             },
         },
@@ -172,18 +193,18 @@ def forest_spec(language: Language, title: str, margin: float | None) -> Spec:
         },
         "color": color,
         "tooltip": [
-            {"field": "measure", "title": words["measure"]},
-            {"field": "label", "title": words["pair"]},
-            {"field": "value", "title": words["difference"], "format": "+.4f"},
-            {"field": "interval", "title": words["interval"]},
-            {"field": "word", "title": words["verdict"]},
-            {"field": "n", "title": words["n"]},
+            {"field": "measure", "title": words("measure")},
+            {"field": "label", "title": words("pair")},
+            {"field": "value", "title": words("difference"), "format": "+.4f"},
+            {"field": "interval", "title": words("interval")},
+            {"field": "word", "title": words("verdict")},
+            {"field": "n", "title": words("n")},
         ],
     }
     return {
         "height": {"step": LINE},
         "transform": [
-            {"calculate": _lookup("datum.verdict", {code: words[code] for code in codes}), "as": "word"},
+            {"calculate": _lookup("datum.verdict", verdicts), "as": "word"},
             interval_text("+.4f"),
         ],
         "layer": [*behind, {"encoding": encoding, "layer": layers}],

@@ -1,12 +1,13 @@
-"""Colours, fonts and words of the charts."""
+"""Colours and fonts of the charts, and the way to their words."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
-from rankgauge.measures.explanations import Language
+from rankgauge.words import Language, say
 
-__all__ = ["CATEGORIES", "FONT", "GREY", "VERDICTS", "WORDS", "Mode", "theme"]
+__all__ = ["CATEGORIES", "FONT", "GREY", "VERDICTS", "Mode", "theme", "words_of"]
 
 Mode = Literal["light", "dark"]
 
@@ -30,107 +31,6 @@ FONT = (
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', 'Noto Sans SC', "
     "'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', 'WenQuanYi Micro Hei', sans-serif"
 )
-
-WORDS: dict[Language, dict[str, str]] = {
-    "en": {
-        "means": "Means with intervals",
-        "mean": "mean over queries, with its {level} interval",
-        "means_of": "{measure}, with its {level} interval",
-        "change": "{measure}, {b} − {a}",
-        "with": "{measure}, {text}",
-        "comparison": "Differences with intervals",
-        "difference": "difference of means",
-        "difference_of": "difference of means, {b} − {a}",
-        "scatter": "Each query: {b} against {a}",
-        "differences": "Each query's difference, {b} − {a}",
-        "distribution": "How the scores of the queries are spread",
-        "slices": "Difference by tag, {b} − {a}",
-        "by_query": "queries, sorted by difference",
-        "share": "share of queries",
-        "score": "{measure} of a query",
-        "score_of": "{measure}, {system}",
-        "n": "queries",
-        "query": "query",
-        "text": "text",
-        "system": "system",
-        "measure": "measure",
-        "interval": "interval",
-        "verdict": "verdict",
-        "pair": "pair",
-        "tag": "tag",
-        "better": "better",
-        "worse": "worse",
-        "equivalent": "equivalent",
-        "inconclusive": "inconclusive",
-        "gained": "gained",
-        "same": "same",
-        "lost": "lost",
-        "average": "mean",
-        "calls": "Quality against latency; dashed: the front",
-        "sweep": "Versions of {system}: quality against latency",
-        "setting": "Versions of {system}: score by {parameter}",
-        "p50": "median latency (p50), ms",
-        "p50_short": "p50, ms",
-        "p95_short": "p95, ms",
-        "p99_short": "p99, ms",
-        "rate": "answers/s",
-        "version": "version",
-        "parameters": "parameters",
-        "recall": "ANN recall",
-        "best": "best version",
-        "front": "on the front",
-        "other": "other versions",
-    },
-    "zh": {
-        "means": "均值与置信区间",
-        "mean": "各查询的均值及其 {level} 置信区间",
-        "means_of": "{measure} 及其 {level} 置信区间",
-        "change": "{measure}（{b} − {a}）",
-        "with": "{measure}，{text}",
-        "comparison": "差值与置信区间",
-        "difference": "均值之差",
-        "difference_of": "均值之差（{b} − {a}）",
-        "scatter": "逐查询对比：{b} 相对于 {a}",
-        "differences": "逐查询差值（{b} − {a}）",
-        "distribution": "各查询得分的分布",
-        "slices": "按标签细分的差值（{b} − {a}）",
-        "by_query": "查询（按差值排序）",
-        "share": "查询占比",
-        "score": "单个查询的 {measure}",
-        "score_of": "{measure}（{system}）",
-        "n": "查询数",
-        "query": "查询",
-        "text": "文本",
-        "system": "系统",
-        "measure": "指标",
-        "interval": "置信区间",
-        "verdict": "结论",
-        "pair": "对比",
-        "tag": "标签",
-        "better": "更好",
-        "worse": "更差",
-        "equivalent": "相当",
-        "inconclusive": "无法判断",
-        "gained": "上升",
-        "same": "持平",
-        "lost": "下降",
-        "average": "均值",
-        "calls": "质量与延迟（虚线为前沿）",
-        "sweep": "{system} 的各个版本：质量与延迟",
-        "setting": "{system} 的各个版本：得分随 {parameter} 的变化",
-        "p50": "延迟中位数 p50（毫秒）",
-        "p50_short": "p50（毫秒）",
-        "p95_short": "p95（毫秒）",
-        "p99_short": "p99（毫秒）",
-        "rate": "每秒应答",
-        "version": "版本",
-        "parameters": "参数",
-        "recall": "ANN 召回率",
-        "best": "最佳版本",
-        "front": "位于前沿",
-        "other": "其他版本",
-    },
-}
 
 _INK: dict[Mode, dict[str, str]] = {
     "light": {"text": "#1c2430", "muted": "#566072", "grid": "#e6e9ee", "line": "#c3c9d2"},
@@ -175,3 +75,12 @@ def theme(mode: Mode, *, background: str | None = None) -> dict[str, Any]:
         "header": {"labelColor": ink["text"], "labelFontSize": 12, "labelFontWeight": 600, "title": None},
         "range": {"category": list(CATEGORIES)},
     }
+
+
+def words_of(language: Language) -> Callable[..., str]:
+    """The charts' words in a language, by name."""
+
+    def words(name: str, /, **parameters: Any) -> str:
+        return say(f"chart.{name}", language, **parameters)
+
+    return words

@@ -1,290 +1,281 @@
-"""A comparison record as tables and remarks."""
+"""The part of a report that a comparison adds: verdicts, groups, and what could turn a verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Iterator
+from functools import partial
 
-from rankgauge.comparison.verdicts import VERDICTS, shown_bounds, shown_p
-from rankgauge.measures.explanations import Language
-from rankgauge.reports.calls import calls_parts
-from rankgauge.reports.evaluation import contract_remark, mean_table, target_remarks
-from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
+from rankgauge.comparison.verdicts import summary_notes
+from rankgauge.record import Agreement, Change, ComparisonResult, Record, Rerank, Row, Standing, UnjudgedRange
+from rankgauge.reports.charts import comparison_charts
+from rankgauge.reports.document import (
+    Beside,
+    Block,
+    Card,
+    Cards,
+    Cell,
+    Charts,
+    Column,
+    Detail,
+    Heading,
+    Letters,
+    Marked,
+    Notes,
+    Pair,
+    Paragraph,
+    Table,
+    listed_remarks,
+    word,
+)
+from rankgauge.reports.evaluation import ends_of
+from rankgauge.words import Note
 
-__all__ = ["FORMATS", "render"]
+__all__ = ["changed_part", "comparison_data", "comparison_part", "ending_part", "summary_part", "verdict_cards"]
 
-FORMATS = ("table", "json", "csv", "markdown", "latex", "html")
-Record = Mapping[str, Any]
-
-_WORDS: dict[Language, dict[str, str]] = {
-    "en": {
-        "colon": ": ",
-        "measure": "measure",
-        "pair": "{a} → {b}",
-        "compared": "compared",
-        "difference": "difference",
-        "interval": "{level} % interval",
-        "relative_change": "relative_change",
-        "p": "p",
-        "corrected": "p corrected",
-        "effect": "effect",
-        "wins": "wins/ties/losses",
-        "verdict": "verdict",
-        "system": "system",
-        "changes": "Queries that changed most, {measure}, {a} → {b}",
-        "query": "query",
-        "text": "text",
-        "tag": "tag",
-        "slices": "By tag, corrected across all of these rows",
-        "queries": "queries",
-        "unjudged": "Range of the difference over every labelling of the unjudged documents retrieved",
-        "documents": "unjudged documents",
-        "range": "range",
-        "exact": "kind",
-        "exact yes": "exact",
-        "exact no": "outer bound",
-        "flips": "winner",
-        "flips yes": "could be the other",
-        "flips perhaps": "not known",
-        "flips no": "stays",
-        "tied": "Least, expected and greatest mean over all orders of tied documents",
-        "expected": "expected",
-        "least": "least",
-        "greatest": "greatest",
-        "agreement": "how alike the measures order the systems (Kendall's tau)",
-        "warning": "warning",
-        "rerank": "What the candidates allowed and what the order did",
-    },
-    "zh": {
-        "colon": "：",
-        "measure": "指标",
-        "pair": "{a} → {b}",
-        "compared": "比较",
-        "difference": "差值",
-        "interval": "{level} % 区间",
-        "relative_change": "相对变化",
-        "p": "p",
-        "corrected": "校正 p",
-        "effect": "效应量",
-        "wins": "胜/平/负",
-        "verdict": "结论",
-        "system": "系统",
-        "changes": "变化最大的查询，{measure}，{a} → {b}",
-        "query": "查询",
-        "text": "文本",
-        "tag": "标签",
-        "slices": "按标签（对下列各行统一校正）",
-        "queries": "查询数",
-        "unjudged": "检索到的未标注文档取遍所有可能等级时差值的范围",
-        "documents": "未标注文档数",
-        "range": "范围",
-        "exact": "性质",
-        "exact yes": "精确",
-        "exact no": "外界",
-        "flips": "胜者",
-        "flips yes": "可能改变",
-        "flips perhaps": "尚不可知",
-        "flips no": "不变",
-        "tied": "同分文档取遍所有次序时均值的最小、期望与最大值",
-        "expected": "期望",
-        "least": "最小",
-        "greatest": "最大",
-        "agreement": "各指标对系统排序的一致程度（Kendall tau）",
-        "warning": "警告",
-        "rerank": "候选文档允许的上限与排序的贡献",
-    },
-}
+_CARDS = 6
+_CHANGED = 5
+_LONGEST = 40
 
 
-def render(
-    record: Record,
-    form: str,
-    *,
-    digits: int = 4,
-    language: Language = "en",
-    width: int | None = None,
-    color: bool = False,
-    details: bool = True,
-) -> str:
-    """The record in one of `FORMATS` except json and html. `details` adds changed queries, slices and ranges."""
-    rows = _row_table(record, digits, language)
-    live = calls_parts(record, form, digits=digits, language=language, width=width, color=color)
-    if form == "csv":
-        return "\n".join([render_csv(_long_table(record, digits)), *live])
-    if form == "latex":
-        return "\n".join([render_latex(rows), *live])
-    words, part = _WORDS[language], record["comparison"]
-    tables: list[tuple[str, Table]] = [("", mean_table(record, digits, language)), ("", rows)]
-    if details:
-        tables += _details(record, digits, language)
-    remarks = [f"- {line}" if form == "markdown" else line for line in _remarks(record, language)]
-    draw = render_markdown if form == "markdown" else lambda t: render_terminal(t, width=width, color=color)
-    pieces = ["\n".join(part["summary"][language]) + "\n"]
-    for title, table in tables:
-        head = f"**{title}**\n\n" if form == "markdown" else f"{title}\n"
-        pieces.append((head if title else "") + draw(table))
-    if "rerank" in part:
-        pieces.append(words["rerank"] + "\n" + "".join(f"  {line}\n" for line in part["rerank"]["sentences"][language]))
-    pieces += [*live, "\n".join(remarks) + "\n"]
-    return "\n".join(pieces)
+def _verdict(row: Row) -> Marked:
+    return Marked((Note(f"comparison.verdict_{row.verdict}"),), row.verdict)
 
 
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:+.1f} %"
+def summary_part(record: Record) -> Iterator[Block]:
+    """What to do."""
+    yield Heading(word("summary"), "summary")
+    for note in summary_notes(record):
+        yield Paragraph(note, "lead")
 
 
-def _cells(row: Mapping[str, Any], digits: int, language: Language) -> list[str]:
-    bounds = row["interval"]
+def verdict_cards(compared: ComparisonResult) -> Iterator[Block]:
+    """Each verdict in a sentence, where they are few; of many, those of the first measure are for pages."""
+    first = [row for row in compared.rows if row.measure == compared.rows[0].measure]
+    few = len(compared.rows) <= _CARDS
+    yield Cards(
+        [
+            Card(
+                row.measure,
+                row.difference,
+                "signed",
+                row.note,
+                ends_of(row.interval),
+                _verdict(row),
+                Pair(row.a, row.b),
+            )
+            for row in (compared.rows if few else first[:_CARDS])
+        ],
+        "answer" if few else "audit",
+    )
+
+
+def _columns(compared: ComparisonResult) -> list[Column]:
     return [
-        f"{row['difference']:+.{digits}f}",
-        "-" if bounds is None else shown_bounds(bounds["low"], bounds["high"], digits),
-        _percent(row["relative_change"]),
-        shown_p(row["p_value"]),
-        shown_p(row["p_corrected"]),
-        "-" if row["effect"] is None else f"{row['effect']:+.2f}",
-        f"{row['wins']}/{row['ties']}/{row['losses']}",
-        VERDICTS[language][row["verdict"]],
+        Column(word("difference"), "signed", "difference"),
+        Column(word("interval", level=1 - compared.settings.alpha), "bounds", under="difference"),
+        Column(word("relative_change"), "relative"),
+        Column(word("p"), "p", under="p_corrected"),
+        Column(word("p_corrected"), "p", "p_corrected"),
+        Column(word("effect"), "effect"),
+        Column(word("wins"), "count"),
+        Column(word("detectable"), "score", detail="audit"),
+        Column(word("verdict")),
     ]
 
 
-def _heads(record: Record, language: Language) -> list[str]:
-    words = _WORDS[language]
-    level = f"{100 * (1 - record['comparison']['settings']['alpha']):g}"
+def _cells(row: Row) -> list[Cell]:
     return [
-        words["difference"],
-        words["interval"].format(level=level),
-        words["relative_change"],
-        words["p"],
-        words["corrected"],
-        words["effect"],
-        words["wins"],
-        words["verdict"],
+        row.difference,
+        ends_of(row.interval),
+        row.relative_change,
+        row.p_value,
+        row.p_corrected,
+        row.effect,
+        f"{row.wins}/{row.ties}/{row.losses}",
+        row.detectable,
+        _verdict(row),
     ]
 
 
-def _row_table(record: Record, digits: int, language: Language) -> Table:
-    words = _WORDS[language]
+def comparison_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
+    """The rows, the groups, and the ranges over labels and ties."""
+    yield Heading(word("comparison"), "comparison")
+    first = compared.rows[0]
+    hint = word("rows_hint", a=first.a, b=first.b)
+    yield Paragraph(hint, "hint", "audit")
+    columns = [
+        Column(word("measure")),
+        Column(word("compared"), key="pair"),
+        Column(word("means"), under="pair", detail="audit"),
+        *_columns(compared),
+    ]
     rows = [
-        [row["measure"], words["pair"].format(**row), *_cells(row, digits, language)]
-        for row in record["comparison"]["rows"]
+        (row.measure, Pair(row.a, row.b), word("from_to", a=row.mean_a, b=row.mean_b), *_cells(row))
+        for row in compared.rows
     ]
-    return Table([words["measure"], words["compared"], *_heads(record, language)], rows, 2)
-
-
-def _long_table(record: Record, digits: int) -> Table:
-    """One row for each comparison, with plain numbers, for spreadsheets."""
-    keys = ("mean_a", "mean_b", "difference", "low", "high", "relative_change", "p_value", "p_corrected", "effect")
-    counts = ("wins", "ties", "losses", "queries")
-
-    def number(value: float | None) -> str:
-        return "" if value is None else f"{value:.{max(digits, 6)}g}"
-
-    rows = []
-    entries: Sequence[Mapping[str, Any]] = [
-        *({"tag": "", **row} for row in record["comparison"]["rows"]),
-        *record["comparison"]["slices"],
-    ]
-    for row in entries:
-        flat = {**row, **{end: (row["interval"] or {}).get(end) for end in ("low", "high")}}
-        rows.append(
-            [
-                row["tag"],
-                row["measure"],
-                row["a"],
-                row["b"],
-                *(number(flat[key]) for key in keys),
-                *(str(row[key]) for key in counts),
-                number(row["detectable"]),
-                row["verdict"],
-            ]
-        )
-    return Table(["tag", "measure", "a", "b", *keys, *counts, "detectable", "verdict"], rows, 4)
-
-
-def _details(record: Record, digits: int, language: Language) -> list[tuple[str, Table]]:
-    """The queries that changed most, slices, and the ranges over labels and ties."""
-    words, part = _WORDS[language], record["comparison"]
-    texts: Mapping[str, str] = record.get("texts") or {}
-    tables: list[tuple[str, Table]] = []
-    first = part["changes"][:1] if len(record["systems"]) == 2 else []
-    for entry in first:
-        changed = [
-            [change["query"], _shortened(texts.get(change["query"], "")), *_change(change, digits)]
-            for change in [*entry["gained"][:5], *reversed(entry["lost"][:5])]
-        ]
-        if changed:
-            if not any(row[1] for row in changed):
-                changed = [[row[0], *row[2:]] for row in changed]
-            texted = len(changed[0]) == 5
-            head = [words["query"], *([words["text"]] if texted else []), entry["a"], entry["b"], words["difference"]]
-            tables.append((words["changes"].format(**entry), Table(head, changed, 2 if texted else 1)))
-    if part["slices"]:
-        slices = [
-            [
-                row["tag"],
-                row["measure"],
-                words["pair"].format(**row),
-                str(row["queries"]),
-                *_cells(row, digits, language),
-            ]
-            for row in part["slices"]
-        ]
-        head = [words["tag"], words["measure"], words["compared"], words["queries"], *_heads(record, language)]
-        tables.append((words["slices"], Table(head, slices, 3)))
-    ranges = part.get("unjudged", {}).get("rows", [])
+    yield Table("rows", columns, rows)
+    settings = compared.settings
+    tested = {"test": settings.test, "correction": settings.correction, "alpha": settings.alpha}
+    known = {**tested, "margin": settings.equivalence_margin, "family": compared.family}
+    yield Paragraph(word("settings" if settings.equivalence_margin else "settings_plain", **known), "hint", "audit")
+    caption = word("forest" if settings.equivalence_margin else "forest_plain")
+    yield Charts("comparison", caption, partial(comparison_charts, record))
+    if compared.groups:
+        yield Heading(word("groups"), "groups")
+        yield Paragraph(word("groups_hint"), "hint", "audit")
+        if any(not own.letters for entries in compared.groups.values() for own in entries):
+            yield Paragraph(word("ranks_hint"), "hint", "audit")
+        yield Beside([_group_table(compared, name, entries) for name, entries in compared.groups.items()], "audit")
+    ranges = list(_ranges(compared))
     if ranges:
-        shown = [
-            [
-                row["measure"],
-                words["pair"].format(**row),
-                str(row["documents"]),
-                shown_bounds(row["low"], row["high"], digits),
-                words["exact yes" if row["exact"] else "exact no"],
-                words[_flips(row)],
-            ]
-            for row in ranges
-        ]
-        head = [words[key] for key in ("measure", "compared", "documents", "range", "exact", "flips")]
-        tables.append((words["unjudged"], Table(head, shown, 2)))
-    tied = [row for row in part.get("tied", {}).get("systems", []) if row["high"] - row["low"] > 1e-12]
-    if tied:
-        shown = [
-            [row["measure"], row["system"], *(f"{row[key]:.{digits}f}" for key in ("low", "expected", "high"))]
-            for row in tied
-        ]
-        head = [words[key] for key in ("measure", "system", "least", "expected", "greatest")]
-        tables.append((words["tied"], Table(head, shown, 2)))
-    return tables
+        yield Heading(word("ranges"), "ranges")
+        yield from ranges
 
 
-def _flips(row: Mapping[str, Any]) -> str:
+def _group_table(compared: ComparisonResult, measure: str, entries: list[Standing]) -> Table:
+    alphabet = "".join(sorted({letter for own in entries for letter in own.letters}))
+    queries = next((row.queries for row in compared.rows if row.measure == measure), None)
+    columns = [
+        Column(measure, hint=None if queries is None else word("n_queries", n=queries)),
+        Column(word("mean"), "score"),
+        Column(word("letters" if alphabet else "ranks")),
+    ]
+    rows = [(own.system, own.mean, Letters(own.letters, alphabet) if alphabet else own.label) for own in entries]
+    return Table(f"groups-{measure}", columns, rows, detail="audit")
+
+
+def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
+    """The queries that changed most, and the rows by tag."""
+    if len(record.systems) == 2 and compared.changes:
+        entry = compared.changes[0]
+        listed = [*entry.gained[:_CHANGED], *reversed(entry.lost[:_CHANGED])]
+        texts = [_shortened(record.texts.get(change.query, "")) for change in listed]
+        columns = [Column(entry.a, "score"), Column(entry.b, "score"), Column(word("difference"), "signed")]
+        title = word("changed", measure=entry.measure, a=entry.a, b=entry.b)
+        if any(texts):
+            rows = [(change.query, text, *_change(change)) for change, text in zip(listed, texts, strict=True)]
+            heads = [Column(word("query")), Column(word("text"))]
+            yield Table("changes", [*heads, *columns], rows, title, detail="evidence")
+        elif listed:
+            changed = [(change.query, *_change(change)) for change in listed]
+            yield Table("changes", [Column(word("query")), *columns], changed, title, detail="evidence")
+    if compared.slices:
+        heads = [Column(word(name)) for name in ("tag", "measure", "compared")]
+        cells = [
+            (part.tag, part.row.measure, Pair(part.row.a, part.row.b), part.row.queries, *_cells(part.row))
+            for part in compared.slices
+        ]
+        columns = [*heads, Column(word("queries"), "count"), *_columns(compared)]
+        yield Table("slices", columns, cells, word("slices_title"), detail="evidence")
+
+
+def _change(change: Change) -> tuple[float, float, float]:
+    return change.a, change.b, change.difference
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _ranges(compared: ComparisonResult) -> Iterator[Block]:
+    """How far the difference could move by labels of unjudged documents and by other orders of tied ones."""
+    heads = [Column(word("measure")), Column(word("compared"))]
+    unjudged, tied = compared.unjudged, compared.tied
+    if unjudged is not None and unjudged.reason is not None:
+        yield Paragraph(unjudged.reason)
+    elif unjudged is not None:
+        said: list[tuple[Note, list[str]]] = []
+        for measure, reason in unjudged.reasons.items():
+            names = next((names for known, names in said if known == reason), None)
+            if names is None:
+                said.append((reason, [measure]))
+            else:
+                names.append(measure)
+        for reason, names in said:
+            yield Paragraph(word("of", who=names, text=reason), detail="audit")
+    if unjudged is not None and unjudged.rows:
+        columns = [
+            *heads,
+            Column(word("unjudged_documents"), "count"),
+            Column(word("range"), "bounds"),
+            Column(word("bound")),
+            Column(word("winner")),
+        ]
+        rows = [
+            (r.measure, Pair(r.a, r.b), r.documents, (r.low, r.high), word("exact" if r.exact else "outer"), _turns(r))
+            for r in unjudged.rows
+        ]
+        yield Table("unjudged", columns, rows, word("unjudged"), detail="evidence")
+    if tied is not None:
+        scores = [score for score in tied.systems if score.high - score.low > 1e-12]
+        columns = [Column(word("measure")), Column(word("system"))]
+        columns += [Column(word(name), "score") for name in ("least", "expected", "greatest")]
+        shown = [(score.measure, score.system, score.low, score.expected, score.high) for score in scores]
+        if shown:
+            yield Table("tied", columns, shown, word("tied"), detail="evidence")
+        if tied.rows:
+            columns = [*heads, Column(word("range"), "bounds"), Column(word("winner"))]
+            ends = [(r.measure, Pair(r.a, r.b), (r.low, r.high), _winner(r.changes_winner)) for r in tied.rows]
+            yield Table("tied-pairs", columns, ends, word("tied_pairs"), detail="audit")
+
+
+def _winner(changes: bool, *, known: bool = True) -> Marked:
+    if not changes:
+        return Marked((word("stays"),))
+    return Marked((word("turns"),), "worse") if known else Marked((word("unknown"),))
+
+
+def _turns(row: UnjudgedRange) -> Marked:
     """Whether labels could name another winner; an outer bound cannot tell."""
-    if not row["changes_winner"]:
-        return "flips no"
-    return "flips yes" if row["exact"] else "flips perhaps"
+    return _winner(row.changes_winner, known=row.exact)
 
 
-def _change(change: Mapping[str, Any], digits: int) -> list[str]:
-    return [f"{change['a']:.{digits}f}", f"{change['b']:.{digits}f}", f"{change['difference']:+.{digits}f}"]
+def ending_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
+    """How alike measures and systems order, and what a reranker made of its candidates."""
+    kinds: list[tuple[str, list[Agreement]]] = [
+        (kind, [entry for entry in compared.agreement if entry.kind == kind]) for kind in ("measures", "systems")
+    ]
+    tables = [_agreement_table(kind, found, len(record.systems)) for kind, found in kinds if found]
+    if tables:
+        yield Heading(word("agreement"), "agreement")
+        yield Beside(tables)
+    if compared.rerank is not None:
+        yield from _rerank(compared.rerank)
 
 
-def _shortened(text: str, most: int = 40) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def _agreement_table(kind: str, found: list[Agreement], systems: int) -> Table:
+    """Of two systems every order agrees or not, so that is for the audit."""
+    over = any(entry.of for entry in found)
+    columns = [Column(word("measure" if kind == "measures" else "system")), Column("")]
+    columns += [*([Column(word("over"))] if over else []), Column("τ", "tau")]
+    rows = [
+        (entry.a, entry.b, *([word("over_queries", of=entry.of) if entry.of else ""] if over else []), entry.tau)
+        for entry in found
+    ]
+    detail: Detail = "evidence" if kind == "measures" and systems > 2 else "audit"
+    return Table(f"agreement-{kind}", columns, rows, word(f"agreement_{kind}"), detail=detail)
 
 
-def _remarks(record: Record, language: Language) -> list[str]:
-    words, part = _WORDS[language], record["comparison"]
-    colon = words["colon"]
-    lines = [row["sentence"][language] for row in part["rows"]] if len(part["rows"]) <= 6 else []
-    lines += target_remarks(record, language)
-    taus = part["agreement"]["measures"][:10]
-    if taus and len(record["systems"]) > 2:
-        shown = [f"{t['a']} / {t['b']} {'-' if t['tau'] is None else format(t['tau'], '.2f')}" for t in taus]
-        lines.append(f"{words['agreement']}{colon}{', '.join(shown)}")
-    reason = part.get("unjudged", {}).get("reason")
-    if reason:
-        lines.append(reason[language])
-    for note in part["notes"][language]:
-        mark = f"{words['warning']}{colon}" if note["level"] == "warning" else ""
-        lines.append(f"{mark}{note['text']}")
-    return [*lines, *contract_remark(record, language)]
+def _rerank(found: Rerank) -> Iterator[Block]:
+    yield Heading(word("rerank"), "rerank")
+    names = ("before", "after", "ceiling", "perfect")
+    columns = [Column(word("measure")), *(Column(word(name), "score") for name in names), Column(word("won"), "share")]
+    rows = [(row.measure, row.before, row.after, row.ceiling, row.perfect, row.share) for row in found.rows]
+    yield Table("rerank", columns, rows, detail="audit")
+    yield Notes(listed_remarks(found.notes), word("rerank_title"))
+
+
+def comparison_data(compared: ComparisonResult) -> Table:
+    """One row for each comparison, with plain numbers, for spreadsheets."""
+    numbers = ("mean_a", "mean_b", "difference", "low", "high", "relative_change", "p_value", "p_corrected", "effect")
+    counts = ("wins", "ties", "losses", "queries")
+    rows: list[list[Cell]] = []
+    for tag, row in [*(("", row) for row in compared.rows), *((part.tag, part.row) for part in compared.slices)]:
+        ends = dict(zip(("low", "high"), ends_of(row.interval) or (None, None), strict=True))
+        values: list[Cell] = [ends[name] if name in ends else getattr(row, name) for name in numbers]
+        values = [None if isinstance(value, float) and math.isinf(value) else value for value in values]
+        rows.append([tag, row.measure, row.a, row.b, *values, *(getattr(row, name) for name in counts)])
+        rows[-1] += [row.detectable, row.verdict]
+    heads = ("tag", "measure", "a", "b", *numbers, *counts, "detectable", "verdict")
+    return Table("comparison", [Column(head, "plain") for head in heads], rows)

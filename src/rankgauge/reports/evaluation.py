@@ -1,233 +1,212 @@
-"""An evaluation record as tables and remarks."""
+"""The parts of a report that every record has: means, targets, notes, and how it was counted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
 
 from rankgauge.measures import find_measure
-from rankgauge.measures.explanations import TARGETS, Language, texts
-from rankgauge.reports.calls import calls_parts
-from rankgauge.reports.tables import Table, render_csv, render_latex, render_markdown, render_terminal
+from rankgauge.measures.explanations import TARGETS, targets_for
+from rankgauge.record import Mean, Record, ScoredMeasure, SystemResult
+from rankgauge.reports.charts import mean_charts
+from rankgauge.reports.document import (
+    Block,
+    Card,
+    Cards,
+    Cell,
+    Charts,
+    Column,
+    Detail,
+    Estimate,
+    Facts,
+    Heading,
+    Notes,
+    Paragraph,
+    Reading,
+    Remark,
+    Table,
+    Text,
+    word,
+)
+from rankgauge.stats.intervals import Interval
+from rankgauge.words import Note
 
-__all__ = ["FORMATS", "cautions", "contract_remark", "mean_table", "render", "target_remarks"]
-
-FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
-Record = Mapping[str, Any]
-
-_WORDS: dict[Language, dict[str, str]] = {
-    "en": {
-        "colon": ": ",
-        "comma": ", ",
-        "system": "system",
-        "query": "query",
-        "contract": "contract",
-        "interval": "mean [95 % interval over queries]",
-        "warning": "warning",
-        "good": "scenario targets reached",
-        "of": "of {n} targets",
-        "low": "low",
-        "high": "high",
-        "measure": "measure",
-        "value": "value",
-        "queries": "queries",
-        "reading": "reading",
-    },
-    "zh": {
-        "colon": "：",
-        "comma": "，",
-        "system": "系统",
-        "query": "查询",
-        "contract": "契约",
-        "interval": "均值 [查询间 95 % 置信区间]",
-        "warning": "警告",
-        "good": "已达到目标",
-        "of": "（共 {n} 项目标）",
-        "low": "下限",
-        "high": "上限",
-        "measure": "指标",
-        "value": "取值",
-        "queries": "查询数",
-        "reading": "解读",
-    },
-}
+__all__ = [
+    "cautions",
+    "contract_facts",
+    "ends_of",
+    "mean_table",
+    "means_part",
+    "per_query_table",
+    "provenance_part",
+    "readings",
+    "remarks_of",
+    "score_data",
+    "targets_part",
+]
 
 
-def render(
-    record: Record,
-    form: str,
-    *,
-    digits: int = 4,
-    language: Language = "en",
-    per_query: bool = False,
-    width: int | None = None,
-    color: bool = False,
-) -> str:
-    """The record in one of `FORMATS` except json."""
-    if form == "trec_eval":
-        return "\n".join(_trec_lines(record, per_query)) + "\n"
-    live = calls_parts(record, form, digits=digits, language=language, width=width, color=color)
-    if form == "csv":
-        if per_query:  # one table for a program to read
-            return render_csv(_per_query_table(record, digits, language))
-        return "\n".join([render_csv(_long_table(record, digits, language)), *live])
-    table = mean_table(record, digits, language)
-    if form == "latex":
-        comments = "".join(f"% {warning}\n" for warning in cautions(record, language))
-        shown = render_latex(_per_query_table(record, digits, language) if per_query else table)
-        return "\n".join([comments + shown, *live])
-    remarks = _remarks(record, language)
-    if form == "markdown":
-        parts = [render_markdown(table)]
-        if per_query:
-            parts.append(render_markdown(_per_query_table(record, digits, language)))
-        parts += [*live, "\n".join(f"- {remark}" for remark in remarks) + "\n"]
-        return "\n".join(parts)
-    words = _WORDS[language]
-    parts = [render_terminal(table, width=width, color=color)]
-    if per_query:
-        parts.append(render_terminal(_per_query_table(record, digits, language), width=width, color=color))
-    parts += [*live, "".join(f"{remark}\n" for remark in [words["interval"], *remarks])]
-    return "\n".join(parts)
+def ends_of(interval: Interval | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval.low, interval.high)
 
 
-def _number(value: float, digits: int, whole: bool) -> str:
-    return str(round(value)) if whole else f"{value:.{digits}f}"
+def _value(about: ScoredMeasure, value: float) -> int | float:
+    return round(value) if about.aggregate == "sum" else value
 
 
-def _names(record: Record) -> list[str]:
-    return [measure["name"] for measure in record["measures"]]
+def _mean(about: ScoredMeasure, mean: Mean) -> Cell:
+    return round(mean.value) if about.aggregate == "sum" else Estimate(mean.value, ends_of(mean.interval))
 
 
-def _is_sum(record: Record) -> dict[str, bool]:
-    return {measure["name"]: measure["aggregate"] == "sum" for measure in record["measures"]}
+def mean_table(record: Record, systems: list[SystemResult] | None = None) -> Table:
+    """One row for each system: means and intervals."""
+    heads = [
+        Column(about.name, "score", hint=word("lower_is_better") if about.lower_is_better else None)
+        for about in record.measures
+    ]
+    rows = [
+        (system.name, *(_mean(about, system.means[about.name]) for about in record.measures))
+        for system in systems or record.systems
+    ]
+    return Table("means", (Column(word("system")), *heads), rows)
 
 
-def mean_table(record: Record, digits: int, language: Language) -> Table:
-    """One row for each system: mean and interval."""
-    sums = _is_sum(record)
-    rows = []
-    for system in record["systems"]:
-        cells = [system["name"]]
-        for name in _names(record):
-            entry = system["means"][name]
-            cell = _number(entry["value"], digits, sums[name])
-            if entry["interval"]:
-                cell += f" [{entry['interval']['low']:.{digits}f}, {entry['interval']['high']:.{digits}f}]"
-            cells.append(cell)
-        rows.append(cells)
-    return Table([_WORDS[language]["system"], *_names(record)], rows)
+def means_part(record: Record) -> Iterator[Block]:
+    """Means, and how to read them."""
+    levels = [mean.interval.level for system in record.systems for mean in system.means.values() if mean.interval]
+    compared = record.comparison is not None
+    yield Heading(word("means"), "means")
+    yield mean_table(record)
+    detail: Detail = "audit" if compared else "answer"
+    yield Paragraph(word("means_hint", level=levels[0] if levels else 0.95), "hint", detail)
+    if not compared and len(record.systems) > 1:
+        yield Paragraph(word("no_verdict"), "hint", "audit")
+    yield Charts("means", word("means_chart"), partial(mean_charts, record))
 
 
-def _long_table(record: Record, digits: int, language: Language) -> Table:
-    """One row for each system and measure, for spreadsheets."""
-    sums, rows = _is_sum(record), []
-    for system in record["systems"]:
-        for name in _names(record):
-            entry = system["means"][name]
-            bounds = entry["interval"] or {}
-            ends = [f"{bounds[end]:.{digits}f}" if bounds else "" for end in ("low", "high")]
-            rows.append(
-                [system["name"], name, _number(entry["value"], digits, sums[name]), *ends, str(entry["queries"])]
-            )
-    return Table(["system", "measure", "value", "low", "high", "queries"], rows, 2)
-
-
-def _per_query_table(record: Record, digits: int, language: Language) -> Table:
-    sums, rows = _is_sum(record), []
-    skipped = record["contract"]["missing"] == "skip"
-    for system in record["systems"]:
-        columns = [system["per_query"][name] for name in _names(record)]
-        counted = [system["counted"].get(name) for name in _names(record)]
-        for i, query in enumerate(record["queries"]):
-            if skipped and all(mask is not None and not mask[i] for mask in counted):
-                continue
-            values = [
-                _number(column[i], digits, sums[name]) for name, column in zip(_names(record), columns, strict=True)
-            ]
-            rows.append([system["name"], query, *values])
-    words = _WORDS[language]
-    return Table([words["system"], words["query"], *_names(record)], rows, 2)
-
-
-def _trec_lines(record: Record, per_query: bool) -> list[str]:
-    """trec_eval's lines under its own names where it has the measure."""
-    sums, lines = _is_sum(record), []
-    known = {name: find_measure(name) for name in _names(record)}  # scores from elsewhere may have any name
-    printed = {name: (about and about.trec_name) or name for name, about in known.items()}
-
-    def line(name: str, query: str, value: float) -> str:
-        shown = str(round(value)) if sums[name] else f"{value:6.4f}"
-        return f"{printed[name]:<22}\t{query}\t{shown}"
-
-    for system in record["systems"]:
-        if per_query:
-            order = sorted(range(len(record["queries"])), key=lambda i: record["queries"][i].encode())
-            for i in order:
-                for name in _names(record):
-                    mask = system["counted"].get(name)
-                    if mask is None or mask[i]:
-                        lines.append(line(name, record["queries"][i], system["per_query"][name][i]))
-        if len(record["systems"]) > 1:
-            lines.append(f"{'runid':<22}\tall\t{system['name']}")
-        lines += [line(name, "all", system["means"][name]["value"]) for name in _names(record)]
-    return lines
-
-
-def _remarks(record: Record, language: Language) -> list[str]:
-    """Readings, targets and notes; what all systems share is said once."""
-    words, remarks = _WORDS[language], []
-    colon = words["colon"]
-    systems: Sequence[Mapping[str, Any]] = record["systems"]
-    if len(systems) == 1:
-        for name in _names(record):
-            remarks.append(f"{name}{colon}{systems[0]['means'][name]['sentence'][language]}")
-    remarks += target_remarks(record, language)
-    said: dict[tuple[str, str], list[str]] = {}
-    for system in systems:
-        for note in system["notes"][language]:
-            said.setdefault((note["level"], note["text"]), []).append(system["name"])
-    for (level, text), names in said.items():
-        who = "" if len(names) == len(systems) else f"{words['comma'].join(names)}{colon}"
-        mark = f"{words['warning']}{colon}" if level == "warning" else ""
-        remarks.append(f"{mark}{who}{text}")
-    return [*remarks, *contract_remark(record, language)]
-
-
-def contract_remark(record: Record, language: Language) -> list[str]:
-    """How the scores were counted; scores from elsewhere have no contract."""
-    words, contract = _WORDS[language], record["contract"]
-    if contract is None:
-        return []
-    chosen = ", ".join(
-        f"{key}={value}" for key, value in contract.items() if key != "preset" and value not in (None, False)
-    )
-    return [f"{words['contract']}{words['colon']}{contract['preset']} ({chosen})"]
-
-
-def cautions(record: Record, language: Language) -> list[str]:
-    """Warnings of variants that inflate or mislead, which every print of them carries."""
-    words = _WORDS[language]
-    found = [note["text"] for s in record["systems"] for note in s["notes"][language] if note["key"] == "caution"]
-    return [f"{words['warning']}{words['colon']}{text}" for text in dict.fromkeys(found)]
-
-
-def target_remarks(record: Record, language: Language) -> list[str]:
+def targets_part(record: Record) -> Iterator[Block]:
     """Which scenarios' reference values the means reach."""
-    words, names = _WORDS[language], texts(language).get("scenarios", {})
-    goals = {m["name"]: m["targets"] for m in record["measures"] if m["targets"]}
-    if not goals:
-        return []
-    lines = []
+    goals = {about.name: goal for about in record.measures if (goal := _targets(about.name))}
+    if goals:
+        yield Heading(word("targets_title"), "targets")
+        yield _target_table(record, goals)
+
+
+def _targets(name: str) -> dict[str, float]:
+    measure = find_measure(name)
+    return {} if measure is None else targets_for(measure)
+
+
+def _target_table(record: Record, goals: dict[str, dict[str, float]]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
     for scenario in TARGETS:
-        asked = ", ".join(f"{name} > {goal[scenario]:g}" for name, goal in goals.items())
-        reached = {
-            system["name"]: sum(system["means"][name]["value"] > goal[scenario] for name, goal in goals.items())
-            for system in record["systems"]
-        }
-        counts = [
-            f"{name} {n}/{len(goals)}" if len(reached) > 1 else f"{n}/{len(goals)}" for name, n in reached.items()
+        asked = [word("goal", measure=name, goal=goal[scenario]) for name, goal in goals.items()]
+        reached = [
+            f"{sum(system.means[name].value > goal[scenario] for name, goal in goals.items())}/{len(goals)}"
+            for system in record.systems
         ]
-        about = f"{words['good']}, {names.get(scenario, scenario)} ({asked})"
-        lines.append(f"{about}{words['colon']}{words['comma'].join(counts)}")
-    return lines
+        rows.append((word(f"scenario_{scenario}"), word("list", items=asked), *reached))
+    first = (Column(word("targets"), key="scenario"), Column(word("asked"), under="scenario"))
+    columns = (*first, *(Column(system.name, "count") for system in record.systems))
+    return Table("targets", columns, rows, detail="evidence")
+
+
+def readings(record: Record) -> Iterator[Block]:
+    """One system's means in plain sentences."""
+    if len(record.systems) == 1 and record.comparison is None:
+        means = record.systems[0].means
+        yield Cards(
+            [
+                Card(
+                    about.name,
+                    _value(about, means[about.name].value),
+                    "score",
+                    Reading(about.name, means[about.name].value),
+                    ends_of(means[about.name].interval),
+                )
+                for about in record.measures
+            ]
+        )
+
+
+def per_query_table(record: Record, heads: tuple[Text, Text] = (word("system"), word("query"))) -> Table:
+    """Every query of every system; queries that the contract skips are left out."""
+    skipped = record.contract is not None and record.contract.missing == "skip"
+    rows: list[tuple[Cell, ...]] = []
+    for system in record.systems:
+        scores = [(about, system.per_query[about.name]) for about in record.measures]
+        counted = [system.counted.get(about.name) for about in record.measures]
+        for i, query in enumerate(record.queries):
+            if not (skipped and all(mask is not None and not mask[i] for mask in counted)):
+                rows.append((system.name, query, *(_value(about, values[i]) for about, values in scores)))
+    columns = (*(Column(head) for head in heads), *(Column(about.name, "score") for about in record.measures))
+    return Table("per_query", columns, rows)
+
+
+def score_data(record: Record) -> Table:
+    """One row for each system and measure, for spreadsheets."""
+    rows: list[tuple[Cell, ...]] = []
+    for system in record.systems:
+        for about in record.measures:
+            mean = system.means[about.name]
+            low, high = ends_of(mean.interval) or (None, None)
+            rows.append((system.name, about.name, _value(about, mean.value), low, high, mean.queries))
+    heads = ("system", "measure", "value", "low", "high", "queries")
+    return Table("scores", [Column(head, "score") for head in heads], rows)
+
+
+def remarks_of(record: Record) -> list[Remark]:
+    """What is to be known beside the figures; what all systems share is said once."""
+    if record.comparison is not None and record.comparison.notes:  # these name the systems themselves
+        return [Remark(note) for note in record.comparison.notes]
+    said: list[tuple[Note, list[str]]] = []
+    for system in record.systems:
+        for note in system.notes:
+            names = next((names for known, names in said if known == note), None)
+            if names is None:
+                said.append((note, [system.name]))
+            else:
+                names.append(system.name)
+    everyone = len(record.systems)
+    return [Remark(note, () if len(names) == everyone else tuple(names)) for note, names in said]
+
+
+def cautions(record: Record) -> list[Note]:
+    """Warnings of variants that inflate or mislead, which every print of them carries."""
+    found: list[Note] = []
+    for system in record.systems:
+        found += [note for note in system.notes if note.key == "evaluation.caution" and note not in found]
+    return found
+
+
+def contract_facts(record: Record) -> Iterator[Block]:
+    """How the scores were counted; scores from elsewhere have no contract."""
+    if record.contract is not None:
+        chosen = {name: value for name, value in asdict(record.contract).items() if value not in (None, False)}
+        yield Facts(word("contract"), [(name, str(value)) for name, value in chosen.items()], record.preset or "")
+
+
+def provenance_part(record: Record) -> Iterator[Block]:
+    """Notes, then contract, formulas, inputs and what made the record."""
+    remarks = remarks_of(record)
+    if remarks:
+        yield Heading(word("notes"), "notes")
+        yield Notes(remarks)
+    yield Heading(word("provenance"), "provenance")
+    yield from contract_facts(record)
+    formulas = [(about.name, about.formula) for about in record.measures]
+    yield Facts(word("measures"), formulas, detail="audit")
+    made = record.provenance
+    if made.inputs:
+        columns = [Column(word(name)) for name in ("input", "path", "sha256")]
+        rows = [(name, file.path, file.sha256) for name, file in made.inputs.items()]
+        yield Table("inputs", columns, rows, word("inputs"), detail="audit")
+    known: list[tuple[Text, str | None]] = [
+        (word("created"), record.created.replace("T", " ")),
+        ("rankgauge", record.rankgauge),
+        ("python", made.python),
+        ("platform", made.platform),
+        ("git", made.git),
+    ]
+    yield Facts(word("environment"), [(name, value) for name, value in known if value], detail="audit")

@@ -7,18 +7,11 @@ from typing import Any
 
 from rankgauge.engine.orders import DRAWS, MOST_ORDERS
 from rankgauge.measures import Definition, Measure, all_definitions
-from rankgauge.measures.explanations import (
-    LANGUAGES,
-    Language,
-    describe,
-    parameter_help,
-    sentence,
-    targets_for,
-    texts,
-)
+from rankgauge.measures.explanations import describe, parameter_help, sentence, targets_for, texts
 from rankgauge.measures.presets import PRESETS
 from rankgauge.measures.worked import example, worked_example
 from rankgauge.reports.tables import Table, render_terminal
+from rankgauge.words import LANGUAGES, Language
 
 __all__ = [
     "contracts_json",

@@ -7,17 +7,11 @@ from typing import Any
 
 from rankgauge.history.rows import Mean, Stored
 from rankgauge.history.times import shown
-from rankgauge.measures.explanations import Language
-from rankgauge.reports.tables import Table
-from rankgauge.reports.visible import visible
+from rankgauge.reports.document import Cell, Column, Table, word
 
 __all__ = ["listed", "listing_table"]
 
 _COLUMNS = 3
-_WORDS: dict[Language, dict[str, str]] = {
-    "en": {"time": "time (UTC)", "label": "label", "system": "system", "commit": "commit", "baseline": "baseline of"},
-    "zh": {"time": "时间（UTC）", "label": "标签", "system": "系统", "commit": "提交", "baseline": "所属基线"},
-}
 
 
 def listing_table(
@@ -27,37 +21,31 @@ def listing_table(
     *,
     measures: Sequence[str] = (),
     system: str | None = None,
-    digits: int = 4,
-    language: Language = "en",
 ) -> Table:
     """One line for each system of each record; what they share stands on the first. Empty columns are left out."""
-    words = _WORDS[language]
     columns = list(measures) or _first(records, means)
-    lines: list[dict[str, str]] = []
+    lines: list[dict[str, Cell]] = []
     for record in records:
         values: dict[str, dict[str, float]] = {}
         for mean in means.get(record.id, ()):
             if system in (None, mean.system):
                 values.setdefault(mean.system, {})[mean.measure] = mean.value
-        head = {
+        head: dict[str, Cell] = {
             "id": str(record.id),
             "time": shown(record.created),
             "label": record.label or "",
             "commit": (record.git or "")[:8],
-            "baseline": ", ".join(baselines.get(record.id, ())),
+            "baseline_of": ", ".join(baselines.get(record.id, ())),
         }
         for name, own in values.items() or {"": {}}.items():
-            cells = {m: f"{own[m]:.{digits}f}" if m in own else "-" for m in columns}
-            lines.append({**head, "system": name, **cells})
+            lines.append({**head, "system": name, **{measure: own.get(measure) for measure in columns}})
             head = {}
     shown_first = [key for key in ("id", "time", "label", "system") if key != "label" or any(r.label for r in records)]
-    shown_last = [key for key in ("commit", "baseline") if any(line.get(key) for line in lines)]
+    shown_last = [key for key in ("commit", "baseline_of") if any(line.get(key) for line in lines)]
     keys = [*shown_first, *shown_last, *columns]
-    return Table(
-        [visible(words.get(key, key)) for key in keys],
-        [[visible(line.get(key, "")) for key in keys] for line in lines],
-        text_columns=len(shown_first) + len(shown_last),
-    )
+    named = [Column(word(key) if key != "id" else key) for key in (*shown_first, *shown_last)]
+    rows = [[line.get(key, "") for key in keys] for line in lines]
+    return Table("records", [*named, *(Column(measure, "score") for measure in columns)], rows)
 
 
 def _first(records: Sequence[Stored], means: Mapping[int, Sequence[Mean]]) -> list[str]:

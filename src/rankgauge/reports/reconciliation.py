@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from rankgauge.evaluation.reconcile import Reconciliation, Variant
-from rankgauge.measures.explanations import Language
 from rankgauge.measures.measure import Law
 from rankgauge.reports.tables import Table, render_terminal
+from rankgauge.words import Language
 
 __all__ = ["as_json", "render"]
 

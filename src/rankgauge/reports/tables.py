@@ -1,4 +1,4 @@
-"""A table of texts, and its renderings."""
+"""Tables of finished texts on a terminal and as CSV."""
 
 from __future__ import annotations
 
@@ -11,62 +11,23 @@ from dataclasses import dataclass
 from typing import TextIO
 from unicodedata import combining, east_asian_width
 
-__all__ = ["Table", "render_csv", "render_latex", "render_markdown", "render_terminal", "terminal_width"]
+__all__ = ["Table", "render_csv", "render_terminal", "terminal_width", "width_of"]
 
 _GAP = "   "
 
 
 @dataclass(frozen=True)
 class Table:
-    """Header and rows of cells; the first columns are text, the others numbers."""
+    """Header and rows of cells; the first columns are text, the others numbers. A row of one cell stands across."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
-    text_columns: int = 1
+    text_columns: int | Sequence[bool] = 1
+    """How many columns are text, or for each column whether it is."""
 
-
-def render_markdown(table: Table) -> str:
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
-
-    rule = "|---" * table.text_columns + "|---:" * (len(table.header) - table.text_columns) + "|"
-    return "\n".join([line(table.header), rule, *(line(row) for row in table.rows)]) + "\n"
-
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "→": r"$\rightarrow$",
-    "∞": r"$\infty$",
-}
-
-
-def _latex_text(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
-
-
-def render_latex(table: Table) -> str:
-    """A booktabs table."""
-
-    def line(cells: Sequence[str]) -> str:
-        return " & ".join(_latex_text(cell) for cell in cells) + r" \\"
-
-    body = "\n".join(line(row) for row in table.rows)
-    columns = "l" * table.text_columns + "r" * (len(table.header) - table.text_columns)
-    return (
-        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{line(table.header)}\n\\midrule\n{body}\n"
-        "\\bottomrule\n\\end{tabular}\n"
-    )
+    def is_text(self, column: int) -> bool:
+        kinds = self.text_columns
+        return column < kinds if isinstance(kinds, int) else kinds[column]
 
 
 def render_csv(table: Table) -> str:
@@ -93,7 +54,7 @@ def terminal_width(stream: TextIO | None = None, *, to_file: bool = False) -> in
     return shutil.get_terminal_size().columns if stream.isatty() and not to_file else None
 
 
-def _cells(text: str) -> int:
+def width_of(text: str) -> int:
     """Columns a text takes on a terminal: Chinese characters take two."""
     if text.isascii():
         return len(text)
@@ -103,16 +64,19 @@ def _cells(text: str) -> int:
 def render_terminal(table: Table, *, width: int | None = None, color: bool = False) -> str:
     """The table in columns; where it is too wide for the terminal, rich folds the cells."""
     rows = [list(table.header), *(list(row) for row in table.rows)]
-    widths = [max(_cells(row[j]) for row in rows) for j in range(len(table.header))]
+    whole = [row for row in rows if len(row) == len(table.header)]
+    widths = [max(width_of(row[j]) for row in whole) for j in range(len(table.header))]
     total = sum(widths) + len(_GAP) * (len(widths) - 1)
     if width is not None and total > width:
         return _folded(table, width, color)
 
     def line(row: Sequence[str]) -> str:
+        if len(row) < len(widths):
+            return f"── {row[0]} ──"
         cells = []
         for j, text in enumerate(row):
-            blank = " " * (widths[j] - _cells(text))
-            cells.append(text + blank if j < table.text_columns else blank + text)
+            blank = " " * (widths[j] - width_of(text))
+            cells.append(text + blank if table.is_text(j) else blank + text)
         return _GAP.join(cells).rstrip()
 
     head = f"\x1b[1m{line(rows[0])}\x1b[0m" if color else line(rows[0])
@@ -126,7 +90,7 @@ def _folded(table: Table, width: int, color: bool) -> str:
 
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for i, name in enumerate(table.header):
-        drawn.add_column(name, justify="left" if i < table.text_columns else "right", overflow="fold")
+        drawn.add_column(name, justify="left" if table.is_text(i) else "right", overflow="fold")
     for row in table.rows:
         drawn.add_row(*row)
     buffer = io.StringIO()

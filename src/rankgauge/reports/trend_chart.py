@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rankgauge.history.rows import Point
 from rankgauge.history.times import shown
-from rankgauge.measures.explanations import Language
 from rankgauge.reports.chart_specs import Chart, Row, Spec, colors, interval_text, plain, rounded
-from rankgauge.reports.chart_theme import GREY
-from rankgauge.reports.trend import WORDS, series_of
+from rankgauge.reports.chart_theme import GREY, words_of
+from rankgauge.reports.series import series_of
+from rankgauge.words import Language, say
 
 __all__ = ["trend_chart"]
 
@@ -20,7 +20,7 @@ _MARKED = 80
 
 def trend_chart(points: Sequence[Point], language: Language = "en") -> Chart:
     """The chart: a line with a band for each series, interrupted where the quantity changed."""
-    words, listed = WORDS[language], series_of(points)
+    words, listed = words_of(language), series_of(points)
     rows: list[Row] = []
     for number, series in enumerate(listed):
         part = 0
@@ -28,7 +28,7 @@ def trend_chart(points: Sequence[Point], language: Language = "en") -> Chart:
             name = plain(series.name)
             if i in series.breaks:
                 part += 1
-                why = words[series.breaks[i]]
+                why = say(f"report.trend_{series.breaks[i]}", language)
                 before = series.points[i - 1].created
                 between = before + (point.created - before) / 2
                 rows.append({"kind": "break", "created": _stamp(between), "series": name, "why": why})
@@ -48,29 +48,28 @@ def trend_chart(points: Sequence[Point], language: Language = "en") -> Chart:
                 }
             )
     measure = plain(points[0].measure)
-    spec = _spec(rows, [plain(series.name) for series in listed], measure, points, words)
-    return Chart("trend", words["title"].format(measure=measure), spec, rows, 320, points[0].measure)
+    spec = _spec(rows, [plain(series.name) for series in listed], measure, points, language)
+    return Chart("trend", words("trend", measure=measure), spec, rows, 320, points[0].measure)
 
 
 def _stamp(moment: datetime.datetime) -> str:
     return moment.astimezone(datetime.UTC).isoformat().replace("+00:00", "Z")
 
 
-def _spec(
-    rows: Sequence[Row], names: list[str], measure: str, points: Sequence[Point], words: Mapping[str, str]
-) -> Spec:
+def _spec(rows: Sequence[Row], names: list[str], measure: str, points: Sequence[Point], language: Language) -> Spec:
+    words = words_of(language)
     span = points[-1].created - points[0].created
     form = "%Y-%m-%d" if span > datetime.timedelta(days=4) else "%m-%d %H:%M"
     x: Spec = {
         "field": "created",
         "type": "temporal",
-        "title": words["time"],
+        "title": words("time"),
         "scale": {"type": "utc", "padding": 14},
         "axis": {"format": form, "grid": False, "labelOverlap": True, "labelSeparation": 8},
     }
     y: Spec = {
         "type": "quantitative",
-        "title": words["axis"].format(measure=measure),
+        "title": words("trend_axis", measure=measure),
         "scale": {"zero": False, "nice": True, "padding": 6},
     }
     color = {
@@ -110,12 +109,12 @@ def _spec(
                 "y": {"field": "value", **y},
                 "tooltip": [
                     {"field": "record", "title": "#"},
-                    {"field": "time", "title": words["time"]},
-                    {"field": "series", "title": words["series"]},
-                    {"field": "value", "title": words["mean"], "format": ".4f"},
-                    {"field": "interval", "title": words["interval"]},
-                    {"field": "n", "title": words["queries"]},
-                    {"field": "commit", "title": words["commit"]},
+                    {"field": "time", "title": words("time")},
+                    {"field": "series", "title": words("series")},
+                    {"field": "value", "title": words("average"), "format": ".4f"},
+                    {"field": "interval", "title": words("interval")},
+                    {"field": "n", "title": words("n")},
+                    {"field": "commit", "title": words("commit")},
                 ],
             },
         },

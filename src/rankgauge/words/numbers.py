@@ -7,12 +7,16 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rankgauge.words.visible import shortened
+
 __all__ = [
     "KINDS",
     "bounds",
     "chance",
     "change",
     "count",
+    "figure",
+    "interval",
     "latency",
     "milliseconds",
     "moment",
@@ -21,15 +25,17 @@ __all__ = [
     "plain",
     "related_p",
     "score",
+    "seconds",
     "signed",
+    "signed_percent",
     "small",
     "span",
 ]
 
-_SMALLEST_P = 0.0001
 _SECOND = 0.9995
 """From here on three digits of milliseconds would read 1e+03 ms."""
 _UNITS = ((3600, "h"), (60, "min"))
+_P_DIGITS = 4
 
 
 def score(value: float, digits: int = 4) -> str:
@@ -52,26 +58,42 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def p_value(p: float | None) -> str:
+def signed_percent(share: float) -> str:
+    """+12.3 %, of a relative change."""
+    return f"{100 * share:+.1f} %"
+
+
+def p_value(p: float | None, digits: int = _P_DIGITS) -> str:
     """0.0312; < 0.0001; - where nothing was tested."""
     if p is None:
         return "-"
-    return f"{p:.4f}" if p >= _SMALLEST_P else f"< {_SMALLEST_P}"
+    return score(p, digits) if p >= 10**-digits else f"< {10**-digits:.{digits}f}"
 
 
 def related_p(p: float | None) -> str:
     """= 0.0312, or < 0.0001: to stand after the letter p."""
-    return p_value(p) if p is not None and p < _SMALLEST_P else f"= {p_value(p)}"
+    return p_value(p) if p is not None and p < 10**-_P_DIGITS else f"= {p_value(p)}"
 
 
-def bounds(ends: Sequence[float | None] | None, digits: int = 4) -> str:
+def bounds(ends: Sequence[float | None] | None, digits: int = 4, written: Callable[[float, int], str] = signed) -> str:
     """[-0.0123, +0.0456]; an open end is an infinity sign; nothing where there is no interval."""
     if ends is None:
         return ""
     low, high = ends
-    left = "-∞" if low is None or low == -math.inf else signed(low, digits)
-    right = "∞" if high is None or high == math.inf else signed(high, digits)
+    left = "-∞" if low is None or low == -math.inf else written(low, digits)
+    right = "∞" if high is None or high == math.inf else written(high, digits)
     return f"[{left}, {right}]"
+
+
+def interval(ends: Sequence[float | None], digits: int = 4) -> str:
+    """[0.4123, 0.5456], of a mean."""
+    return bounds(ends, digits, score)
+
+
+def figure(value: float) -> str:
+    """Three digits that count, never as a power of ten: 0.800, 12.3, 1429."""
+    size = abs(value)
+    return f"{value:.0f}" if size >= 99.95 else f"{value:#.3g}" if size >= 0.0001 else f"{value:.4f}"
 
 
 def small(value: float) -> str:
@@ -123,6 +145,11 @@ def moment(time: datetime.datetime | str) -> str:
     return f"{found.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def seconds(value: float) -> str:
+    """1.5 s, in two digits."""
+    return f"{value:.2g} s"
+
+
 KINDS: dict[str, Callable[[Any], str]] = {
     "score": score,
     "score2": lambda value: score(value, 2),
@@ -141,12 +168,16 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "p": p_value,
     "related_p": related_p,
     "bounds": bounds,
+    "interval": interval,
     "ms": milliseconds,
     "time": latency,
     "change": change,
     "count": count,
     "span": span,
     "moment": moment,
+    "seconds": seconds,
+    "figure_ms": lambda seconds: f"{figure(1000 * seconds)} ms",
     "quoted": repr,
+    "short": shortened,
 }
 """What can stand behind a parameter in a text."""

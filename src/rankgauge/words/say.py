@@ -90,7 +90,7 @@ class _Filled(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Note):
-            return tell(value, self.language)
+            value = tell(value, self.language)
         if format_spec in KINDS:
             return KINDS[format_spec](value)
         if isinstance(value, list | tuple):

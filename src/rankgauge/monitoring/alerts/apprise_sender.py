@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from rankgauge.retrievers.extras import optional
+from rankgauge.extras import optional
 
 __all__ = ["APPRISE"]
 

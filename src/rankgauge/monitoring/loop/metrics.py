@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from rankgauge.errors import DataError
+from rankgauge.extras import optional
 from rankgauge.model.series import SeriesKey
-from rankgauge.retrievers.extras import optional
 
 __all__ = ["Measured", "Metrics", "MetricsServer"]
 

@@ -55,7 +55,7 @@ startContents();
 startResize();
 if (DATA.scores.length) {
   options("measure", DATA.measures.map((measure) => measure.name));
-  options("pair", DATA.pairs.map(([a, b]) => put(WORDS.pair, { a: DATA.systems[a], b: DATA.systems[b] })));
+  options("pair", DATA.pairs.map(([a, b]) => put(WORDS.against, { a: DATA.systems[a], b: DATA.systems[b] })));
   $("choice").addEventListener("submit", (event) => event.preventDefault());
   let timer = 0;
   $("search").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, 120); });

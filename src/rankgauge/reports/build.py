@@ -1,0 +1,92 @@
+"""A report from a result: built once, for all formats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rankgauge.errors import DataError
+from rankgauge.gate.outcome import GateResult
+from rankgauge.record import Record
+from rankgauge.reports.calls import calls_data, calls_part, sweeps_part
+from rankgauge.reports.comparison import (
+    changed_part,
+    comparison_data,
+    comparison_part,
+    ending_part,
+    summary_part,
+    verdict_cards,
+)
+from rankgauge.reports.document import Block, Explorer, Report, Table, word
+from rankgauge.reports.evaluation import (
+    cautions,
+    means_part,
+    per_query_table,
+    provenance_part,
+    readings,
+    score_data,
+    targets_part,
+)
+from rankgauge.reports.gate import gate_report
+
+__all__ = ["record_report", "report_of"]
+
+_NAMES = 3
+
+
+def report_of(result: Any, *, per_query: bool = False) -> Report:
+    """The report of a record, of a result that has one, or of a gate."""
+    if isinstance(result, Report):
+        return result
+    if isinstance(result, GateResult):
+        return gate_report(result)
+    record = result if isinstance(result, Record) else getattr(result, "record", None)
+    if not isinstance(record, Record):
+        raise DataError(f"no report can be made of {type(result).__name__}; give a record, or a result that has one")
+    return record_report(record, per_query=per_query)
+
+
+def record_report(record: Record, *, per_query: bool = False) -> Report:
+    """The report of a record; `per_query` adds every query's scores to formats that cannot explore them."""
+    compared = record.comparison
+    blocks: list[Block] = [*(summary_part(record) if compared else ()), *means_part(record)]
+    if compared is not None and compared.rows:
+        blocks += comparison_part(record, compared)
+    blocks += [*calls_part(record), *sweeps_part(record)]
+    static: list[Block] = [per_query_table(record)] if per_query else []
+    blocks.append(Explorer([*static, *(changed_part(record, compared) if compared else ())]))
+    blocks += ending_part(record, compared) if compared is not None else ()
+    blocks += targets_part(record)
+    blocks += verdict_cards(compared) if compared is not None and compared.rows else ()
+    blocks += [*readings(record), *provenance_part(record)]
+    names = [system.name for system in record.systems]
+    about = word("comparison_of" if compared is not None else "evaluation_of", names=_named(names))
+    counted = {"queries": _queries(record), "systems": len(names)}
+    return Report(
+        about,
+        blocks,
+        word("made", date=record.created[:10], **counted),
+        _data(record, per_query),
+        cautions=cautions(record),
+        record=record,
+    )
+
+
+def _data(record: Record, per_query: bool) -> dict[str, Table]:
+    if record.comparison is not None:
+        main = comparison_data(record.comparison)
+    elif per_query:
+        main = per_query_table(record, ("system", "query"))
+    else:
+        main = score_data(record)
+    return {main.name: main, **calls_data(record)}
+
+
+def _named(names: list[str]) -> Any:
+    if len(names) <= _NAMES:
+        return names
+    return word("and_more", names=names[: _NAMES - 1], rest=len(names) - _NAMES + 1, n=len(names))
+
+
+def _queries(record: Record) -> int:
+    counts = (mean.queries for system in record.systems for mean in system.means.values())
+    return len(record.queries) or max(counts, default=0)

@@ -1,0 +1,126 @@
+"""Cells and texts in the words of a language: where a report meets `words`, which rounds and speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rankgauge.reports.document import (
+    Card,
+    Cell,
+    Drawn,
+    Estimate,
+    Facts,
+    Kind,
+    Letters,
+    Marked,
+    Pair,
+    Reading,
+    Remark,
+    Text,
+)
+from rankgauge.words import Language, Note, listed, numbers, say, tell
+
+__all__ = ["Look", "card_line", "facts_line", "remark_line", "told", "written"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a format writes: language, digits, and what stands for nothing."""
+
+    language: Language = "en"
+    digits: int = 4
+    interval_digits: int | None = None
+    """Of an interval that stands beside its value."""
+    p_digits: int = 4
+    missing: str = "-"
+    minus: str = "-"
+    pair: str = "report.arrow"
+    """The words for two systems."""
+
+    @property
+    def of_intervals(self) -> int:
+        return self.digits if self.interval_digits is None else self.interval_digits
+
+
+_WRITERS: Mapping[Kind, Callable[[Any, Look], str]] = {
+    "score": lambda value, look: numbers.score(value, look.digits),
+    "signed": lambda value, look: numbers.signed(value, look.digits),
+    "relative": lambda value, look: numbers.signed_percent(value),
+    "share": lambda value, look: numbers.percent(value, 0),
+    "p": lambda value, look: numbers.p_value(value, look.p_digits),
+    "effect": lambda value, look: numbers.signed(value, 2),
+    "tau": lambda value, look: numbers.score(value, 2),
+    "ms": lambda value, look: numbers.figure(1000 * value),
+    "figure": lambda value, look: numbers.figure(value),
+    "plain": lambda value, look: f"{value:.{max(look.digits, 6)}g}",
+    "exact": lambda value, look: repr(value),
+}
+
+
+def written(cell: Cell, kind: Kind, look: Look) -> str:
+    """A cell of a column of this kind."""
+    if cell is None:
+        return look.missing
+    if isinstance(cell, str | Note | Reading):
+        return told(cell, look)
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, int):
+        return str(cell)
+    if isinstance(cell, Pair):
+        return say(look.pair, look.language, a=cell.a, b=cell.b)
+    if isinstance(cell, Letters):
+        return cell.own
+    if isinstance(cell, Marked):
+        return listed([tell(one, look.language) for one in cell.words], look.language)
+    return _number(cell, kind, look).replace("-", look.minus)
+
+
+def _number(cell: float | tuple[float, float] | Estimate | Drawn, kind: Kind, look: Look) -> str:
+    if isinstance(cell, Estimate):
+        value = _number(cell.value, kind, look)
+        return value if cell.ends is None else f"{value} {numbers.interval(cell.ends, look.of_intervals)}"
+    if isinstance(cell, tuple):
+        write = numbers.bounds if kind == "bounds" else numbers.interval
+        return write(cell, look.of_intervals)
+    if isinstance(cell, Drawn):
+        return ""
+    return _WRITERS[kind](cell, look)
+
+
+def told(text: Text, look: Look) -> str:
+    """A text in words; names stay as they are."""
+    if isinstance(text, str):
+        return text
+    if isinstance(text, Note):
+        return tell(text, look.language)
+    from rankgauge.measures import find_measure
+    from rankgauge.measures.explanations import sentence
+
+    measure = find_measure(text.measure)
+    return "" if measure is None else sentence(measure, text.value, look.language)
+
+
+def remark_line(remark: Remark, look: Look) -> str:
+    """A remark on one line: warning: bm25: what is to be known."""
+    line = told(remark.note, look)
+    if remark.who:
+        line = say("report.of", look.language, who=list(remark.who), text=line)
+    if remark.is_warning:
+        line = say("report.warning", look.language, text=line)
+    return " ".join(line.split())
+
+
+def card_line(card: Card, look: Look) -> str:
+    """What a card says; a verdict names its measure itself."""
+    line = told(card.words, look)
+    return line if card.verdict is not None else say("report.of", look.language, who=card.head, text=line)
+
+
+def facts_line(facts: Facts, look: Look) -> str:
+    """contract: default (ties=trec, missing=zero)."""
+    chosen = ", ".join(f"{told(name, look)}={value}" for name, value in facts.entries)
+    line = f"{facts.name} ({chosen})" if facts.name else chosen
+    return say("report.of", look.language, who=told(facts.title, look), text=line)

@@ -1,0 +1,322 @@
+"""A report before it is written: headings, tables of typed cells, notes and charts, without words and unrounded.
+
+It is built once from a result; a renderer puts it into the words of a language and rounds it. Every block has a level
+of detail: the answer itself, the evidence for it, or what only an audit asks for. Formats of plain text show all but
+the audit, a page shows everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from rankgauge.words import Language, Note
+
+if TYPE_CHECKING:
+    from rankgauge.record import Record
+
+__all__ = [
+    "DETAILS",
+    "Beside",
+    "Block",
+    "Card",
+    "Cards",
+    "Cell",
+    "Charts",
+    "Check",
+    "Column",
+    "Detail",
+    "Drawn",
+    "Estimate",
+    "Explorer",
+    "Facts",
+    "Heading",
+    "Kind",
+    "Letters",
+    "Marked",
+    "Notes",
+    "Outcome",
+    "Pair",
+    "Paragraph",
+    "Reading",
+    "Remark",
+    "Report",
+    "Suite",
+    "Table",
+    "Text",
+    "listed_remarks",
+    "word",
+]
+
+Detail = Literal["answer", "evidence", "audit"]
+DETAILS: tuple[Detail, ...] = get_args(Detail)
+
+Kind = Literal[
+    "text",
+    "count",
+    "score",  # 0.7123
+    "signed",  # +0.0123
+    "bounds",  # [-0.0123, +0.0456]
+    "relative",  # +12.3 %
+    "share",  # 81 %
+    "p",
+    "effect",  # +0.31
+    "tau",  # 0.82
+    "ms",  # seconds, written as milliseconds
+    "figure",  # three digits
+    "plain",  # six digits, for programs
+    "exact",  # all digits, for programs
+    "plot",  # an interval, drawn
+]
+"""What a column holds, and so how its numbers are written."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its interval."""
+
+    value: float
+    ends: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two systems that are compared, from a to b."""
+
+    a: str
+    b: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A mean in the words of its measure."""
+
+    measure: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Letters:
+    """The groups that a system belongs to, out of all groups."""
+
+    own: str
+    all: str
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A value and its interval at their place between the least and the greatest of a table."""
+
+    value: float
+    ends: tuple[float, float] | None
+    scale: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Words that stand out, such as a verdict."""
+
+    words: tuple[Note, ...]
+    mark: str = "quiet"
+    """better, worse, equivalent, inconclusive or quiet."""
+
+
+Text: TypeAlias = Note | Reading | str
+"""A text is a name from elsewhere; words are notes."""
+Cell: TypeAlias = Text | int | float | tuple[float, float] | Estimate | Pair | Letters | Marked | Drawn | None
+
+
+def word(name: str, /, **parameters: Any) -> Note:
+    """A note of the words that reports share."""
+    return Note(f"report.{name}", parameters)
+
+
+@dataclass(frozen=True)
+class Column:
+    """What stands in a column. One that stands `under` another is its second line where there is room for it."""
+
+    head: Text
+    kind: Kind = "text"
+    key: str = ""
+    under: str = ""
+    hint: Note | None = None
+    """Said below the head where there is room."""
+    detail: Detail = "answer"
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A note, and the systems it is about where that is not all of them."""
+
+    note: Note
+    who: tuple[str, ...] = ()
+
+    @property
+    def is_warning(self) -> bool:
+        return self.note.level == "warning"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells; a row of a single note stands across all columns."""
+
+    name: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    title: Text | None = None
+    notes: Sequence[Remark] = ()
+    """What belongs right below it."""
+    detail: Detail = "answer"
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The beginning of a section."""
+
+    words: Text
+    id: str
+    detail: Detail = "audit"
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A text of its own; hints say how to read what stands beside them."""
+
+    words: Text
+    style: Literal["lead", "plain", "hint"] = "plain"
+    detail: Detail = "answer"
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Remarks, one below the other."""
+
+    remarks: Sequence[Remark]
+    title: Text | None = None
+    detail: Detail = "answer"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and values, such as the choices of a contract."""
+
+    title: Note
+    entries: Sequence[tuple[Text, str]]
+    name: str = ""
+    detail: Detail = "answer"
+
+
+@dataclass(frozen=True)
+class Card:
+    """One figure with what it says."""
+
+    head: str
+    cell: Cell
+    kind: Kind
+    words: Text
+    ends: tuple[float, float] | None = None
+    verdict: Marked | None = None
+    pair: Pair | None = None
+
+
+@dataclass(frozen=True)
+class Cards:
+    """The figures that matter, each in a sentence."""
+
+    cards: Sequence[Card]
+    detail: Detail = "answer"
+
+
+@dataclass(frozen=True)
+class Charts:
+    """Drawings of one kind. Their specifications hold words, so they are made when the language is known."""
+
+    kind: str
+    caption: Note
+    draw: Callable[[Language], Sequence[Any]]
+    detail: Detail = "audit"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Blocks that stand side by side where there is room."""
+
+    blocks: Sequence[Block]
+    detail: Detail = "answer"
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """Single queries. A page lets its reader choose among all of them; other formats show these blocks."""
+
+    static: Sequence[Block]
+    detail: Detail = "answer"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was decided."""
+
+    words: Text
+    status: Literal["pass", "fail", "warn", "open"]
+    detail: Detail = "answer"
+
+
+Block: TypeAlias = Heading | Table | Notes | Paragraph | Facts | Cards | Charts | Beside | Explorer | Outcome
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that was required, and what came of it."""
+
+    name: Text
+    outcome: Literal["pass", "fail", "open", "error"]
+    status: str
+    words: Text
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Checks that belong together, for formats that are lists of tests."""
+
+    title: Text
+    system: str
+    checks: Sequence[Check]
+    created: str = ""
+    warnings: Sequence[Note] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """The document. `data` are the figures as plain tables for programs, of which the first is the main one."""
+
+    title: Note
+    blocks: Sequence[Block]
+    subtitle: Note | None = None
+    data: Mapping[str, Table] = field(default_factory=dict)
+    suites: Sequence[Suite] = ()
+    cautions: Sequence[Note] = ()
+    """Warnings that go with the figures into every format."""
+    record: Record | None = None
+    """What it was built from, for pages that let their readers explore it."""
+
+    def shown(self, detail: Detail = "evidence") -> Iterator[Block]:
+        """The blocks up to a level of detail, for formats that can neither explore nor set side by side."""
+        return _shown(self.blocks, DETAILS.index(detail))
+
+
+def _shown(blocks: Sequence[Block], most: int) -> Iterator[Block]:
+    for block in blocks:
+        if DETAILS.index(block.detail) > most:
+            continue
+        if isinstance(block, Beside):
+            yield from _shown(block.blocks, most)
+        elif isinstance(block, Explorer):
+            yield from _shown(block.static, most)
+        else:
+            yield block
+
+
+def listed_remarks(notes: Iterable[Note]) -> list[Remark]:
+    return [Remark(note) for note in notes]

@@ -1,0 +1,91 @@
+"""Charts as files: drawn by vl-convert, without a browser and without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rankgauge.errors import MissingExtraError, RankgaugeError
+from rankgauge.formats.sources import write_whole
+from rankgauge.record import Record
+from rankgauge.reports.chart_specs import Chart, Spec
+from rankgauge.reports.chart_theme import theme
+from rankgauge.reports.charts import charts_of
+from rankgauge.words import Language
+
+__all__ = ["converter", "drawn", "draws_chinese", "save_charts", "sized"]
+
+
+@cache
+def converter() -> Any:
+    """vl_convert, or what to install."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise MissingExtraError("charts need vl-convert-python: pip install 'rankgauge[report]'") from None
+    return vl_convert
+
+
+def save_charts(
+    record: Record,
+    folder: str | Path,
+    language: Language = "en",
+    *,
+    measure: str | None = None,
+    pair: tuple[str, str] | None = None,
+) -> list[Path]:
+    """Write every chart of a record as PNG and SVG into a folder, which is made if need be; the files written."""
+    _tool_for(language)
+    charts = charts_of(record, language, measure=measure, pair=pair)
+    target = Path(folder)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RankgaugeError(f"{target}: the folder cannot be made: {error.strerror or error}") from None
+    written = []
+    for chart in charts:
+        for ending, data in drawn(chart, language).items():
+            path = target / f"{chart.name}.{ending}"
+            write_whole(path, data)
+            written.append(path)
+    return written
+
+
+def drawn(chart: Chart, language: Language = "en", endings: Sequence[str] = ("svg", "png")) -> dict[str, bytes]:
+    """A chart as the contents of files, by their ending."""
+    tool = _tool_for(language)
+    svg: str = tool.vegalite_to_svg(sized(chart.complete()), config=theme("light", background="white"))
+    made = {"svg": lambda: svg.encode(), "png": lambda: bytes(tool.svg_to_png(svg, scale=2.0))}
+    return {ending: made[ending]() for ending in endings}
+
+
+def _tool_for(language: Language) -> Any:
+    """The converter, if it can write the language."""
+    tool = converter()
+    if language == "zh" and not draws_chinese(tool):
+        raise RankgaugeError(
+            "no font on this machine has Chinese characters: install one, such as fonts-noto-cjk, or choose "
+            "language='en'"
+        )
+    return tool
+
+
+def sized(spec: Spec) -> Spec:
+    """A specification with the width of a file."""
+    if "facet" in spec:
+        return {**spec, "spec": {**spec["spec"], "width": 640}}
+    return {**spec, "width": 640}
+
+
+@cache
+def draws_chinese(tool: Any) -> bool:
+    """Two characters that come out alike are two empty boxes."""
+
+    def picture(character: str) -> bytes:
+        text = f'<text x="4" y="40" font-size="40" font-family="sans-serif">{character}</text>'
+        svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="60">{text}</svg>'
+        return bytes(tool.svg_to_png(svg))
+
+    return picture("\u67e5") != picture("\u533a")

@@ -1,0 +1,92 @@
+"""What formats of plain text share: blocks one below the other, tables as grids of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from rankgauge.reports import tables
+from rankgauge.reports.cells import Look, card_line, facts_line, remark_line, told, written
+from rankgauge.reports.document import (
+    DETAILS,
+    Block,
+    Cards,
+    Charts,
+    Detail,
+    Facts,
+    Heading,
+    Notes,
+    Outcome,
+    Paragraph,
+    Table,
+)
+from rankgauge.words.visible import visible
+
+__all__ = ["Form", "grid", "pieces"]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a format sets the parts of a text."""
+
+    look: Look
+    table: Callable[[Table], str]
+    title: Callable[[str], str]
+    line: Callable[[str], str]
+    outcome: Callable[[str, str], str]
+    """Of a text and its status."""
+
+
+def grid(table: Table, look: Look, detail: Detail = "evidence", *, doubled: bool = True) -> tables.Table:
+    """The columns up to a level of detail in words; `doubled` keeps those that could stand under another."""
+    kept = [
+        (i, column)
+        for i, column in enumerate(table.columns)
+        if DETAILS.index(column.detail) <= DETAILS.index(detail) and (doubled or not column.under)
+    ]
+    rows = [
+        [visible(written(row[i], column.kind, look)) for i, column in kept]
+        if len(row) == len(table.columns)
+        else [visible(written(row[0], "text", look))]
+        for row in table.rows
+    ]
+    header = [visible(told(column.head, look)) for _, column in kept]
+    return tables.Table(header, rows, [column.kind in ("text", "plot") for _, column in kept])
+
+
+def pieces(blocks: Iterable[Block], form: Form) -> list[str]:
+    """Texts to be joined by empty lines: tables with what belongs to them, and lines that follow one another."""
+    found: list[str] = []
+    open_piece = False
+    for block in blocks:
+        if isinstance(block, Heading | Charts):
+            continue
+        alone = isinstance(block, Table | Outcome) or (isinstance(block, Notes) and block.title is not None)
+        text = _text(block, form)
+        if open_piece and not alone:
+            found[-1] += text
+        elif text:
+            found.append(text)
+            open_piece = not alone
+        else:
+            open_piece = False
+    return found
+
+
+def _text(block: Block, form: Form) -> str:
+    look = form.look
+    if isinstance(block, Outcome):
+        return form.outcome(visible(told(block.words, look)), block.status)
+    if isinstance(block, Paragraph):
+        line = visible(told(block.words, look))
+        return f"{line}\n" if block.style == "lead" else form.line(line)
+    if isinstance(block, Cards):
+        return "".join(form.line(visible(card_line(card, look))) for card in block.cards)
+    if isinstance(block, Facts):
+        return form.line(visible(facts_line(block, look)))
+    if isinstance(block, Table | Notes):
+        title = "" if block.title is None else form.title(visible(told(block.title, look)))
+        remarks = block.notes if isinstance(block, Table) else block.remarks
+        lines = "".join(form.line(visible(remark_line(remark, look))) for remark in remarks)
+        return title + (form.table(block) if isinstance(block, Table) else "") + lines
+    return ""

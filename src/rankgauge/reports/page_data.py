@@ -1,0 +1,105 @@
+"""What the page's script reads: every score once, compactly, and the specifications of the charts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from rankgauge.record import Record
+from rankgauge.reports.chart_query_specs import differences_spec, distribution_spec, scatter_spec
+from rankgauge.reports.chart_specs import Chart, colors
+from rankgauge.reports.chart_theme import theme
+from rankgauge.reports.charts import default_pair, domain_of, scores_of, sign_of, slice_rows, slice_spec
+from rankgauge.words import Language, template
+
+__all__ = ["data_of", "script_json"]
+
+_MANY = 600_000  # scores; more of them keep fewer digits, so that the file can still be mailed
+_WORDS = (
+    "query",
+    "text",
+    "tags",
+    "difference",
+    "gained",
+    "lost",
+    "none",
+    "empty_list",
+    "unjudged",
+    "grade",
+    "was",
+    "stays",
+    "only",
+    "against",
+    "shown",
+    "page",
+    "no_slices",
+    "chart_fails",
+    "sort",
+)
+
+
+def script_json(value: Any) -> str:
+    """JSON that may stand inside a script element, whatever the texts in it hold."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return re.sub("[<>&\u2028\u2029\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Language) -> dict[str, Any]:
+    """Everything the script needs; its words have their parameters open."""
+    systems = [system.name for system in record.systems]
+    measures = [about.name for about in record.measures]
+    queries = record.queries
+    digits = 6 if len(systems) * len(measures) * len(queries) <= _MANY else 4
+    known = [[scores_of(system, measure) for measure in measures] for system in record.systems] if queries else []
+    domains = [domain_of(value for system in known for value in system[j]) for j in range(len(measures))]
+    changes = [] if record.comparison is None else record.comparison.changes
+    return {
+        "words": {name: template(f"html.{name}", language) for name in _WORDS},
+        "systems": systems,
+        "colors": colors(systems),
+        "measures": [
+            {"name": measure, "lo": low, "hi": high, "sign": sign_of(record, measure)}
+            for measure, (low, high) in zip(measures, domains, strict=True)
+        ],
+        "pairs": _pairs(record, systems),
+        "queries": queries,
+        "texts": [record.texts.get(query, "") for query in queries] if record.texts else [],
+        "tags": [record.tags.get(query, []) for query in queries] if record.tags else [],
+        "scores": [[[_short(value, digits) for value in column] for column in system] for system in known],
+        "changes": [asdict(entry) for entry in changes],
+        "lists": {
+            query: {name: [asdict(document) for document in listed] for name, listed in lists.items()}
+            for query, lists in record.lists.items()
+        },
+        "charts": {
+            **{kind: [_drawn(chart) for chart in listed] for kind, listed in charts.items()},
+            "scatter": {"spec": scatter_spec(language)},
+            "differences": {"spec": differences_spec(language)},
+            "distribution": {"spec": distribution_spec(language)},
+            "slices": {"spec": slice_spec(record, language), "rows": slice_rows(record)},
+        },
+        "themes": {"light": theme("light", background="transparent"), "dark": theme("dark", background="transparent")},
+    }
+
+
+def _drawn(chart: Chart) -> dict[str, Any]:
+    return {"spec": chart.spec, "rows": chart.rows, "measure": chart.measure, "title": chart.title}
+
+
+def _short(value: float | None, digits: int) -> float | int | None:
+    if value is None:
+        return None
+    rounded = round(value, digits)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def _pairs(record: Record, systems: list[str]) -> list[tuple[int, int]]:
+    """Pairs to choose from: those compared, or each with each."""
+    if default_pair(record) is None:
+        return []
+    place = {name: i for i, name in enumerate(systems)}
+    compared = [] if record.comparison is None else record.comparison.pairs
+    return [(place[a], place[b]) for a, b in compared] or [(i, j) for j in range(len(systems)) for i in range(j)]

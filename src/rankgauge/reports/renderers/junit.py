@@ -1,0 +1,62 @@
+"""JUnit XML, which CI systems show as tests: one test case for each check."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from rankgauge.errors import DataError
+from rankgauge.reports.cells import Look, remark_line, told
+from rankgauge.reports.document import Check, Remark, Report
+from rankgauge.words import Language
+
+__all__ = ["render"]
+
+# XML 1.0 has no place for these, not even escaped.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_OUTCOMES = {"fail": ("failure", "failures"), "open": ("skipped", "skipped"), "error": ("error", "errors")}
+
+
+def render(report: Report, *, language: Language = "en", **_: Any) -> str:
+    """Checks as test suites: what stops a gate is a failure, what is left open is skipped."""
+    if not report.suites:
+        raise DataError("JUnit XML holds the checks of a gate, and this report has none; choose another format")
+    look = Look(language)
+    root = Element("testsuites", name="rankgauge gate")
+    totals = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
+    for suite in report.suites:
+        made = SubElement(root, "testsuite", name=_clean(told(suite.title, look)))
+        counts = dict.fromkeys(totals, 0)
+        for check in suite.checks:
+            case = SubElement(made, "testcase", classname=_clean(suite.system), name=_clean(told(check.name, look)))
+            case.set("time", "0")
+            counts["tests"] += 1
+            _add_outcome(case, check, counts, look)
+        for key, value in counts.items():
+            made.set(key, str(value))
+            totals[key] += value
+        if suite.created:
+            made.set("timestamp", suite.created)
+        if suite.warnings:
+            lines = [remark_line(Remark(note), look) for note in suite.warnings]
+            SubElement(made, "system-out").text = _clean("\n".join(lines))
+    for key, value in totals.items():
+        root.set(key, str(value))
+    indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def _add_outcome(case: Element, check: Check, counts: dict[str, int], look: Look) -> None:
+    message = _clean(told(check.words, look))
+    if check.outcome == "pass":
+        SubElement(case, "system-out").text = message
+        return
+    element, count = _OUTCOMES[check.outcome]
+    counts[count] += 1
+    stopped = SubElement(case, element, message=message.split("\n", 1)[0], type=check.status)
+    stopped.text = message
+
+
+def _clean(text: str) -> str:
+    return _FORBIDDEN.sub("\ufffd", text)

@@ -1,0 +1,55 @@
+"""`report`: a result in a format, as a text or as a file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from rankgauge.reports.document import Detail
+from rankgauge.reports.renderers import RENDERERS, format_of
+from rankgauge.words import check_language
+
+if TYPE_CHECKING:
+    from rankgauge.gate.outcome import GateResult
+    from rankgauge.record import Record
+    from rankgauge.reports.document import Report
+
+__all__ = ["report"]
+
+
+def report(
+    result: Record | GateResult | Report | Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    format: str | None = None,  # noqa: A002 - what every such function calls it
+    language: str = "en",
+    digits: int = 4,
+    detail: Detail = "evidence",
+    per_query: bool = False,
+    width: int | None = None,
+    color: bool = False,
+) -> str:
+    """A result as a text: a record, anything that has a `.record`, or what a gate found.
+
+    With a `path` it is written too, whole or not at all (`-` is standard output); its ending tells the format (.html
+    .md .tex .csv .txt .xml) unless one is named. Beside a CSV file of scores the tables of calls and sweeps are files
+    of their own. `detail` is how much texts show: "answer", "evidence" or "audit"; a page shows everything.
+    """
+    from rankgauge.reports.build import report_of
+
+    chosen = check_language(language)
+    name = None if path is None else os.fspath(path)
+    form = format or ("terminal" if name in (None, "-") else format_of(str(name)))
+    render = RENDERERS[form]
+    built = report_of(result, per_query=per_query)
+    text = render(built, language=chosen, digits=digits, detail=detail, width=width, color=color)
+    if name is not None:
+        from rankgauge.formats.sources import write_whole
+
+        write_whole(name, text.encode())
+        if form == "csv" and name != "-":
+            from rankgauge.reports.renderers.csv import companions
+
+            for beside, content in companions(built, name, digits=digits).items():
+                write_whole(beside, content.encode())
+    return text
