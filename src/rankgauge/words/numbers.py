@@ -13,7 +13,6 @@ __all__ = [
     "KINDS",
     "bounds",
     "chance",
-    "change",
     "count",
     "figure",
     "interval",
@@ -123,11 +122,6 @@ def latency(seconds: float) -> str:
     return milliseconds(seconds) if seconds < _SECOND else f"{seconds:.2f} s"
 
 
-def change(share: float) -> str:
-    """-15.8 %; a relative change."""
-    return f"{100 * share:+.1f} %"
-
-
 def count(value: float) -> str:
     """10,000."""
     return f"{value:,.0f}"
@@ -171,7 +165,6 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "interval": interval,
     "ms": milliseconds,
     "time": latency,
-    "change": change,
     "count": count,
     "span": span,
     "moment": moment,
