@@ -357,7 +357,7 @@ def test_what_an_earlier_detector_had_learned_is_learned_anew(service: Workspace
     assert lite.open() == []
     service.order()
     lite.check(4)
-    phases = {str(entry.key): entry.phase for entry in status_of(lite.history, lite.plan())["series"]}
+    phases = {str(entry.key): entry.phase for entry in status_of(lite.history, lite.plan()).series}
     assert phases["search nDCG@10"] in ("learning", "exact")
     assert lite.channel.told == ["opened nDCG@10 of search fell"]
 
