@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from rankgauge import compare
 from rankgauge.comparison.comparison_record import comparison_record
-from rankgauge.reports.charts import charts_of
-from rankgauge.reports.comparison import render
 from rankgauge.reports.html import render_html
 from rankgauge.reports.html_view import view_of
 from rankgauge.reports.html_words import PAGE, SCRIPT
+
+from rankgauge import compare
+from rankgauge.reports.charts import charts_of
+from rankgauge.reports.comparison import render
 from rankgauge.words import LANGUAGES, Language
 
 # Higher is better, and lower is better.
