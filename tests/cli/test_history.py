@@ -17,7 +17,6 @@ import sqlalchemy as sa
 from rankgauge.evaluation.old_identity import canonical, uid_of
 
 from rankgauge.errors import DataError
-from rankgauge.evaluation.old_identity import canonical, uid_of
 from rankgauge.history.schema import baselines
 from rankgauge.history.store import History
 from rankgauge.history.times import parse_moment
