@@ -102,7 +102,7 @@ def test_an_inconclusive_result_is_a_warning(folder: Path) -> None:
     ran(folder, "-k", "search", "--rankgauge-set-baseline", BASELINE="base.json")
     inconclusive = ran(folder, "-k", "search", BASELINE="base.json", LOSS="4")  # 3.3 % are lost on 4 of 80 queries
     assert inconclusive.status == 0
-    assert "InconclusiveWarning: PASS, BUT NOT SURE: search" in inconclusive.out
+    assert "InconclusiveWarning: PASS, BUT INCONCLUSIVE: search" in inconclusive.out
     assert "test_quality.py" in inconclusive.out
     assert (
         ran(
