@@ -412,13 +412,14 @@ def test_errors() -> None:
 
 
 def test_systems_that_could_not_be_evaluated() -> None:
-    reasons = {"b": Note("live.failed", {"reason": "no such index"}), "sweep": Note("live.sweep_failed")}
+    reasons = {"b": Note("live.error", {"error": "no such index"}), "sweep": Note("live.sweep")}
     record = replace(made({"RR": BASE}, "a"), invalid=reasons)
     assert gate(record, made({"RR": BASE}, "a")).status == "broken"
     assert gate(record, made({"RR": BASE}, "a"), system="a").status == "pass"
     failed = gate(record, made({"RR": BASE}, "a"), system="b")
     assert (failed.system, failed.status) == ("b", "broken")
-    assert failed.rules[0].note == Note("gate.not_evaluated", {"reasons": [reasons["b"]]})
+    (reason,) = failed.rules[0].note.parameters["reasons"]
+    assert reason.parameters == {"system": "b", "reason": reasons["b"]}
 
 
 def test_judged() -> None:

@@ -216,12 +216,13 @@ def check_evaluated(record: Record, system: str | None) -> Rule | None:
     failed = {
         name: reason
         for name, reason in record.invalid.items()
-        if (system is None or name == system) and not reason.key.endswith("sweep_failed")
+        if (system is None or name == system) and reason.key != "live.sweep"  # a sweep is no system
     }
     if not failed:
         return None
     values = {"value": len(failed), "goal": 0}
-    return _met("errors", ", ".join(failed), False, values, "not_evaluated", reasons=list(failed.values()))
+    reasons = [Note("gate.reason", {"system": name, "reason": reason}) for name, reason in failed.items()]
+    return _met("errors", ", ".join(failed), False, values, "not_evaluated", reasons=reasons)
 
 
 def check_judged(sides: Sides, least: float) -> Rule:
