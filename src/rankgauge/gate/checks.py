@@ -231,7 +231,7 @@ def check_judged(sides: Sides, least: float) -> Rule:
     if share is None:
         only = coverage is not None and coverage.only_relevant
         reason = "the test set lists only relevant documents" if only else "it is not known"
-        raise DataError(f"the share of judged documents cannot be checked: {reason}; leave out min_judged=")
+        raise DataError(f"the share of judged documents cannot be checked: {reason}; leave out `min_judged=`")
     values = {"value": share, "operator": ">=", "goal": least}
     return _met("judged", f"Judged@10 >= {least:g}", share >= least, values, "judged", share=share, least=least)
 
