@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.measures import parse_measure
-from rankgauge.measures.presets import find_preset
+from rankgauge.errors import DataError
+from rankgauge.measures import find_measure_name
 from rankgauge.model.contract import Contract
 from rankgauge.model.scores import Coverage
 from rankgauge.record.calls import Calls
@@ -163,15 +162,7 @@ class Record:
     def measure_name(self, name: str, what: str = "the record") -> str:
         """The name under which the record holds a measure that may be spelled in any way."""
         known = [measure.name for measure in self.measures]
-        if name in known:
-            return name
-        try:
-            measure = parse_measure(name)
-            spelled = [str(measure)]
-            spelled += [str(find_preset(self.preset).apply(measure))] if self.preset else []
-        except RankgaugeError:
-            spelled = []
-        found = next((spelling for spelling in spelled if spelling in known), None)
+        found = find_measure_name(name, known, self.preset)
         if found is None:
             raise DataError(f"{what} has no measure {name!r}; it has: {', '.join(known)}")
         return found
