@@ -14,7 +14,7 @@ PEER_PERMUTATIONS = 2000
 def main() -> None:
     from ranx.statistical_tests import fisher_randomization_test
 
-    from rankgauge.comparison.comparison import Comparison
+    from rankgauge.comparison import Comparison
     from rankgauge.comparison.rows import Scored, System
     from rankgauge.stats.family import Settings
 

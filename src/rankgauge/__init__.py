@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankgauge.comparison.comparison import Comparison, compare, compare_scores
+    from rankgauge.comparison import Comparison, compare, compare_scores
     from rankgauge.errors import RankgaugeError
-    from rankgauge.evaluation.evaluation import Evaluation, evaluate
+    from rankgauge.evaluation import Evaluation, evaluate
     from rankgauge.formats import load_corpus, load_qrels, load_run, load_testset
     from rankgauge.live.live import LiveEvaluation, evaluate_retriever
     from rankgauge.live.sweep import Sweep, sweep
@@ -25,11 +25,11 @@ from rankgauge.version import __version__
 # Names load on first use, so that importing the package costs next to nothing.
 _HOME = {
     "RankgaugeError": "rankgauge.errors",
-    "Comparison": "rankgauge.comparison.comparison",
-    "compare": "rankgauge.comparison.comparison",
-    "compare_scores": "rankgauge.comparison.comparison",
-    "Evaluation": "rankgauge.evaluation.evaluation",
-    "evaluate": "rankgauge.evaluation.evaluation",
+    "Comparison": "rankgauge.comparison",
+    "compare": "rankgauge.comparison",
+    "compare_scores": "rankgauge.comparison",
+    "Evaluation": "rankgauge.evaluation",
+    "evaluate": "rankgauge.evaluation",
     "LiveEvaluation": "rankgauge.live.live",
     "evaluate_retriever": "rankgauge.live.live",
     "Sweep": "rankgauge.live.sweep",

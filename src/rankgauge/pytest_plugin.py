@@ -184,7 +184,7 @@ def _measured(
     name: str | None,
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
-    from rankgauge.evaluation.evaluation import DEFAULT_MEASURES
+    from rankgauge.evaluation import DEFAULT_MEASURES
     from rankgauge.formats import Source, load_testset
     from rankgauge.live.live import evaluate_retriever
     from rankgauge.model.testset import TestSet

@@ -16,14 +16,13 @@ from rankgauge import compare, compare_scores, evaluate, sweep
 from rankgauge.comparison.stored_scores import compare_records, compare_stored
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError, FormatError, MeasureError
-from rankgauge.gate.parts import contradictions
 from rankgauge.live.sweep import _best
 from rankgauge.measures import all_definitions, parse_measure
 from rankgauge.measures.measure import AGGREGATES
 from rankgauge.model.testset import Query, TestSet
 from rankgauge.monitoring.streams import mean_of, unit_of
 from rankgauge.monitoring.watching import Limit, SystemWatch, Watching, figures_of
-from rankgauge.evaluation.old_record import check_record, record_of
+from rankgauge.record import Record
 from tests.cli.command import run_command
 
 NOT_MEANS = [str(about()) for about in all_definitions() if about.aggregate != "mean" and not about.at_required]
@@ -34,8 +33,8 @@ T = {query: ["d"] if i < 6 else ["y"] for i, query in enumerate(GRADES)}
 MEASURES = ("AP", "GMAP", "NumRelRet", "nDCG@10")
 
 
-def record(run: Any, measures: Any = MEASURES, name: str = "s") -> dict[str, Any]:
-    return json.loads(json.dumps(record_of([evaluate(GRADES, run, measures, name=name)])))
+def record(run: Any, measures: Any = MEASURES, name: str = "s") -> Record:
+    return evaluate(GRADES, run, measures, name=name).record
 
 
 def test_what_the_aggregates_are() -> None:
@@ -89,36 +88,37 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RANKGAUGE_HISTORY", raising=False)
     for run, name in ((S, "s"), (T, "t")):
-        Path(f"{name}.json").write_text(json.dumps(record(run, name=name)))
+        record(run, name=name).save(f"{name}.json")
     run_command("history", "add", "s.json", "t.json")
     for command in (("compare-scores", "s.json", "t.json"), ("history", "diff", "1", "2")):
         shown = json.loads(run_command(*command, "--json").stdout)["comparison"]
         assert {row["measure"] for row in shown["rows"]} == {"AP", "nDCG@10"}
-        assert any("GMAP, NumRelRet" in note["text"] for note in shown["notes"]["en"])
+        (left,) = [note["parameters"] for note in shown["notes"] if note["key"] == "comparison.no_means"]
+        assert left["names"] == ["GMAP", "NumRelRet"]
         refused = run_command(*command, "-m", "gm_map", status=2)
         assert "GMAP is no mean over queries" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["AP", "GMAP", "NumRelRet", "NumQ"])
 def test_a_record_whose_value_is_not_its_scores(name: str) -> None:
-    whole = record(T, name)
-    assert not list(contradictions(whole))
+    whole = record(T, name).to_dict()
+    assert Record.from_dict(whole).to_dict() == whole
     whole["systems"][0]["means"][name]["value"] += 0.01
-    (fault,) = contradictions(whole)
-    assert name in fault
+    with pytest.raises(FormatError, match=f"'s', {name}: the .* is .*, its scores' .*: the record is damaged"):
+        Record.from_dict(whole)
 
 
-def foreign(values: list[float], system: str, **about: Any) -> dict[str, Any]:
+def foreign(values: list[float], system: str, **about: Any) -> Record:
     """A record of a measure that is not known here."""
-    made = record(S, "AP", system)
+    made = record(S, "AP", system).to_dict()
     made["measures"] = [{"name": "usefulness [0-10]", **about}]
     (entry,) = made["systems"]
     entry["means"] = {"usefulness [0-10]": {**entry["means"]["AP"], "value": float(np.mean(values))}}
     entry["per_query"], entry["counted"] = {"usefulness [0-10]": values}, {}
-    return made
+    return Record.from_dict(made)
 
 
-FULL = {"aggregate": "mean", "lower_is_better": False, "bounds": [0, 10], "formula": "", "targets": {}}
+FULL = {"aggregate": "mean", "lower_is_better": False, "bounds": [0, 10]}
 LOW, HIGH = [1.0, 2, 1, 2, 1, 2, 1, 2], [8.0, 9, 7, 9, 8, 9, 7, 8]
 
 
@@ -138,22 +138,18 @@ def test_the_record_says_the_direction_and_the_bounds() -> None:
     found = compare_records([foreign(LOW, "s", **less), foreign(HIGH, "t", **less)], ["a", "b"])
     assert found.rows[0].verdict == "worse"
     assert found.rows[0].interval.high <= 9.5
-    only_first = compare_records([foreign(LOW, "s", **less), foreign(HIGH, "t")], ["a", "b"])
-    assert (only_first.rows[0].verdict, only_first.remarks) == ("worse", [])
+    unlike = compare_records([foreign(LOW, "s", **less), foreign(HIGH, "t", **less | {"bounds": None})], ["a", "b"])
+    assert unlike.measures[0].bounds is None
 
 
-def test_what_a_record_does_not_say_is_assumed_and_told() -> None:
-    found = compare_records([foreign(LOW, "s"), foreign(HIGH, "t")], ["a", "b"])
-    assert found.rows[0].verdict == "better"
-    assert found.measures[0].bounds is None
-    assert [remark[0].split(":")[0] for remark in found.remarks] == [
-        "no record says how the queries are put together, so they are averaged",
-        "no record says whether more or less is better, so more is taken as better",
-    ]
+@pytest.mark.parametrize("key", ["aggregate", "lower_is_better", "bounds"])
+def test_what_a_record_does_not_say_of_a_measure_is_not_assumed(key: str) -> None:
+    with pytest.raises(FormatError, match=f"measures.*`{key}`"):
+        foreign(LOW, "s", **{name: value for name, value in FULL.items() if name != key})
 
 
 def test_records_that_contradict_each_other() -> None:
-    for key, other in (("aggregate", "sum"), ("lower_is_better", True)):
+    for key, other in (("aggregate", "median"), ("lower_is_better", True)):
         records = [foreign(LOW, "s", **FULL), foreign(HIGH, "t", **FULL | {key: other})]
         with pytest.raises(DataError, match=f"usefulness.*: {key} "):
             compare_records(records, ["a", "b"])
@@ -164,8 +160,8 @@ def test_records_that_contradict_each_other() -> None:
 def test_bounds_are_never_guessed_from_a_name() -> None:
     """Scores in percent that bear a known name: a difference of 40 is not cut to 1."""
     records = [foreign(values, system, **FULL | {"bounds": None}) for values, system in ((LOW, "s"), (HIGH, "t"))]
-    text = json.dumps(records).replace("usefulness [0-10]", "nDCG@10")
-    (row,) = compare_records(json.loads(text), ["a", "b"]).rows
+    renamed = [Record.from_dict(json.loads(r.to_json().replace("usefulness [0-10]", "nDCG@10"))) for r in records]
+    (row,) = compare_records(renamed, ["a", "b"]).rows
     assert row.interval.low > 1
 
 
@@ -173,11 +169,11 @@ def test_every_record_says_what_its_measures_are() -> None:
     names = [str(about()) for about in all_definitions() if not about.at_required and not about.needs]
     names = [name for name in names if parse_measure(name).get("budget") is None]
     made = record(S, [name for name in names if "alpha" not in name])
-    for about in made["measures"]:
-        measure = parse_measure(about["name"])
+    for about in made.measures:
+        measure = parse_measure(about.name)
         known = measure.definition.aggregate, measure.definition.lower_is_better, measure.bounds
-        assert (about["aggregate"], about["lower_is_better"], about["bounds"] and tuple(about["bounds"])) == known
-    assert check_record(made, "x") == made
+        assert (about.aggregate, about.lower_is_better, about.bounds) == known
+    assert Record.from_dict(json.loads(made.to_json())) == made
     scores = json.loads(compare_scores({"s": LOW, "t": HIGH}, measure="kindness", lower_is_better=True).to_json())
     (about,) = scores["measures"]
     assert (about["aggregate"], about["lower_is_better"], about["bounds"]) == ("mean", True, None)
@@ -187,10 +183,10 @@ def test_every_record_says_what_its_measures_are() -> None:
     "broken", [{"name": 3}, {"aggregate": 1}, {"lower_is_better": "no"}, {"bounds": [1, 0]}, {"bounds": ["a", "b"]}]
 )
 def test_a_damaged_measure_is_named(broken: dict[str, Any]) -> None:
-    made = record(S, "AP")
+    made = record(S, "AP").to_dict()
     made["measures"][0] |= broken
     with pytest.raises(FormatError, match="damaged"):
-        check_record(made, "x")
+        Record.from_dict(made)
 
 
 def test_scores_of_a_measure_of_which_less_is_better() -> None:

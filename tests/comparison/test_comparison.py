@@ -9,13 +9,12 @@ from scipy import stats as scipy_stats
 
 import rankgauge
 from rankgauge import compare, compare_scores
-from rankgauge.comparison.comparison_record import comparison_record
 from rankgauge.comparison.rerank import rerank_of
-from rankgauge.comparison.verdicts import notes_of_comparison
 from rankgauge.errors import DataError, MeasureError, RankgaugeError
 from rankgauge.measures import Definition, Measure
 from rankgauge.measures.registry import register, unregister
 from rankgauge.model.ranked import RankedGrades
+from rankgauge.words import tell
 
 SEED_BEFORE = [0.6, 0.7, 0.65, 0.68, 0.72, 0.63, 0.69, 0.71, 0.66, 0.70]
 SEED_AFTER = [0.75, 0.82, 0.78, 0.80, 0.85, 0.76, 0.81, 0.83, 0.79, 0.84]
@@ -47,7 +46,7 @@ def test_the_decision_table() -> None:
     assert better.p_corrected < 0.05 <= same.p_corrected
     assert few.detectable is not None or "no difference" in few.sentence()
     assert same.p_equivalent < 0.05
-    loose = compare_scores(many(100, 0.05), margin=0.2, alpha=1e-6, samples=200).rows[0]
+    loose = compare_scores(many(100, 0.05), equivalence_margin=0.2, alpha=1e-6, samples=200).rows[0]
     assert loose.verdict != "better"  # 5 % higher alone is never called better
 
 
@@ -187,7 +186,7 @@ def test_rerank_splits_the_change() -> None:
     assert found.recall == 0.5
     assert found.id_mismatch == 0
     strange = rerank_of(compare(qrels, {"before": before, "after": run(["d9", "d1"], 10)}, "RR"))
-    assert (strange.id_mismatch, strange.strange_queries) == (10, 10)
+    assert (strange.not_candidates, strange.strange_queries) == (10, 10)
     assert any("not among the candidates" in text for text in strange.sentences())
     with pytest.raises(DataError, match="exactly two"):
         rerank_of(compare(qrels, {"a": before, "b": after, "c": before}, "RR"))
@@ -205,7 +204,7 @@ def test_rerank_splits_the_change() -> None:
         ({"test": "t", "correction": "max-t"}, "randomization"),
         ({"alpha": 0}, "alpha"),
         ({"alpha": float("nan")}, "alpha"),
-        ({"margin": -1}, "margin"),
+        ({"equivalence_margin": -1}, "margin"),
         ({"samples": 3}, "samples"),
         ({"seed": -1}, "seed"),
         ({"measures": "GMAP"}, "no mean"),
@@ -247,7 +246,7 @@ def test_disjoint_queries_under_skip() -> None:
     (row,) = found.rows
     assert (row.queries, row.verdict, row.p_value) == (0, "inconclusive", None)
     assert "too few" in row.sentence()
-    assert "NaN" not in json.dumps(comparison_record(found), allow_nan=False)
+    assert "NaN" not in found.to_json()
 
 
 def test_wilcoxon_is_exact_with_ties() -> None:
@@ -259,8 +258,8 @@ def test_wilcoxon_is_exact_with_ties() -> None:
 def test_too_few_queries_find_nothing() -> None:
     found = compare_scores({"a": [0.1, 0.2, 0.3], "b": [0.3, 0.4, 0.6]})
     assert found.rows[0].detectable is None
-    assert "could not tell any two systems apart" in found.summary()[0]
-    assert any("all 8 assignments" in note.text for note in notes_of_comparison(found))
+    assert "too few to find any difference significant" in found.summary()[0]
+    assert any("all 8 assignments" in tell(note, "en") for note in found.notes)
 
 
 def test_a_constant_shift_is_constant_whatever_rounding_did() -> None:
@@ -288,7 +287,7 @@ def test_scores_whose_squares_are_no_numbers(size: float) -> None:
 
 def test_smaller_is_better_is_said() -> None:
     found = compare_scores(many(30, 0.05), lower_is_better=True, measure="latency")
-    assert any(note.text == "smaller is better: latency" for note in notes_of_comparison(found))
+    assert any(tell(note, "en") == "smaller is better: latency" for note in found.notes)
 
 
 @pytest.mark.parametrize("test", ["randomization", "t", "wilcoxon", "sign", "bootstrap"])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from rankgauge import compare, compare_scores
-from rankgauge.comparison.comparison_record import comparison_record
 from rankgauge.gate.targets import holds, parse_target
 from rankgauge.measures import Definition, Measure
 from rankgauge.measures.registry import all_definitions, register, unregister
@@ -121,7 +120,7 @@ def test_every_measure_of_the_registry_that_is_better_when_lower(own_measures: l
     assert {"Unjudged@2", "Cost", "Owed"} <= set(lower)
     higher = ["RR", "Loss"]
     found = compare(QRELS, runs(), [*higher, *lower], test="t")
-    record = comparison_record(found, lists=False)
+    record = found.to_record(lists=False)
     signs = {measure["name"]: measure["sign"] for measure in data_of(record, "en")["measures"]}
     for name in [*higher, *lower]:
         sign = -1 if name in lower else 1

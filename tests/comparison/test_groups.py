@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from itertools import combinations
 
 import numpy as np
 import pytest
 
 from rankgauge import Comparison, compare, compare_scores
-from rankgauge.comparison.comparison_record import comparison_record
-from rankgauge.comparison.rows import Scored, System
-from rankgauge.comparison.verdicts import notes_of_comparison
+from rankgauge.comparison.rows import System
+from rankgauge.record import ScoredMeasure
 from rankgauge.reports.comparison import render
 from rankgauge.reports.html import render_html
 from rankgauge.reports.html_view import view_of
@@ -19,7 +17,7 @@ from rankgauge.stats.family import TESTS, Settings
 
 
 def keys_of(found: Comparison) -> set[str]:
-    return {note.key for note in notes_of_comparison(found)}
+    return {note.key.removeprefix("comparison.") for note in found.notes}
 
 
 def with_gaps(seed: int, systems: int, n: int = 60) -> dict[str, list[float | None]]:
@@ -55,7 +53,7 @@ def check_agreement(found: Comparison, lower: bool = False) -> None:
         for i, own in enumerate(shown):
             assert own.ranks[0] <= i + 1 <= own.ranks[1]
         means = [own.mean for own in shown]
-        if "not in the order of means" not in keys_of(found):
+        if "not_in_the_order_of_means" not in keys_of(found):
             assert means == sorted(means, reverse=not lower)
 
 
@@ -99,15 +97,15 @@ def test_a_system_that_skips_hard_queries_does_not_win() -> None:
     assert {row.queries for row in found.rows} == {15}
     assert all("over 15 queries" in text for text in found.summary())
     assert all("15 个查询" in text for text in found.summary("zh"))
-    (note,) = (n for n in notes_of_comparison(found) if n.key == "left out of all" and n.text.startswith("RR"))
-    assert "45 queries" in note.text
+    excluded = [note.parameters for note in found.notes if note.key == "comparison.excluded_from_all"]
+    assert excluded[0] == {"measure": "RR", "n": 45, "rest": 15}
     assert all(change.query in {f"q{i}" for i in range(1, 30, 2)} for c in found.changes() for change in c.gained)
 
 
 @pytest.mark.parametrize("baseline", [None, "A"])
 def test_ranges_are_about_the_queries_of_their_rows(baseline: str | None) -> None:
     found = compare(QRELS, runs_with_gaps(), ["RR", "P@1"], missing="skip", baseline=baseline)
-    ranges, _ = found.unjudged
+    ranges = found.unjudged.rows
     assert len(ranges) == len(found.tied.rows) == len(found.rows)
     for row in (*ranges, *found.tied.rows):
         assert row.observed == pytest.approx(found.row(row.measure, row.a, row.b).difference, abs=1e-12)
@@ -121,8 +119,8 @@ def test_systems_without_a_query_in_common_have_no_order() -> None:
     assert all(row.queries == 0 and row.verdict == "inconclusive" for row in found.rows)
     assert "no query" in found.summary()[0]
     assert found.summary("zh")
-    record = comparison_record(found)
-    json.dumps(record, allow_nan=False)
+    record = found.record
+    record.to_json()
     for form in ("table", "markdown", "csv", "latex"):
         assert "nan" not in render(record, form)
 
@@ -133,11 +131,11 @@ def test_no_query_is_no_agreement() -> None:
     for baseline in (None, "a"):
         found = compare(QRELS, runs, ["RR", "P@1", "AP"], missing="skip", baseline=baseline)
         assert [entry.tau for entry in found.agreement] == [None] * len(found.agreement)
-        json.dumps(comparison_record(found), allow_nan=False)
+        found.to_json()
     tenths = np.arange(60) / 10 % 1
     orders = {"a": tenths, "b": tenths[::-1], "c": np.roll(tenths, 7)}
     assert len({float(values.mean()) for values in orders.values()}) > 1  # by rounding alone
-    scored = [Scored("one"), Scored("other")]
+    scored = [ScoredMeasure(name, "mean", False, None) for name in ("one", "other")]
     systems = {
         name: System(name, np.stack([values, np.arange(60) * step], axis=1), np.ones((60, 2), dtype=bool))
         for (name, values), step in zip(orders.items(), (1, 2, 3), strict=True)
@@ -154,7 +152,7 @@ def test_a_test_that_is_not_of_means_orders_by_its_verdicts() -> None:
     for test, moved in (("wilcoxon", True), ("sign", True), ("t", False)):
         found = compare_scores({"b": b, "a": a, "c": c}, test=test, correction="none")
         check_agreement(found)
-        assert ("not in the order of means" in keys_of(found)) == moved
+        assert ("not_in_the_order_of_means" in keys_of(found)) == moved
         assert found.groups["score"][0].system == ("a" if moved else "b")
 
 
@@ -183,8 +181,8 @@ def test_ranks_where_letters_would_be_too_many() -> None:
     assert "ranks" in found.summary()[0]
     assert "s26" in found.summary()[0]
     assert "名次" in found.summary("zh")[0]
-    record = json.loads(json.dumps(comparison_record(found)))
-    assert record["comparison"]["groups"]["score"][4] == {
+    record = found.record
+    assert record.to_dict()["comparison"]["groups"]["score"][4] == {
         "system": "s22",
         "mean": pytest.approx(found.groups["score"][4].mean),
         "letters": "",
@@ -195,9 +193,7 @@ def test_ranks_where_letters_would_be_too_many() -> None:
     page = render_html(record, "en")
     assert "ranks are those a system can hold" in page
     assert '<th scope="row">s22</th>' in page
-    assert [
-        group["width"] for shown in (few, found) for group in view_of(comparison_record(shown), "en")["groups"]
-    ] == [
+    assert [group["width"] for shown in (few, found) for group in view_of(shown.record, "en")["groups"]] == [
         26,
         0,
     ]

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge import Qrels, Run, compare, evaluate
-from rankgauge.comparison.comparison import compare_scores
+from rankgauge.comparison import compare_scores
 from rankgauge.engine.averaging import aggregate, byte_order
-from rankgauge.evaluation.old_record import record_of, scores_record
+from rankgauge.errors import FormatError
 from rankgauge.evaluation.reconcile import reconcile
 from rankgauge.evaluation.trec_eval import TrecEval, trec_lines
 from rankgauge.formats import load_qrels, open_run
 from rankgauge.gate.checks import Sides
-from rankgauge.gate.parts import contradictions
 from rankgauge.model.text_rows import PADDING, TextRows
+from rankgauge.record import Record
 from tests.oracles.cases import fast
 
 MEASURE = "AP"
@@ -103,7 +103,7 @@ def test_all_surfaces_show_the_same_mean(sets: tuple[dict, dict, dict], tmp_path
     assert record["systems"][0]["means"][MEASURE]["value"] == wanted
     stored = compare_scores({"a": scores.values(), "b": scores.values()}, queries=list(scores))
     assert stored.rows[0].mean_a == wanted
-    assert scores_record(stored)["systems"][0]["means"]["score"]["value"] == wanted
+    assert stored.record.systems[0].means["score"].value == wanted
     found = reconcile(Qrels(qrels), Run(run), MEASURE, repr(wanted))
     assert wanted in [variant.value for variant in found.matches]
     (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {g}\n" for q, own in qrels.items() for d, g in own.items()))
@@ -116,14 +116,15 @@ def test_all_surfaces_show_the_same_mean(sets: tuple[dict, dict, dict], tmp_path
 
 def test_a_gate_compares_the_same_means(sets: tuple[dict, dict, dict]) -> None:
     qrels, run, _ = sets
-    record = record_of([evaluate(qrels, run, [MEASURE])])
-    sides = Sides(record, record["systems"][0], None)
-    assert aggregate("mean", sides.own(MEASURE)) == record["systems"][0]["means"][MEASURE]["value"]
+    record = evaluate(qrels, run, [MEASURE]).record
+    sides = Sides(record, record.systems[0], None)
+    assert aggregate("mean", sides.own(MEASURE)) == record.systems[0].means[MEASURE].value
 
 
 def test_a_mean_that_is_not_its_scores_is_still_found(sets: tuple[dict, dict, dict]) -> None:
     qrels, run, _ = sets
-    record = record_of([evaluate(qrels, run, [MEASURE])])
-    assert not list(contradictions(record))
+    record = evaluate(qrels, run, [MEASURE]).record.to_dict()
+    assert Record.from_dict(record).to_dict() == record
     record["systems"][0]["means"][MEASURE]["value"] += 1e-6
-    assert len(list(contradictions(record))) == 1
+    with pytest.raises(FormatError, match="its scores'"):
+        Record.from_dict(record)

@@ -12,22 +12,21 @@ from typing import Any
 import pytest
 
 from rankgauge import compare, evaluate, evaluate_retriever
-from rankgauge.comparison.comparison_record import comparison_record
-from rankgauge.evaluation.evaluation import DEFAULT_MEASURES, Evaluation
+from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation
 from rankgauge.evaluation.notes import notes_of
-from rankgauge.evaluation.old_record import record_of
 from rankgauge.model.testset import TestSet
 from rankgauge.reports.comparison import render as render_comparison
 from rankgauge.reports.evaluation import render
 from rankgauge.reports.html import render_html
-from rankgauge.words import LANGUAGES
+from rankgauge.words import LANGUAGES, tell
 from tests.cli.command import run_command
 
 KEYS = ("short_lists", "whole_lists", "grades_below", "grades_unit", "grades_wide")
 
 
 def said(evaluation: Evaluation) -> dict[str, str]:
-    return {note.key: note.text for note in notes_of(evaluation) if note.key in KEYS}
+    keys = {note.key.removeprefix("evaluation.").removesuffix("_live"): note for note in notes_of(evaluation)}
+    return {key: tell(note, "en") for key, note in keys.items() if key in KEYS}
 
 
 def lists_of(lengths: list[int]) -> dict[str, dict[str, float]]:

@@ -18,7 +18,7 @@ import pytest
 import rankgauge
 from rankgauge import Contract, Qrels, RankgaugeError, Run, TestSet, evaluate
 from rankgauge.errors import ContractError, DataError, MeasureError
-from rankgauge.evaluation.old_record import check_record
+from rankgauge.record import Record
 
 QRELS = {"q1": {"d1": 2, "d2": 0, "d3": 1}, "q2": {"d1": 1}, "q3": {"d9": 1}, "q4": {"d1": 0}}
 RUN = {
@@ -139,9 +139,7 @@ def test_only_relevant_documents_say_nothing_of_judged() -> None:
     test_set = TestSet.from_annotations(["a"], [["d1"]])
     result = evaluate(test_set, {"a": {"d1": 1.0, "d2": 0.5}}, "P@2")
     assert result.coverage.judged_at == {}
-    assert any(
-        "list only relevant" in note["text"] for note in json.loads(result.to_json())["systems"][0]["notes"]["en"]
-    )
+    assert "evaluation.only_relevant" in [note.key for note in result.record.systems[0].notes]
 
 
 def test_depth_cuts_through_a_tie() -> None:
@@ -168,18 +166,21 @@ def test_intervals_stay_within_what_a_measure_can_be() -> None:
 
 
 def test_record(tmp_path: Path) -> None:
-    record = json.loads(evaluate(QRELS, RUN, MEASURES, name="mine").to_json())
-    assert check_record(record, "x")["version"] == 1
+    made = evaluate(QRELS, RUN, MEASURES, name="mine").record
+    record = json.loads(made.to_json())
+    assert record["version"] == 2
+    assert Record.from_dict(record) == made
+    made.save(tmp_path / "record.json")
+    assert Record.load(tmp_path / "record.json") == made
     assert record["contract"]["ties"] == "trec"
     system = record["systems"][0]
     assert system["name"] == "mine"
     assert len(system["per_query"]["AP"]) == len(record["queries"]) == 4
     entry = system["means"]["AP"]
     assert entry["interval"]["low"] < entry["value"] < entry["interval"]["high"]
-    assert set(entry["sentence"]) == {"en", "zh"}
-    for broken in ({}, {"format": "rankgauge.record", "version": 99}, []):
+    for broken in ({}, {"format": "rankgauge.record", "version": 99}, [], record | {"version": 1}):
         with pytest.raises(RankgaugeError):
-            check_record(broken, "x")
+            Record.from_dict(broken, "x")
 
 
 def test_collapse_chunks() -> None:

@@ -17,6 +17,7 @@ from rankgauge.engine.orders import DRAWS, MOST_ORDERS, SEED, drawn_orders
 from rankgauge.engine.virtual import blind_to_zero
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.measures import Definition, Measure, parse_measure
+from rankgauge.words import tell
 from tests.laws.checks import scale
 from tests.laws.settings import SETTINGS
 from tests.oracles import naive
@@ -146,8 +147,9 @@ def test_drawing_is_seeded_and_told() -> None:
     first, second = (evaluate(GRADED, MANY, ["Bpref", "nDCG"], ties="expected") for _ in range(2))
     assert dict(first.mean) == dict(second.mean)
     assert dict(first.table.sampled) == {"Bpref": 1}
-    (note,) = [note for note in notes_of(first) if note.key == "sampled"]
-    assert all(part in note.text for part in ("Bpref (in 1 of 2", str(MOST_ORDERS), str(DRAWS), f"seed {SEED}"))
+    (note,) = [note for note in notes_of(first) if note.key == "evaluation.sampled"]
+    said = tell(note, "en")
+    assert all(part in said for part in ("Bpref (in 1 of 2", str(MOST_ORDERS), str(DRAWS), f"seed {SEED}"))
 
 
 def test_as_many_orders_as_are_gone_through() -> None:

@@ -30,7 +30,7 @@ def all_means(measure: Measure, scores: dict[str, float], grades: dict[str, floa
 def check(qrels: Lists, a: Lists, b: Lists, measures: Sequence[Measure], depth: int | None) -> None:
     contract = Contract(depth=depth)
     found = tied_ranges(Qrels(qrels), {"a": a, "b": b}, measures, contract, [("a", "b")])
-    assert found.left_out == [str(m) for m in measures if not has_extremes(m, contract)]
+    assert found.skipped == [str(m) for m in measures if not has_extremes(m, contract)]
     systems = {(row.measure, row.system): row for row in found.systems}
     rows = {row.measure: row for row in found.rows}
     for measure in (m for m in measures if has_extremes(m, contract)):
@@ -78,7 +78,7 @@ def test_without_ties_there_is_nothing_to_say() -> None:
     qrels, tied = Qrels({"q": {"d": 1}}), {"q": {"d": 1.0, "e": 1.0}}
     measures = parse_measures(["RR", "INST"])
     plain = tied_ranges(qrels, {"a": {"q": ["d", "e"]}}, measures, Contract())
-    assert (plain.systems, plain.rows, plain.left_out) == ([], [], ["INST"])
+    assert (plain.systems, plain.rows, plain.skipped) == ([], [], ["INST"])
     assert tied_ranges(qrels, {"a": tied}, measures, Contract(ties="given")).systems == []
     (row,) = tied_ranges(qrels, {"a": tied}, measures, Contract()).systems
     assert (row.low, row.expected, row.high, row.observed) == (0.5, 0.75, 1.0, 0.5)

@@ -16,14 +16,16 @@ from hypothesis import strategies as st
 from rankgauge import evaluate
 from rankgauge.engine.lists import top_lists
 from rankgauge.errors import ContractError, DataError
-from rankgauge.evaluation.evaluation import read_run
+from rankgauge.evaluation import read_run
 from rankgauge.formats import load_qrels
 from rankgauge.measures import Definition, Measure, all_definitions, parse_measure, parse_measures
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
+from rankgauge.record import UnjudgedRange
 from rankgauge.sensitivity import additive_search, label_search
 from rankgauge.sensitivity.open_documents import Pool
-from rankgauge.sensitivity.unjudged import UnjudgedRange, ranges_and_reasons, unjudged_ranges, why_no_range
+from rankgauge.sensitivity.unjudged import ranges_and_reasons, unjudged_ranges, why_no_range
+from rankgauge.words import LANGUAGES, tell
 from tests.laws.settings import SETTINGS
 from tests.oracles.cases import draw_measures, fast
 from tests.oracles.check import oracle
@@ -282,17 +284,18 @@ def test_winner(low: float, observed: float, high: float, changes: bool) -> None
 def test_what_is_left_out() -> None:
     names = ["nDCG@5", "nDCG(judged_only=True)@5", "R(budget=9)", "Judged@5", "RBPResidual", "NumRel", "GMAP"]
     names.append("alpha_nDCG@5")
-    found, reasons = ranges_and_reasons(SMALL, RUNS, parse_measures(names), Contract(), [("A", "B")])
+    told = ranges_and_reasons(SMALL, RUNS, parse_measures(names), Contract(), [("A", "B")])
+    found, reasons = told.rows, told.reasons
     assert [row.measure for row in found] == ["nDCG@5"]
     assert sorted(reasons) == sorted(names[1:])
-    assert all(reason["en"] and reason["zh"] for reason in reasons.values())
+    assert all(tell(reason, language) for reason in reasons.values() for language in LANGUAGES)
 
 
 def test_judgments_of_relevant_documents_only() -> None:
     qrels = Qrels({"q1": {"a": 1}, "q2": {"c": 1}})
     reason = why_no_range(qrels)
     assert reason is not None
-    assert "unknown" in reason["en"]
+    assert reason.key == "comparison.no_range_only_relevant"
     assert why_no_range(SMALL) is None
     assert ranges("P@2", qrels=qrels) == []
 

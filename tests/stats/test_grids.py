@@ -383,7 +383,7 @@ def test_no_queries_in_common_by_max_t() -> None:
 def test_scores_that_lie_close_together_do_not_prove_a_margin() -> None:
     """What was seen is no bound of what can be: two queries are never equivalent."""
     for scores, margin in (({"A": [0.5, 0.502], "B": [0.501, 0.5]}, 0.01), ({"A": [100, 200], "B": [150, 190]}, 100)):
-        assert compare_scores(scores, margin=margin).rows[0].verdict == "inconclusive"
+        assert compare_scores(scores, equivalence_margin=margin).rows[0].verdict == "inconclusive"
 
 
 @pytest.mark.parametrize("now", [0.4, 0.474, 0.49, 0.6])

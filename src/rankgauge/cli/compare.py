@@ -13,7 +13,7 @@ from rankgauge.cli.keeping import Keeping, keeping
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankgauge.comparison.comparison import Comparison
+    from rankgauge.comparison import Comparison
 
 __all__ = ["compare", "compare_scores"]
 
@@ -118,9 +118,9 @@ def compare(
     Each row is one measure and pair: the difference with an interval, a p-value corrected for all rows shown, and a
     verdict: better, worse, equivalent (within the margin), or cannot tell.
     """
-    from rankgauge.comparison.comparison import compare as compare_runs
+    from rankgauge.comparison import compare as compare_runs
     from rankgauge.errors import DataError
-    from rankgauge.evaluation.evaluation import DEFAULT_MEASURES, make_plan
+    from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
     from rankgauge.formats import load_judgments, open_run
 
     form = options.chosen_form(form, as_json, output, _FORMATS)

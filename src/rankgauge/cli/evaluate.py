@@ -88,8 +88,8 @@ def evaluate_files(
     **choices: Any,
 ) -> dict[str, Any]:
     """The record of an evaluation of files; `keep` adds what identifies the inputs later."""
-    from rankgauge.evaluation.evaluation import DEFAULT_MEASURES, make_plan
-    from rankgauge.evaluation.evaluation import evaluate as score_run
+    from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
+    from rankgauge.evaluation import evaluate as score_run
     from rankgauge.evaluation.old_record import record_of
     from rankgauge.formats import Source, load_judgments, load_qrels, open_run
 

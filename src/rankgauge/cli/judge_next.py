@@ -95,7 +95,7 @@ def judge_next(
     """
     from rankgauge.cli.evaluate import check_standard_input, named_runs
     from rankgauge.errors import DataError
-    from rankgauge.evaluation.evaluation import DEFAULT_MEASURES, make_plan, read_qrels
+    from rankgauge.evaluation import DEFAULT_MEASURES, make_plan, read_qrels
     from rankgauge.formats import load_judgments, open_run
     from rankgauge.formats.sources import write_whole
     from rankgauge.model.testset import TestSet

@@ -39,7 +39,7 @@ def power(
     follows, with --queries the smallest difference, with both the chance to find it. It is the power of the paired t
     test, which the randomization test shares for all but the smallest test sets.
     """
-    from rankgauge.comparison.size import Question, size_for, sizes_of
+    from rankgauge.comparison.power import Question, size_for, sizes_of
     from rankgauge.errors import DataError
 
     asked = Question(queries, difference, alpha, chance)
@@ -51,8 +51,8 @@ def power(
         if len(files) != 3:
             raise DataError("give judgments and two runs, or the spread of the differences with --sd 0.25")
         from rankgauge.cli.evaluate import named_runs
-        from rankgauge.comparison.comparison import compare
-        from rankgauge.evaluation.evaluation import DEFAULT_MEASURES
+        from rankgauge.comparison import compare
+        from rankgauge.evaluation import DEFAULT_MEASURES
 
         choices |= options.read_choices(choices)
         found = compare(files[0], named_runs(files[1:]), measures or DEFAULT_MEASURES, test="t", **choices)
@@ -75,7 +75,7 @@ def power(
 @options.lang
 def audit(n: int, value: float, baseline: float | None, alpha: float, as_json: bool, language: str) -> None:
     """What a published table can mean when only the number of queries and the means are known."""
-    from rankgauge.comparison.size import audit as look_at
+    from rankgauge.comparison.power import audit as look_at
 
     found = look_at(n, value, baseline, alpha=alpha)
     if as_json:

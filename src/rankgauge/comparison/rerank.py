@@ -8,128 +8,25 @@ lies between the ceiling and a perfect list was lost before the reranker saw any
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
 import numpy as np
 
+from rankgauge.comparison.comparison import Comparison
 from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.errors import DataError
 from rankgauge.measures import Law, Measure, parse_measure
 from rankgauge.measures.gain import gain_of
 from rankgauge.model.ranked import Floats, RankedGrades
-from rankgauge.words import LANGUAGES, Language
+from rankgauge.record import Rerank, RerankRow
 
-if TYPE_CHECKING:
-    from rankgauge.comparison.comparison import Comparison
-
-__all__ = ["Rerank", "RerankRow", "rerank_of"]
-
-_TEXTS: dict[str, tuple[str, str]] = {
-    "gained": (
-        "{measure}: {before} to {after}; the best order of the candidates would reach {ceiling}, so the reranker made "
-        "{share} of the {room} that reordering could win",
-        "{measure}：{before} → {after}；候选文档的最佳排序可达 {ceiling}，重排实现了可提升空间 {room} 中的 {share}",
-    ),
-    "lost": (
-        "{measure}: {before} to {after}, though the best order of the candidates would reach {ceiling}: the reranker "
-        "does harm",
-        "{measure}：{before} → {after}，而候选文档的最佳排序可达 {ceiling}：重排反而有害",
-    ),
-    "no room": (
-        "{measure}: {before} to {after}; the candidates were already in their best order ({ceiling}), so reranking "
-        "could win nothing",
-        "{measure}：{before} → {after}；候选文档已是最佳排序（{ceiling}），重排没有提升空间",
-    ),
-    "beyond": (
-        "{measure}: {missing} of a perfect score is out of reach of any order: those documents are not among the "
-        "candidates",
-        "{measure}：满分中有 {missing} 是任何排序都无法达到的，因为相应文档不在候选之中",
-    ),
-    "recall": (
-        "the candidates hold {share} of the relevant documents",
-        "候选文档包含 {share} 的相关文档",
-    ),
-    "not_candidates": (
-        "warning: {n} documents of {after} are not among the candidates of {before}, in {queries} queries; it is not "
-        "only a reordering, and may exceed the ceiling",
-        "警告：{after} 有 {n} 个文档不在 {before} 的候选之中，涉及 {queries} 个查询；这不只是重排，可能超过上限",
-    ),
-}
-
-
-@dataclass(frozen=True)
-class RerankRow:
-    """Means of one measure over the queries that count for both systems."""
-
-    measure: str
-    before: float
-    after: float
-    ceiling: float
-    """Of the best list of candidates."""
-    perfect: float
-    """Of the best list the judgments allow."""
-
-    @property
-    def share(self) -> float | None:
-        """How much of what reordering could win was won; None where there was nothing to win."""
-        room = self.ceiling - self.before
-        return (self.after - self.before) / room if room > 1e-9 else None
-
-    def sentences(self, language: Language) -> list[str]:
-        share = self.share
-        lost = self.after < self.before - 1e-9
-        key = "lost" if lost else "no room" if share is None else "gained"
-        at = 0 if language == "en" else 1
-        said = [
-            _TEXTS[key][at].format(
-                measure=self.measure,
-                before=f"{self.before:.4f}",
-                after=f"{self.after:.4f}",
-                ceiling=f"{self.ceiling:.4f}",
-                share="" if share is None else f"{100 * share:.0f} %",
-                room=f"{self.ceiling - self.before:.4f}",
-            )
-        ]
-        if self.perfect - self.ceiling > 1e-9:
-            said.append(_TEXTS["beyond"][at].format(measure=self.measure, missing=f"{self.perfect - self.ceiling:.4f}"))
-        return said
-
-
-@dataclass(frozen=True)
-class Rerank:
-    """The split for all measures, the recall of the candidates, and documents that were no candidates."""
-
-    before: str
-    after: str
-    rows: list[RerankRow]
-    recall: float
-    not_candidates: int
-    not_candidate_queries: int
-
-    def sentences(self, language: Language = "en") -> list[str]:
-        at = 0 if language == "en" else 1
-        said = [_TEXTS["recall"][at].format(share=f"{100 * self.recall:.1f} %")]
-        for row in self.rows:
-            said += row.sentences(language)
-        if self.not_candidates:
-            said.append(
-                _TEXTS["not_candidates"][at].format(
-                    n=self.not_candidates, queries=self.not_candidate_queries, before=self.before, after=self.after
-                )
-            )
-        return said
-
-    def to_dict(self) -> dict[str, Any]:
-        rows = [{**asdict(row), "share": row.share} for row in self.rows]
-        sentences = {language: self.sentences(language) for language in LANGUAGES}
-        return {**asdict(self), "rows": rows, "sentences": sentences}
+__all__ = ["rerank_of"]
 
 
 def rerank_of(comparison: Comparison) -> Rerank:
     """The split of a comparison of exactly two systems: the candidates, and the same list reranked."""
     if len(comparison.systems) != 2 or not comparison.evaluations or comparison.qrels is None:
-        raise DataError("--rerank compares exactly two runs: before=CANDIDATES after=RERANKED")
+        raise DataError("rerank compares exactly two runs: before=CANDIDATES after=RERANKED")
     from rankgauge.engine.lists import top_lists
     from rankgauge.engine.matching import match
 

@@ -10,75 +10,12 @@ import numpy as np
 
 from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.errors import MeasureError
-from rankgauge.measures import Measure
 from rankgauge.model.ranked import Bools, Floats, Ints
+from rankgauge.record import Row, ScoredMeasure
 from rankgauge.stats.differences import SAME, Column
 from rankgauge.stats.family import Settings, Verdict, compare_columns
-from rankgauge.stats.intervals import Interval
-from rankgauge.words import Language
 
-__all__ = ["Row", "Scored", "System", "on_common_queries", "rows_of"]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One measure and pair. The difference is b minus a; the verdict is about b, seen from a."""
-
-    measure: str
-    a: str
-    b: str
-    mean_a: float
-    mean_b: float
-    difference: float
-    interval: Interval | None
-    """At 1 - alpha, adjusted like the p-value: it excludes 0 exactly if the corrected p-value is below alpha."""
-    relative_change: float | None
-    """Difference over the size of a's mean, so that it has the sign of the difference."""
-    p_value: float | None
-    p_corrected: float | None
-    effect: float | None
-    """Mean difference over the standard deviation of the differences (Cohen's d for pairs)."""
-    wins: int
-    ties: int
-    losses: int
-    queries: int
-    p_equivalent: float | None
-    detectable: float | None
-    verdict: Verdict
-
-    def sentence(self, language: Language = "en") -> str:
-        """The verdict in words."""
-        from rankgauge.comparison.verdicts import row_sentence
-
-        return row_sentence(self, language)
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A measure as a comparison needs it. One that is no mean over queries cannot be compared query by query."""
-
-    name: str
-    lower_is_better: bool = False
-    bounds: tuple[float, float] | None = None
-    """The least and greatest score of a query."""
-    aggregate: str = "mean"
-
-    def __post_init__(self) -> None:
-        if self.aggregate != "mean":
-            raise MeasureError(
-                f"{self.name} is no mean over queries, so its differences cannot be tested query by query; "
-                "compare the measure it is made of, such as AP for GMAP"
-            )
-
-    @staticmethod
-    def of(measure: Measure) -> Scored:
-        about = measure.definition
-        return Scored(str(measure), about.lower_is_better, measure.bounds, about.aggregate)
-
-    @property
-    def widest(self) -> tuple[float, float] | None:
-        """The least and greatest difference of two scores."""
-        return None if self.bounds is None else (self.bounds[0] - self.bounds[1], self.bounds[1] - self.bounds[0])
+__all__ = ["System", "check_averaged", "on_common_queries", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +31,16 @@ class System:
         return aggregate("mean", self.values[:, j], self.counted[:, j] if among is None else among, order)
 
 
+def check_averaged(measures: Sequence[ScoredMeasure]) -> None:
+    """A measure that is no mean over queries cannot be compared query by query."""
+    for measure in measures:
+        if measure.aggregate != "mean":
+            raise MeasureError(
+                f"{measure.name} is no mean over queries, so its differences cannot be tested query by query; "
+                "compare the measure it is made of, such as AP for GMAP"
+            )
+
+
 def on_common_queries(systems: Mapping[str, System]) -> dict[str, System]:
     """The systems with the queries that count for every one of them."""
     common = np.logical_and.reduce([system.counted for system in systems.values()])
@@ -101,7 +48,7 @@ def on_common_queries(systems: Mapping[str, System]) -> dict[str, System]:
 
 
 def rows_of(
-    measures: Sequence[Scored],
+    measures: Sequence[ScoredMeasure],
     systems: Mapping[str, System],
     pairs: Sequence[tuple[str, str]],
     settings: Settings,
@@ -119,7 +66,7 @@ def rows_of(
             values = np.where(both, second.values[:, j] - first.values[:, j], 0.0)
             values[np.abs(values) < SAME * max(_largest(first, j), _largest(second, j))] = 0.0
             limits.append(measures[j].widest)
-            columns.append(Column(values, both, limits[-1] or _reach(first, second, j, settings.margin)))
+            columns.append(Column(values, both, limits[-1] or _reach(first, second, j, settings.equivalence_margin)))
     found = compare_columns(columns, settings, limits)
     order = byte_order(queries)
     rows = []

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rankgauge.comparison.comparison import Comparison, compare_scores
-from rankgauge.comparison.rows import Scored, System
+from rankgauge.comparison.compare import compare_scores
+from rankgauge.comparison.comparison import Comparison
+from rankgauge.comparison.rows import System
 from rankgauge.errors import DataError, FormatError
-from rankgauge.evaluation.old_record import check_record
-from rankgauge.gate.targets import measure_in
+from rankgauge.record import Note, Record, ScoredMeasure
+from rankgauge.record.identity import identity_of
 from rankgauge.stats.family import Settings
 
 if TYPE_CHECKING:
@@ -32,7 +34,12 @@ def compare_stored(
     force: bool = False,
     lower_is_better: bool = False,
     baseline: str | None = None,
-    **settings: Any,
+    test: str = "randomization",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    equivalence_margin: float = 0.01,
+    seed: int = 0,
+    samples: int | None = None,
 ) -> Comparison:
     """Compare the scores of one table, or of one or several records.
 
@@ -42,10 +49,14 @@ def compare_stored(
     from rankgauge.formats.json_values import read_json
     from rankgauge.formats.sources import Source
 
+    chosen = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
     sources = [Source(path) for path in files]
+    named = {f"scores:{i}": path for i, path in enumerate(files, start=1)}
     if all(source.head(64).lstrip()[:1] == b"{" for source in sources):
-        records = [read_json(source) for source in sources]
-        return compare_records(records, list(files), measure=measure, force=force, baseline=baseline, **settings)
+        records = [Record.from_dict(read_json(source), source.name) for source in sources]
+        found = compare_records(records, files, measure=measure, force=force, baseline=baseline, settings=chosen)
+        found.sources = named
+        return found
     if len(files) > 1:
         raise DataError("give one table of scores, or several records; a table and others cannot be mixed")
     from rankgauge.formats.tables import read_table
@@ -58,9 +69,21 @@ def compare_stored(
     if twice:
         raise FormatError(sources[0].name, [f"two columns are named {twice[0]!r}"])
     queries, scores, name = _of_table(table, sources[0].name, measure)
-    return compare_scores(
-        scores, measure=name, queries=queries, baseline=baseline, lower_is_better=lower_is_better, **settings
+    found = compare_scores(
+        scores,
+        measure=name,
+        queries=queries,
+        baseline=baseline,
+        lower_is_better=lower_is_better,
+        test=test,
+        correction=correction,
+        alpha=alpha,
+        equivalence_margin=equivalence_margin,
+        seed=seed,
+        samples=samples,
     )
+    found.sources = named
+    return found
 
 
 def _kind(name: str, head: bytes) -> Literal["csv", "tsv", "parquet"]:
@@ -95,7 +118,9 @@ def _of_table(
     if column is not None:
         known = table[column].unique(maintain_order=True).to_list()
         if measure is None and len(known) > 1:
-            raise FormatError(where, [f"it holds several measures ({', '.join(map(str, known))}); choose one with -m"])
+            raise FormatError(
+                where, [f"it holds several measures ({', '.join(map(str, known))}); choose one with measure="]
+            )
         measure = measure or str(known[0])
         if measure not in known:
             raise FormatError(where, [f"it holds no measure {measure!r}; there are: {', '.join(map(str, known))}"])
@@ -129,136 +154,99 @@ def _numbers(column: pl.Series, name: str, where: str) -> list[float | None]:
 
 
 def compare_records(
-    records: Sequence[Mapping[str, Any]],
+    records: Sequence[Record],
     names: Sequence[str],
     *,
     measure: str | None = None,
     force: bool = False,
     baseline: str | None = None,
-    **settings: Any,
+    settings: Settings | None = None,
 ) -> Comparison:
     """Compare the systems of records, query by query; `names` tell the records apart in messages."""
-    chosen = Settings.of(**settings)
-    records = [check_record(record, name) for record, name in zip(records, names, strict=True)]
     forced: list[str] = []
     for record, name in zip(records, names, strict=True):
-        if not record["queries"]:
+        if not record.queries:
             raise FormatError(name, ["this record holds no scores of single queries"])
         faults = _differences(records[0], record)
         if faults and not force:
             raise DataError(
-                f"{names[0]} and {name} were not made alike ({'; '.join(faults)}), so their scores are not the same "
-                "quantity; score both alike, or compare them all the same with --force (force=True)"
+                f"{names[0]} and {name} are not comparable ({'; '.join(faults)}): their scores are not the same "
+                "quantity; score both alike, or compare them all the same with force=True"
             )
         forced += faults
-    known = [m["name"] for m in records[0]["measures"]]
+    known = [about.name for about in records[0].measures]
     if measure is not None:
-        known = [measure_in(record, measure, name) for record, name in zip(records, names, strict=True)][:1]
-    shared = [name for name in known if all(_about(record, name) is not None for record in records)]
-    if not shared:
+        known = [record.measure_name(measure, name) for record, name in zip(records, names, strict=True)][:1]
+    common = [name for name in known if all(any(m.name == name for m in record.measures) for record in records)]
+    if not common:
         raise DataError(f"the records have no measure {measure or ''} in common".replace("  ", " "))
-    stated = {name: _stated(records, name) for name in shared}
-    averaged = [name for name in shared if stated[name]["aggregate"] == "mean"]
-    shared = averaged or shared[:1]
-    scored = [Scored(name, **stated[name]) for name in shared]
-    queries = [q for q in records[0]["queries"] if all(q in set(r["queries"]) for r in records)]
+    stated = {name: _stated(records, name) for name in common}
+    averaged = [name for name in common if stated[name].aggregate == "mean"]
+    shared = averaged or common[:1]
+    held = [set(record.queries) for record in records]
+    queries = [query for query in records[0].queries if all(query in own for own in held)]
     if not queries:
         raise DataError("the records have no query in common")
-    systems = _systems(records, names, shared, queries)
-    comparison = Comparison(queries, scored, systems, chosen, baseline=baseline)
+    remarks: list[Note] = []
     if forced:
         told = "; ".join(dict.fromkeys(forced))
-        comparison.remarks.append(
-            (
-                f"the records were not made alike ({told}), and are compared only because that was forced",
-                f"这些记录的产生方式不同（{told}），仅因强制要求才作比较",
-            )
-        )
-    comparison.remarks += _remarks(records, known, stated, shared)
-    return comparison
+        remarks.append(Note("comparison.forced", {"differences": told}, "warning"))
+    if left := [name for name in known if name not in stated]:
+        remarks.append(Note("comparison.not_in_all_records", {"names": left}, "warning"))
+    if left := [name for name in stated if name not in shared]:
+        remarks.append(Note("comparison.no_means", {"names": left}, "warning"))
+    return Comparison(
+        queries,
+        [stated[name] for name in shared],
+        _systems(records, names, shared, queries),
+        settings or Settings.of(),
+        baseline=baseline,
+        remarks=remarks,
+    )
 
 
 def _systems(
-    records: Sequence[Mapping[str, Any]], names: Sequence[str], measures: Sequence[str], queries: Sequence[str]
+    records: Sequence[Record], names: Sequence[str], measures: Sequence[str], queries: Sequence[str]
 ) -> dict[str, System]:
     systems: dict[str, System] = {}
     for record, file in zip(records, names, strict=True):
-        place = {query: i for i, query in enumerate(record["queries"])}
+        place = {query: i for i, query in enumerate(record.queries)}
         rows = np.array([place[query] for query in queries])
-        for entry in record["systems"]:
-            name = entry["name"] if entry["name"] not in systems else f"{entry['name']} ({file})"
+        for entry in record.systems:
+            name = entry.name if entry.name not in systems else f"{entry.name} ({file})"
             if name in systems:
                 raise DataError(f"two systems are named {name!r}")
-            values = np.array([entry["per_query"][m] for m in measures], dtype=np.float64).T[rows]
-            counted = np.array(
-                [entry["counted"].get(m) or [True] * len(record["queries"]) for m in measures], dtype=bool
-            ).T[rows]
+            values = np.array([entry.per_query[m] for m in measures], dtype=np.float64).T[rows]
+            everything = [True] * len(record.queries)
+            counted = np.array([entry.counted.get(m) or everything for m in measures], dtype=bool).T[rows]
             systems[name] = System(name, values, counted)
     return systems
 
 
-def _remarks(
-    records: Sequence[Mapping[str, Any]],
-    known: Sequence[str],
-    stated: Mapping[str, Mapping[str, Any]],
-    shared: Sequence[str],
-) -> Iterator[tuple[str, str]]:
-    """Measures that were left out, and what had to be assumed of the others."""
-    if left := ", ".join(name for name in known if name not in stated):
-        yield f"not in all records, so left out: {left}", f"并非所有记录都有，未比较：{left}"
-    if left := ", ".join(name for name in stated if name not in shared):
-        yield (
-            f"no means over queries, so left out: {left}; their values are in the records",
-            f"不是各查询的均值，未比较：{left}；其取值见各记录",
-        )
-    if alone := ", ".join(name for name in shared if not _says(records, name, "aggregate")):
-        yield (
-            f"no record says how the queries are put together, so they are averaged: {alone}",
-            f"没有记录说明如何汇总各查询，因此取均值：{alone}",
-        )
-    if alone := ", ".join(name for name in shared if not _says(records, name, "lower_is_better")):
-        yield (
-            f"no record says whether more or less is better, so more is taken as better: {alone}",
-            f"没有记录说明越大越好还是越小越好，因此按越大越好：{alone}",
-        )
+def _stated(records: Sequence[Record], measure: str) -> ScoredMeasure:
+    """What the records say of a measure, which may be known only where they were made; bounds only where all agree."""
+    said = [record.measure(measure) for record in records]
+    bounds = said[0].bounds if all(one.bounds == said[0].bounds for one in said) else None
+    aggregate = next((one.aggregate for one in said if one.aggregate != "mean"), "mean")
+    return replace(said[0], aggregate=aggregate, bounds=bounds)
 
 
-def _about(record: Mapping[str, Any], measure: str) -> Mapping[str, Any] | None:
-    return next((entry for entry in record["measures"] if entry["name"] == measure), None)
-
-
-def _says(records: Sequence[Mapping[str, Any]], measure: str, key: str) -> list[Any]:
-    """What the records themselves say of a measure."""
-    entries = [about for record in records if (about := _about(record, measure)) is not None]
-    return [about.get(key) for about in entries if key not in about.get("assumed", ())]
-
-
-def _stated(records: Sequence[Mapping[str, Any]], measure: str) -> dict[str, Any]:
-    """How a measure's queries are put together, which direction is better, and its bounds, all from the records: the
-    measure may be known only where they were made. What no record says is the usual."""
-    bounds = _says(records, measure, "bounds")
-    return {
-        "aggregate": next((how for how in _says(records, measure, "aggregate") if how != "mean"), "mean"),
-        "lower_is_better": next(iter(_says(records, measure, "lower_is_better")), False),
-        "bounds": tuple(bounds[0]) if bounds[0] is not None and all(one == bounds[0] for one in bounds) else None,
-    }
-
-
-def _differences(first: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+def _differences(first: Record, other: Record) -> list[str]:
     """What was done differently: scores under different contracts or test sets are not the same quantity."""
     faults = []
-    if first["contract"] != other["contract"]:
-        a, b = first["contract"] or {}, other["contract"] or {}
+    if (first.preset, first.contract) != (other.preset, other.contract):
+        a, b = ({"preset": r.preset, **(asdict(r.contract) if r.contract else {})} for r in (first, other))
         keys = [key for key in {**a, **b} if a.get(key) != b.get(key)]
         faults.append("contract: " + ", ".join(f"{key} {a.get(key)!r} and {b.get(key)!r}" for key in keys))
-    judgments = [r["provenance"]["inputs"].get("judgments", {}).get("sha256") for r in (first, other)]
+    judgments = [identity_of(record).test_set for record in (first, other)]
     if judgments[0] != judgments[1]:
         faults.append("judgments: the files differ")
-    for about in first["measures"]:
+    theirs = {about.name: about for about in other.measures}
+    for about in first.measures:
         for key in ("aggregate", "lower_is_better"):
-            said = _says((first, other), about["name"], key)
-            if len(set(said)) > 1:
-                faults.append(f"{about['name']}: {key} {said[0]!r} and {said[1]!r}")
-    if list(first["queries"]) != list(other["queries"]):
-        faults.append(f"queries: {len(first['queries'])} and {len(other['queries'])}, not the same")
+            said = [getattr(one, key) for one in (about, theirs.get(about.name, about))]
+            if said[0] != said[1]:
+                faults.append(f"{about.name}: {key} {said[0]!r} and {said[1]!r}")
+    if first.queries != other.queries:
+        faults.append(f"queries: {len(first.queries)} and {len(other.queries)}, not the same")
     return faults

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rankgauge.comparison.comparison import compare
-from rankgauge.comparison.comparison_record import comparison_record
+from rankgauge.comparison.compare import compare
 from rankgauge.comparison.rerank import rerank_of
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.evaluation.evaluation import evaluate
-from rankgauge.evaluation.old_record import record_of
-from rankgauge.formats import Source, load_chunk_mapping, load_corpus, load_judgments
+from rankgauge.evaluation import evaluate, record_of
+from rankgauge.formats import Source, load_corpus, load_judgments
 from rankgauge.measures.presets import PRESETS
-from rankgauge.model.contract import Contract
+from rankgauge.record import Record
 
 __all__ = ["Finding", "verify"]
 
@@ -34,33 +32,33 @@ class Finding:
     detail: str = ""
 
 
-def verify(record: Mapping[str, Any], *, folder: Path | None = None) -> list[Finding]:
+def verify(record: Record, *, folder: Path | None = None) -> list[Finding]:
     """Recompute a record from its inputs. `folder` is where relative paths are looked up (default: as written)."""
-    if record["contract"] is None:
+    if record.contract is None:
         raise DataError("this record is of scores from elsewhere: there are no runs to score again")
-    live = [system["name"] for system in record["systems"] if system.get("calls")]
+    live = [system.name for system in record.systems if system.calls is not None]
     if live:
         raise DataError(
             f"this record is of live retrievers ({', '.join(live)}), which cannot be computed again: they may answer "
             "otherwise now. What can be is a record of the lists they gave: let the plan write them, "
             '[outputs] runs = "runs"; score these, rankgauge evaluate TESTSET runs/NAME.run -o record.json; verify that'
         )
-    inputs: Mapping[str, Mapping[str, str]] = record["provenance"]["inputs"]
+    inputs = record.provenance.inputs
     if "judgments" not in inputs or not any(key.startswith("run:") for key in inputs):
         raise DataError("this record does not name the files it was made from, so it cannot be computed again")
     findings, paths = [], {}
-    for system in record["systems"]:
-        if f"run:{system['name']}" not in inputs:
+    for system in record.systems:
+        if f"run:{system.name}" not in inputs:
             raise DataError(
-                f"the run of {system['name']!r} was no file (standard input, say), so it cannot be scored again"
+                f"the run of {system.name!r} was no file (standard input, say), so it cannot be scored again"
             )
     for key, entry in inputs.items():
-        path = Path(entry["path"])
+        path = Path(entry.path)
         path = folder / path if folder is not None and not path.is_absolute() else path
         paths[key] = str(path)
         if not path.exists():
-            findings.append(Finding(key, False, f"{path} is not there; --folder says where the inputs lie"))
-        elif Source(path).sha256() != entry["sha256"]:
+            findings.append(Finding(key, False, f"{path} is not there; folder= says where the inputs lie"))
+        elif Source(path).sha256() != entry.sha256:
             findings.append(Finding(key, False, f"{path} has changed"))
         else:
             findings.append(Finding(key, True, f"{path} is unchanged"))
@@ -73,64 +71,74 @@ def verify(record: Mapping[str, Any], *, folder: Path | None = None) -> list[Fin
         return [*findings, Finding("scores", False, str(error))]
 
 
-def _recomputed(record: Mapping[str, Any], paths: Mapping[str, str]) -> list[Finding]:
-    """The record made anew, and compared part by part with the one that was kept."""
-    settings = dict(record["contract"])
-    preset = settings.pop("preset", None)
-    rule = settings.pop("collapse", None)
-    choices: dict[str, Any] = {"contract": Contract(**settings)}
-    if rule is not None:
+def _recomputed(record: Record, paths: Mapping[str, str]) -> list[Finding]:
+    """The record made anew, and compared part by part with the one that was kept: numbers and keys, never words."""
+    assert record.contract is not None
+    rule: str | Path | None = None
+    if record.contract.collapse is not None:
         if "collapse_chunks" in paths:
-            choices["collapse_chunks"] = load_chunk_mapping(paths["collapse_chunks"])
-        elif str(rule).startswith("regex "):
-            choices["collapse_chunks"] = str(rule).removeprefix("regex ")
+            rule = Path(paths["collapse_chunks"])
+        elif record.contract.collapse.startswith("regex "):
+            rule = record.contract.collapse.removeprefix("regex ")
         else:
             raise DataError("the mapping of chunks is not among the record's inputs")
-    if "corpus" in paths:
-        choices["corpus"] = load_corpus(paths["corpus"])
-    measures = [measure["name"] for measure in record["measures"]]
-    runs = {system["name"]: paths[f"run:{system['name']}"] for system in record["systems"]}
-    if record["kind"] == "comparison":
-        again = _comparison(record, paths["judgments"], runs, measures, choices)
-    else:
-        judgments = load_judgments(paths["judgments"])
-        found = [evaluate(judgments, run, measures, name=name, **choices) for name, run in runs.items()]
-        again = record_of(found, per_query=bool(record["queries"]), test_set=judgments if "tags" in record else None)
-    again["contract"]["preset"] = preset if preset in PRESETS else "custom"
-    findings = []
-    for system, other in zip(record["systems"], again["systems"], strict=True):
-        off = list(_unlike(system, other))
-        findings.append(_finding(f"scores of {system['name']}", off))
-    for about, now in zip(record["measures"], again["measures"], strict=True):
-        for key in now.keys() - about.keys():  # what this release says of a measure and the record's did not
-            del now[key]
-    rest = {key: value for key, value in record.items() if key not in (*_CIRCUMSTANCES, "systems", "comparison")}
+    again = _again(record, paths, rule).to_dict()
+    again["preset"] = record.preset if record.preset in PRESETS else "custom"
+    kept = record.to_dict()
+    findings = [
+        _finding(f"scores of {system['name']}", list(_unlike(system, other)))
+        for system, other in zip(kept["systems"], again["systems"], strict=True)
+    ]
+    rest = {key: value for key, value in kept.items() if key not in (*_CIRCUMSTANCES, "systems", "comparison")}
     off = [path for key, value in rest.items() for path in _unlike(value, again.get(key), key)]
     findings.append(_finding("measures, contract and queries", off))
-    if record["kind"] == "comparison":
-        findings.append(_finding("comparison", list(_unlike(record["comparison"], again["comparison"]))))
+    if record.comparison is not None:
+        findings.append(_finding("comparison", list(_unlike(kept["comparison"], again["comparison"]))))
     return findings
+
+
+def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) -> Record:
+    """The record from its inputs, under the contract it names."""
+    assert record.contract is not None
+    contract = replace(record.contract, collapse=None)
+    corpus = load_corpus(paths["corpus"]) if "corpus" in paths else None
+    measures = [measure.name for measure in record.measures]
+    runs = {system.name: paths[f"run:{system.name}"] for system in record.systems}
+    found = record.comparison
+    if found is None:
+        judgments = load_judgments(paths["judgments"])
+        scored = [
+            evaluate(judgments, run, measures, name=name, contract=contract, corpus=corpus, collapse_chunks=rule)
+            for name, run in runs.items()
+        ]
+        return record_of(scored, per_query=bool(record.queries), test_set=judgments if record.tags else None)
+    settings = found.settings
+    compared = compare(
+        paths["judgments"],
+        runs,
+        measures,
+        baseline=found.baseline,
+        test=settings.test,
+        correction=settings.correction,
+        alpha=settings.alpha,
+        equivalence_margin=settings.equivalence_margin,
+        seed=settings.seed,
+        samples=settings.samples or None,
+        contract=contract,
+        corpus=corpus,
+        collapse_chunks=rule,
+    )
+    return compared.to_record(
+        slices=bool(found.slices),
+        uncertainty=found.unjudged is not None,
+        lists=bool(record.lists),
+        rerank=None if found.rerank is None else rerank_of(compared),
+    )
 
 
 def _finding(what: str, off: list[str]) -> Finding:
     shown = ", ".join(off[:_SHOWN]) + (f" and {len(off) - _SHOWN} more" if len(off) > _SHOWN else "")
     return Finding(what, not off, f"different: {shown}" if off else "all the same")
-
-
-def _comparison(
-    record: Mapping[str, Any], judgments: str, runs: Mapping[str, str], measures: list[str], choices: Mapping[str, Any]
-) -> dict[str, Any]:
-    part = record["comparison"]
-    chosen = {key: part["settings"][key] for key in ("test", "correction", "alpha", "margin", "seed", "baseline")}
-    samples = part["settings"]["samples"] or None
-    found = compare(judgments, runs, measures, samples=samples, **chosen, **choices)
-    return comparison_record(
-        found,
-        slices=bool(part.get("slices")),
-        uncertainty="unjudged" in part,
-        lists=bool(record.get("lists")),
-        rerank=rerank_of(found) if "rerank" in part else None,
-    )
 
 
 def _unlike(kept: Any, now: Any, path: str = "") -> Iterator[str]:

@@ -1,1 +1,22 @@
-"""evaluation"""
+"""Evaluate: inputs of any kind -> scores -> Record."""
+
+from rankgauge.evaluation.evaluate import Evaluation, evaluate
+from rankgauge.evaluation.inputs import hashed, read_judgments, read_qrels, read_run
+from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
+from rankgauge.evaluation.recording import record_of
+from rankgauge.evaluation.scores import ByMeasure, Scores
+
+__all__ = [
+    "DEFAULT_MEASURES",
+    "ByMeasure",
+    "Evaluation",
+    "Plan",
+    "Scores",
+    "evaluate",
+    "hashed",
+    "make_plan",
+    "read_judgments",
+    "read_qrels",
+    "read_run",
+    "record_of",
+]

@@ -5,13 +5,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures import Measure
-from rankgauge.words import Language
-
-if TYPE_CHECKING:
-    from rankgauge.evaluation.evaluation import Evaluation
+from rankgauge.words import Note
 
 __all__ = ["caveats_of"]
 
@@ -21,89 +18,45 @@ _ENOUGH = dict.fromkeys(("overall", "order", "recall", "incomplete judgments", "
 _WIDE = 5  # scales up to 4 are common, and their 1 is relevant
 _MOST_NAMES = 4
 
-_TEXTS: dict[str, tuple[str, str]] = {
-    "all": ("all {n} lists end after {documents}", "全部 {n} 个列表都只有 {length} 个文档"),
-    "most": (
-        "{full} of {n} lists end after {documents} and none is longer",
-        "{n} 个列表中有 {full} 个只有 {length} 个文档，没有更长的",
-    ),
-    "short_lists": (
-        "{lists}, too few for {names}: what comes further down counts as not found; ask the retriever for at least "
-        "{depth} documents (its k, top_k, similarity_top_k or search_kwargs)",
-        "{lists}，达不到 {names} 的深度：其后的文档均按未检索到计；请让检索器至少返回 {depth} 个文档"
-        "（其参数 k、top_k、similarity_top_k 或 search_kwargs）",
-    ),
-    "whole_lists": (
-        "{lists}, and {names} can see no further: ask for longer lists{setting}, or name the depth, as in {example}",
-        "{lists}，{names} 看不到其后的文档：请检索更长的列表{setting}，或写明深度，如 {example}",
-    ),
-    "grades_below": (
-        "the highest grade is {highest}, but a document counts as relevant from {rel} on, so nothing is relevant for "
-        "{names}: lower the threshold, as with --rel {example} (rel={example}), or rescale the grades",
-        "最高等级为 {highest}，而 {names} 从 {rel} 起才算相关，因此没有任何相关文档：请降低阈值，"
-        "如 --rel {example}（rel={example}），或换算等级",
-    ),
-    "grades_unit": (
-        "the grades lie between 0 and 1, but only a 1 counts as relevant for {names}: if less is enough, set the "
-        "threshold, as with --rel {example} (rel={example})",
-        "等级在 0 到 1 之间，而 {names} 只把 1 算作相关：如果较低的等级也算相关，请设置阈值，"
-        "如 --rel {example}（rel={example}）",
-    ),
-    "grades_wide": (
-        "the grades go up to {highest}, but a document counts as relevant from 1 on for {names}: if low grades mean "
-        "not relevant, set the threshold, as with --rel {example} (rel={example})",
-        "等级最高为 {highest}，而 {names} 从 1 起就算相关：如果低等级意味着不相关，请设置阈值，"
-        "如 --rel {example}（rel={example}）",
-    ),
-}
+
+def caveats_of(scores: Scores) -> list[Note]:
+    """A warning for each cause."""
+    return [*_lists(scores), *_grades(scores)]
 
 
-def caveats_of(evaluation: Evaluation, language: Language) -> list[tuple[str, str]]:
-    """(key, remark) for each cause."""
-    return [*_lists(evaluation, language), *_grades(evaluation, language)]
+def _names(measures: Sequence[Measure]) -> list[str] | Note:
+    """The measures, or the first of them and how many more."""
+    names = list(map(str, measures))
+    if len(names) <= _MOST_NAMES:
+        return names
+    counts = {"names": names[:_MOST_NAMES], "more": len(names) - _MOST_NAMES, "all": len(names)}
+    return Note("evaluation.names_and_more", counts)
 
 
-def _say(key: str, language: Language, **values: object) -> str:
-    return _TEXTS[key][0 if language == "en" else 1].format(**values)
-
-
-def _names(measures: Sequence[Measure], language: Language) -> str:
-    comma, more = (", ", " and {n} more") if language == "en" else ("、", " 等 {n} 个指标")
-    listed = comma.join(map(str, measures[:_MOST_NAMES]))
-    over = len(measures) - _MOST_NAMES
-    return listed if over <= 0 else listed + more.format(n=over if language == "en" else len(measures))
-
-
-def _lists(evaluation: Evaluation, language: Language) -> list[tuple[str, str]]:
+def _lists(scores: Scores) -> list[Note]:
     """Lists that look cut off: most of them end after the same few documents, and there was more to be found."""
-    found, coverage = evaluation.coverage.lengths, evaluation.coverage
+    found, coverage = scores.coverage.lengths, scores.coverage
     if found is None or not found.incomplete or found.at_longest < max(_FEWEST, found.lists / 2):
         return []
     length = found.longest
-    limits = [evaluation.contract.depth, coverage.collection]  # cut on purpose, or all the documents there are
+    limits = [scores.contract.depth, coverage.collection]  # cut on purpose, or all the documents there are
     if any(limit is not None and limit <= length for limit in limits):
         return []
-    deep = [m for m in evaluation.measures if isinstance(m.at, int) and m.at > length and _ranks(m)]
-    if evaluation.asked is not None and evaluation.asked <= length:
+    deep = [m for m in scores.measures if isinstance(m.at, int) and m.at > length and _ranks(m)]
+    if scores.asked is not None and scores.asked <= length:
         deep = []  # it was asked for no more, which is said already
-    whole = [m for m in evaluation.measures if m.at is None and _reads_on(m, length)]
-    lists = _say(
-        "all" if found.at_longest == found.lists else "most",
-        language,
-        n=found.lists,
-        full=found.at_longest,
-        length=length,
-        documents=f"{length} document{'s' if length > 1 else ''}",
-    )
+    whole = [m for m in scores.measures if m.at is None and _reads_on(m, length)]
+    if found.at_longest == found.lists:
+        lists = Note("evaluation.all_lists", {"n": found.lists, "length": length})
+    else:
+        lists = Note("evaluation.most_lists", {"n": found.lists, "full": found.at_longest, "length": length})
     if deep:
-        depth, names = max(int(m.at or 0) for m in deep), _names(deep, language)
-        return [("short_lists", _say("short_lists", language, lists=lists, names=names, depth=depth))]
+        depth = max(int(m.at or 0) for m in deep)
+        return [Note("evaluation.short_lists", {"lists": lists, "names": _names(deep), "depth": depth}, "warning")]
     if whole:
-        names = _names(whole, language)
         example = next((str(m.with_at(length)) for m in whole if m.definition.at is not None), f"AP@{length}")
-        setting = "" if evaluation.asked is None else " (k=)" if language == "en" else "（k=）"
-        values = {"lists": lists, "names": names, "example": example, "setting": setting}
-        return [("whole_lists", _say("whole_lists", language, **values))]
+        key = "evaluation.whole_lists" if scores.asked is None else "evaluation.whole_lists_live"
+        return [Note(key, {"lists": lists, "names": _names(whole), "example": example}, "warning")]
     return []
 
 
@@ -117,12 +70,12 @@ def _reads_on(measure: Measure, length: int) -> bool:
     return _ranks(measure) and length < _ENOUGH.get(measure.definition.family, 0)
 
 
-def _grades(evaluation: Evaluation, language: Language) -> list[tuple[str, str]]:
+def _grades(scores: Scores) -> list[Note]:
     """Grades that the threshold of relevance was not made for."""
-    grades = evaluation.coverage.grades
+    grades = scores.coverage.grades
     if grades is None:
         return []
-    binary = [m for m in evaluation.measures if m.definition.relevance and m.get("rel") and m.get("grades") != "scaled"]
+    binary = [m for m in scores.measures if m.definition.relevance and m.get("rel") and m.get("grades") != "scaled"]
     above = [m for m in binary if m.get("rel") > grades.highest]
     plain = [m for m in binary if m.get("rel") == 1]  # the threshold that nobody had to choose
     many = grades.distinct >= _WIDE or grades.highest in (10, 100)
@@ -138,12 +91,10 @@ def _grades(evaluation: Evaluation, language: Language) -> list[tuple[str, str]]
         return []
     half = grades.highest / 2
     example = math.ceil(half) if half > 0.5 else 0.5 if half > 0.25 else half
-    text = _say(
-        key,
-        language,
-        names=_names(concerned, language),
-        highest=f"{grades.highest:g}",
-        rel=f"{min(m.get('rel') for m in concerned):g}",
-        example=f"{example:g}",
-    )
-    return [(key, text)]
+    values = {
+        "names": _names(concerned),
+        "highest": grades.highest,
+        "rel": min(m.get("rel") for m in concerned),
+        "example": example,
+    }
+    return [Note(f"evaluation.{key}", values, "warning")]

@@ -164,7 +164,7 @@ def check_gate_plan(table: Any, measures: Sequence[str], contract: Any, tags: Co
 
     What is wrong with a rule by itself is left to `check_gate_table`, and with the measures to the plan.
     """
-    from rankgauge.evaluation.evaluation import make_plan
+    from rankgauge.evaluation import make_plan
 
     try:
         plan = make_plan(measures, contract)

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError, RetrieverError
-from rankgauge.evaluation.evaluation import DEFAULT_MEASURES, Evaluation, Plan, evaluate
+from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, Plan, evaluate
 from rankgauge.formats import load_testset
 from rankgauge.live.answer_cache import open_journal, version_of
 from rankgauge.live.live_checks import CHOICES, check_names, check_scoring, documents_of, keywords_of

@@ -10,7 +10,7 @@ from typing import Any
 
 from rankgauge.engine.chunks import check_rule
 from rankgauge.errors import ContractError, DataError
-from rankgauge.evaluation.evaluation import Plan, evaluate, make_plan
+from rankgauge.evaluation import Plan, evaluate, make_plan
 from rankgauge.formats import load_corpus
 from rankgauge.retrievers.checks import check_corpus
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError, RankgaugeError
-from rankgauge.evaluation.evaluation import make_plan
+from rankgauge.evaluation import make_plan
 from rankgauge.formats.plan_reader import Reader
 from rankgauge.gate.baseline import is_file_name, load_baseline
 from rankgauge.history.location import VARIABLE

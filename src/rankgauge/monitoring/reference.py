@@ -63,7 +63,7 @@ def _of(record: Mapping[str, Any], system: str) -> str:
 
 
 def _scores(record: Mapping[str, Any], system: str, plan: MonitorPlan) -> Mapping[str, Mapping[str, float]]:
-    from rankgauge.evaluation.evaluation import make_plan
+    from rankgauge.evaluation import make_plan
 
     wanted = [str(measure) for measure in make_plan(plan.run.measures, plan.run.contract).measures]
     scores = {measure: found for measure, found in figures_of(record, system).scores.items() if measure in wanted}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import FormatError, RankgaugeError
-from rankgauge.evaluation.evaluation import make_plan
+from rankgauge.evaluation import make_plan
 from rankgauge.formats.plan_reader import Reader
 from rankgauge.formats.sources import not_utf8
 from rankgauge.gate.rules import check_gate_plan, check_gate_table
@@ -157,7 +157,7 @@ def _existing(read: Reader, content: Mapping[str, Any], key: str, folder: Path, 
 
 
 def _measures(read: Reader, content: Mapping[str, Any]) -> list[str]:
-    from rankgauge.evaluation.evaluation import DEFAULT_MEASURES
+    from rankgauge.evaluation import DEFAULT_MEASURES
 
     value = content.get("measures", list(DEFAULT_MEASURES))
     names = [value] if isinstance(value, str) else value

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import RankgaugeError
-from rankgauge.evaluation.evaluation import make_plan
+from rankgauge.evaluation import make_plan
 from rankgauge.formats.plan_reader import Reader
 from rankgauge.live.sweep import few_queries
 from rankgauge.plans.systems import SystemPlan, check_system, check_values

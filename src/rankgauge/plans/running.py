@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from rankgauge.comparison.comparison import Comparison
+from rankgauge.comparison import Comparison
 from rankgauge.comparison.comparison_record import comparison_record
 from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.evaluation.old_record import record_of

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from rankgauge.stats.differences import another_winner
 from rankgauge.stats.family import Settings, Verdict
 from rankgauge.stats.intervals import Interval
-from rankgauge.words import Note
+from rankgauge.words import Language, Note, tell
 
 __all__ = [
     "Agreement",
@@ -26,6 +26,10 @@ __all__ = [
     "Unjudged",
     "UnjudgedRange",
 ]
+
+LOCATIONS = {"wilcoxon": Note("comparison.pseudo_median"), "sign": Note("comparison.median")}
+"""What the tests that are not about means are about."""
+_SAME = 1e-9  # means closer than this are the same
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,37 @@ class Row:
     p_equivalent: float | None
     detectable: float | None
     verdict: Verdict
+
+    @property
+    def note(self) -> Note:
+        """The verdict and its evidence, to be told."""
+        key: str = self.verdict
+        if self.p_value is None:
+            key = "no_test"
+        elif self.ties == self.queries:
+            key = "identical"
+        elif self.verdict == "inconclusive" and self.detectable is None:
+            key = "nothing_detectable"
+        values: dict[str, Any] = {
+            "measure": self.measure,
+            "a": self.a,
+            "b": self.b,
+            "difference": self.difference,
+            "interval": None if self.interval is None else [self.interval.low, self.interval.high],
+            "p": self.p_corrected,
+            "detectable": self.detectable,
+            "n": self.queries,
+        }
+        method = "" if self.interval is None else self.interval.method
+        test = next((name for name in LOCATIONS if method.startswith(name)), "")
+        if test and self.verdict in ("better", "worse"):
+            key = "not_by_means"
+            values |= {"test": test, "what": LOCATIONS[test], "verdict": Note(f"comparison.verdict_{self.verdict}")}
+        return Note(f"comparison.{key}", values)
+
+    def sentence(self, language: Language = "en") -> str:
+        """The verdict in words."""
+        return tell(self.note, language)
 
 
 @dataclass(frozen=True)
@@ -211,7 +246,23 @@ class RerankRow:
     def share(self) -> float | None:
         """How much of what reordering could win was won; None where there was nothing to win."""
         room = self.ceiling - self.before
-        return (self.after - self.before) / room if room > 1e-9 else None
+        return (self.after - self.before) / room if room > _SAME else None
+
+    @property
+    def notes(self) -> list[Note]:
+        """What the order made of the candidates, and what no order could."""
+        figures = {"measure": self.measure, "before": self.before, "after": self.after, "ceiling": self.ceiling}
+        if self.after < self.before - _SAME:
+            notes = [Note("comparison.rerank_lost", figures)]
+        elif self.share is None:
+            notes = [Note("comparison.rerank_no_room", figures)]
+        else:
+            gained = {"share": self.share, "room": self.ceiling - self.before}
+            notes = [Note("comparison.rerank_gained", {**figures, **gained})]
+        if self.perfect - self.ceiling > _SAME:
+            beyond = {"measure": self.measure, "missing": self.perfect - self.ceiling}
+            notes.append(Note("comparison.rerank_beyond", beyond))
+        return notes
 
 
 @dataclass(frozen=True)
@@ -224,6 +275,20 @@ class Rerank:
     recall: float
     not_candidates: int
     not_candidate_queries: int
+
+    @property
+    def notes(self) -> list[Note]:
+        """What the candidates allowed, and what the order made of it."""
+        notes = [Note("comparison.rerank_recall", {"share": self.recall})]
+        notes += [note for row in self.rows for note in row.notes]
+        if self.not_candidates:
+            counts = {"n": self.not_candidates, "queries": self.not_candidate_queries}
+            values = {**counts, "before": self.before, "after": self.after}
+            notes.append(Note("comparison.rerank_not_candidates", values, "warning"))
+        return notes
+
+    def sentences(self, language: Language = "en") -> list[str]:
+        return [tell(note, language) for note in self.notes]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rankgauge.errors import DataError
-from rankgauge.measures import find_measure_name
+from rankgauge.measures import Measure, find_measure_name
 from rankgauge.model.contract import Contract
 from rankgauge.model.scores import Coverage
 from rankgauge.record.calls import Calls
@@ -31,6 +31,16 @@ class ScoredMeasure:
     bounds: tuple[float, float] | None
     """The least and greatest score of a query; None where they are not known."""
     formula: str = ""
+
+    @staticmethod
+    def of(measure: Measure) -> ScoredMeasure:
+        about = measure.definition
+        return ScoredMeasure(str(measure), about.aggregate, about.lower_is_better, measure.bounds, about.formula)
+
+    @property
+    def widest(self) -> tuple[float, float] | None:
+        """The least and greatest difference of two scores of a query."""
+        return None if self.bounds is None else (self.bounds[0] - self.bounds[1], self.bounds[1] - self.bounds[0])
 
 
 @dataclass(frozen=True)

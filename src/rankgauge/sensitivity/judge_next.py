@@ -21,9 +21,10 @@ from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Bools, Floats, Ints
+from rankgauge.record import Note, UnjudgedRange
 from rankgauge.sensitivity.label_search import cost_of_each, differences
 from rankgauge.sensitivity.open_documents import Case, Pool, TiesError
-from rankgauge.sensitivity.unjudged import Reason, UnjudgedRange, range_of, reason_of, split_measures
+from rankgauge.sensitivity.unjudged import range_of, reason_of, split_measures
 
 __all__ = ["Candidate", "JudgingPlan", "judge_next", "judging_plan"]
 
@@ -55,7 +56,7 @@ class JudgingPlan:
     ranges: list[UnjudgedRange]
     shown: list[UnjudgedRange]
     """The same ranges if only the candidates were open and the other documents stayed unjudged."""
-    reasons: dict[str, Reason]
+    reasons: dict[str, Note]
     """Measures without a range, and why."""
 
     @property

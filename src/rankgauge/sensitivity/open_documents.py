@@ -14,7 +14,7 @@ from rankgauge.engine.matching import match
 from rankgauge.engine.scoring import counted_queries, score_queries
 from rankgauge.engine.virtual import Problem, Ragged, System, blind_to_zero
 from rankgauge.errors import ContractError
-from rankgauge.evaluation.evaluation import read_run
+from rankgauge.evaluation import read_run
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels

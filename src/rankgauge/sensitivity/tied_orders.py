@@ -16,55 +16,14 @@ import numpy as np
 from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.engine.matching import match
 from rankgauge.engine.scoring import counted_queries, score_queries
-from rankgauge.evaluation.evaluation import read_run
+from rankgauge.evaluation import read_run
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades
-from rankgauge.stats.differences import another_winner
+from rankgauge.record import Tied, TiedRange, TiedScore
 
-__all__ = ["TiedRange", "TiedRanges", "TiedScore", "extreme_order", "has_extremes", "tied_ranges"]
-
-
-@dataclass(frozen=True)
-class TiedScore:
-    """The least, expected and greatest mean of one system over all orders of its tied documents."""
-
-    measure: str
-    system: str
-    low: float
-    expected: float
-    high: float
-    observed: float
-    """The mean in the order of the contract."""
-    sampled: bool = False
-    """Whether the expected value comes from sampled orders."""
-
-
-@dataclass(frozen=True)
-class TiedRange:
-    """The least and greatest mean of score_b - score_a; the ties of two systems are independent of each other."""
-
-    measure: str
-    a: str
-    b: str
-    low: float
-    high: float
-    observed: float
-
-    @property
-    def changes_winner(self) -> bool:
-        """Whether some order gives the difference another sign."""
-        return another_winner(self.observed, self.low, self.high)
-
-
-@dataclass(frozen=True)
-class TiedRanges:
-    """All of them, and the measures for which the best and the worst order are not known."""
-
-    systems: list[TiedScore]
-    rows: list[TiedRange]
-    left_out: list[str]
+__all__ = ["extreme_order", "has_extremes", "tied_ranges"]
 
 
 def has_extremes(measure: Measure, contract: Contract) -> bool:
@@ -132,16 +91,16 @@ def tied_ranges(
     contract: Contract,
     pairs: Sequence[tuple[str, str]] = (),
     among: Mapping[str, Bools] | None = None,
-) -> TiedRanges:
+) -> Tied:
     """Ranges of every system and pair that has ties. Where the order given counts (`ties='given'`), nothing is tied.
 
     A pair is compared over the queries that count for both, as long as the measure is averaged over queries; `among`
     leaves out more of them, by measure.
     """
     usable = [measure for measure in measures if has_extremes(measure, contract)]
-    left_out = [str(measure) for measure in measures if not has_extremes(measure, contract)]
+    skipped = [str(measure) for measure in measures if not has_extremes(measure, contract)]
     if not usable or contract.ties == "given":
-        return TiedRanges([], [], left_out)
+        return Tied([], [], skipped)
     scores = {name: _scores(qrels, read_run(run, name), usable, contract) for name, run in runs.items()}
     systems, rows = [], []
     for j, measure in enumerate(usable):
@@ -164,4 +123,4 @@ def tied_ranges(
                 for right, left in ((two.low, one.high), (two.high, one.low), (two.observed, one.observed))
             )
             rows.append(TiedRange(str(measure), a, b, low, high, observed))
-    return TiedRanges(systems, rows, left_out)
+    return Tied(systems, rows, skipped)

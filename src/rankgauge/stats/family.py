@@ -46,7 +46,7 @@ class Settings:
     test: str = "randomization"
     correction: str = "holm"
     alpha: float = 0.05
-    margin: float = 0.01
+    equivalence_margin: float = 0.01
     seed: int = 0
     samples: int | None = 100_000
 
@@ -71,14 +71,15 @@ class Settings:
         test: str = "randomization",
         correction: str = "holm",
         alpha: float = 0.05,
-        margin: float = 0.01,
+        equivalence_margin: float = 0.01,
         seed: int = 0,
         samples: int | None = None,
     ) -> Settings:
         """Settings that have been checked."""
         check_alpha(alpha)
+        margin = equivalence_margin
         if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin < float("inf"):
-            raise DataError(f"margin {margin!r} must be a number from 0 on, such as 0.01")
+            raise DataError(f"equivalence_margin {margin!r} must be a number from 0 on, such as 0.01")
         seed = check_whole("seed", seed, 0)
         if test not in TESTS:
             raise DataError(f"test {test!r} is not one of {', '.join(TESTS)}")
@@ -134,7 +135,7 @@ def compare_columns(
         adjusted, factors = corrected([test.p_value for test in tests], settings.correction)
         levels = [settings.alpha / factor for factor in factors]
         spans = [_span(test, level) for test, level in zip(tests, levels, strict=True)]
-    one_sided = [equivalence_p(column, settings.margin) for column in columns]
+    one_sided = [equivalence_p(column, settings.equivalence_margin) for column in columns]
     equivalences, _ = corrected(one_sided, "bh" if settings.correction == "bh" else _plain(settings.correction))
     results = []
     for j, (column, test, p) in enumerate(zip(columns, tests, adjusted, strict=True)):

@@ -6,7 +6,19 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["KINDS", "bounds", "milliseconds", "p_value", "percent", "plain", "score", "signed"]
+__all__ = [
+    "KINDS",
+    "bounds",
+    "chance",
+    "milliseconds",
+    "p_value",
+    "percent",
+    "plain",
+    "related_p",
+    "score",
+    "signed",
+    "small",
+]
 
 _SMALLEST_P = 0.0001
 
@@ -43,12 +55,26 @@ def related_p(p: float | None) -> str:
     return p_value(p) if p is not None and p < _SMALLEST_P else f"= {p_value(p)}"
 
 
-def bounds(ends: Sequence[float | None], digits: int = 4) -> str:
-    """[-0.0123, +0.0456]; an open end is an infinity sign."""
+def bounds(ends: Sequence[float | None] | None, digits: int = 4) -> str:
+    """[-0.0123, +0.0456]; an open end is an infinity sign; nothing where there is no interval."""
+    if ends is None:
+        return ""
     low, high = ends
     left = "-∞" if low is None or low == -math.inf else signed(low, digits)
     right = "∞" if high is None or high == math.inf else signed(high, digits)
     return f"[{left}, {right}]"
+
+
+def small(value: float) -> str:
+    """0.0123, or in four digits where that would show nothing or too much: 2.5e-05, 3e+08."""
+    return f"{value:.4f}" if 0.001 <= value < 1e6 else f"{value:.4g}"
+
+
+def chance(share: float) -> str:
+    """Whole percents, but never rounded to certainty: > 99.9 %."""
+    if 0.005 <= share <= 0.995:
+        return f"{100 * share:.0f} %"
+    return "< 0.1 %" if share < 0.001 else "> 99.9 %" if share > 0.999 else f"{100 * share:.1f} %"
 
 
 def milliseconds(seconds: float) -> str:
@@ -58,15 +84,20 @@ def milliseconds(seconds: float) -> str:
 
 KINDS: dict[str, Callable[[Any], str]] = {
     "score": score,
+    "score2": lambda value: score(value, 2),
     "score3": lambda value: score(value, 3),
+    "small": small,
     "signed": signed,
+    "signed_plain": lambda value: f"{value:+g}",
     "plain": plain,
     "percent": percent,
     "percent0": lambda share: percent(share, 0),
     "percent_plain": lambda share: f"{100 * share:g} %",
+    "chance": chance,
     "p": p_value,
     "related_p": related_p,
     "bounds": bounds,
     "ms": milliseconds,
+    "quoted": repr,
 }
 """What can stand behind a parameter in a text."""

@@ -30,6 +30,18 @@ class Note:
     """Texts, numbers, lists of them, and further notes."""
     level: Literal["info", "warning"] = "info"
 
+    def __post_init__(self) -> None:
+        # A note read from JSON has its inner notes as objects there.
+        object.__setattr__(self, "parameters", {name: _restored(value) for name, value in self.parameters.items()})
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_restored(item) for item in value]
+    if isinstance(value, dict) and value.keys() == {"key", "parameters", "level"}:
+        return Note(value["key"], value["parameters"], value["level"])
+    return value
+
 
 def check_language(name: str) -> Language:
     """A language that there are texts in, or an error that names them."""
@@ -79,8 +91,6 @@ class _Filled(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Note):
             return tell(value, self.language)
-        if isinstance(value, dict) and "key" in value:  # a note as JSON holds it
-            return tell(Note(value["key"], value.get("parameters", {})), self.language)
         if format_spec in KINDS:
             return KINDS[format_spec](value)
         if isinstance(value, list | tuple):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.errors import DataError
+from rankgauge.record import Note
 from rankgauge.stats.differences import Column
 from rankgauge.stats.intervals import share_interval
 from rankgauge.stats.levels import check_alpha, check_power, check_whole
 from rankgauge.stats.power import detectable_difference, power_of, queries_needed, significant_spread
-from rankgauge.words import LANGUAGES, Language
-
-if TYPE_CHECKING:
-    from rankgauge.comparison.comparison import Comparison
+from rankgauge.words import Language, tell
 
 __all__ = ["Audit", "Question", "Size", "audit", "size_for", "sizes_of"]
 
@@ -35,55 +34,23 @@ class Size:
     observed: int | None = None
     """How many queries the standard deviation was taken from."""
 
+    @property
+    def note(self) -> Note:
+        """What follows, to be told."""
+        spread: dict[str, Any] = {"spread": self.deviation}
+        if self.observed is not None:
+            spread["n"] = self.observed
+        source = Note("comparison.spread" if self.observed is None else "comparison.spread_seen", spread)
+        values = {"measure": self.measure, "n": self.queries, "power": self.power, "alpha": self.alpha}
+        if self.asked != "nothing":
+            values["d"] = self.difference
+        return Note(f"comparison.power_{self.asked}", {**values, "source": source})
+
     def sentence(self, language: Language = "en") -> str:
-        at = 0 if language == "en" else 1
-        spread = f"{self.deviation:.4f}" if 0.001 <= self.deviation < 1e6 else f"{self.deviation:.4g}"
-        values = {
-            "measure": self.measure,
-            "n": self.queries,
-            "d": f"{self.difference:.4f}" if 0.001 <= self.difference < 1e6 else f"{self.difference:.4g}",
-            "power": _percent(self.power),
-            "alpha": f"{self.alpha:g}",
-        }
-        texts = {
-            "queries": (
-                "{measure}: {n} queries find a true difference of {d} with a chance of {power} (alpha {alpha})",
-                "{measure}：要以 {power} 的把握检出 {d} 的真实差值，需要 {n} 个查询（alpha {alpha}）",
-            ),
-            "difference": (
-                "{measure}: with {n} queries a true difference of {d} or more is found with a chance of {power} "
-                "(alpha {alpha})",
-                "{measure}：{n} 个查询能以 {power} 的把握检出 {d} 以上的真实差值（alpha {alpha}）",
-            ),
-            "nothing": (
-                "{measure}: with {n} queries no difference that the measure allows is found with a chance of {power} "
-                "(alpha {alpha})",
-                "{measure}：{n} 个查询无法以 {power} 的把握检出该指标可能有的任何差值（alpha {alpha}）",
-            ),
-            "power": (
-                "{measure}: the chance that {n} queries find a true difference of {d} is {power} (alpha {alpha})",
-                "{measure}：{n} 个查询检出 {d} 的真实差值的把握为 {power}（alpha {alpha}）",
-            ),
-        }
-        source = (
-            (f"; spread of the differences {spread}", f"；差值的标准差 {spread}")
-            if self.observed is None
-            else (
-                f"; spread of the differences {spread}, seen in {self.observed} queries",
-                f"；差值的标准差 {spread}，取自 {self.observed} 个查询",
-            )
-        )
-        return texts[self.asked][at].format(**values) + source[at]
+        return tell(self.note, language)
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "sentence": {language: self.sentence(language) for language in LANGUAGES}}
-
-
-def _percent(chance: float) -> str:
-    """Whole percents, but never rounded to certainty."""
-    if 0.005 <= chance <= 0.995:
-        return f"{100 * chance:.0f} %"
-    return "< 0.1 %" if chance < 0.001 else "> 99.9 %" if chance > 0.999 else f"{100 * chance:.1f} %"
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -96,7 +63,7 @@ class Question:
     power: float = 0.8
 
 
-def sizes_of(comparison: Comparison, asked: Question) -> list[Size]:
+def sizes_of(comparison: ComparedSystems, asked: Question) -> list[Size]:
     """The answer for each measure of a comparison of two systems, from the spread of their differences."""
     first, second = comparison.systems.values()
     sizes = []
@@ -130,9 +97,7 @@ def size_for(deviation: float, asked: Question, *, measure: str = "score", obser
         n = queries_needed(difference, deviation, alpha, power)
         return Size(measure, deviation, n, abs(difference), power, alpha, "queries", observed)
     if queries is None:
-        raise DataError(
-            "say which difference is to be found (--difference 0.02), or with how many queries (--queries 150)"
-        )
+        raise DataError("say which difference is to be found (difference=0.02), or with how many queries (queries=150)")
     found = detectable_difference(deviation, queries, alpha, power)
     assert found is not None  # only fewer than two queries find nothing
     return Size(measure, deviation, queries, found, power, alpha, "difference", observed)
@@ -156,61 +121,31 @@ class Audit:
     possible: tuple[float, float] | None = None
     """The least and greatest correlation that scores of 0 and 1 with these means can have."""
 
-    def sentences(self, language: Language = "en") -> list[str]:
-        at, level = (0 if language == "en" else 1), f"{100 * (1 - self.alpha):g}"
-        said = [
-            (
-                f"a mean of {self.value:g} over {self.n} queries: {level} % interval [{self.low:.3f}, {self.high:.3f}] "
-                "if every query scores 0 or 1, the largest spread that scores with this mean can have",
-                f"{self.n} 个查询的均值 {self.value:g}：若每个查询得分只有 0 或 1（同一均值下离散程度最大的情形），"
-                f"{level} % 区间为 [{self.low:.3f}, {self.high:.3f}]",
-            )[at]
-        ]
+    @property
+    def notes(self) -> list[Note]:
+        """What that means, to be told."""
+        about = {"value": self.value, "n": self.n, "level": 1 - self.alpha, "low": self.low, "high": self.high}
+        said = [Note("comparison.audit_mean", about)]
         if self.baseline is None or self.largest_spread is None:
             return said
-        gap = self.value - self.baseline
-        said.append(
-            (
-                f"the gap of {gap:+g} to {self.baseline:g} is significant only if the per-query differences have a "
-                f"standard deviation below {self.largest_spread:.4f}",
-                f"与 {self.baseline:g} 相差 {gap:+g}：只有逐查询差值的标准差小于 {self.largest_spread:.4f} 时才显著",
-            )[at]
-        )
+        gap = {"gap": self.value - self.baseline, "baseline": self.baseline, "spread": self.largest_spread}
+        said.append(Note("comparison.audit_gap", gap))
         if self.needed_correlation is not None and self.possible is not None:
             least, greatest = self.possible
             if self.needed_correlation > greatest:
-                said.append(
-                    (
-                        "were every score 0 or 1, no correlation of the two systems would make the gap significant",
-                        "若每个得分只有 0 或 1，则无论两个系统多么相关，差距都不显著",
-                    )[at]
-                )
+                said.append(Note("comparison.audit_never"))
             elif self.needed_correlation <= least:
-                said.append(
-                    (
-                        "were every score 0 or 1, the gap would be significant however the two systems correlate",
-                        "若每个得分只有 0 或 1，则无论两个系统是否相关，差距都显著",
-                    )[at]
-                )
+                said.append(Note("comparison.audit_always"))
             else:
-                said.append(
-                    (
-                        f"were every score 0 or 1, the two systems would have to correlate above "
-                        f"{self.needed_correlation:.2f}; {greatest:.2f} is the most such scores can",
-                        f"若每个得分只有 0 或 1，则两个系统的相关系数须高于 {self.needed_correlation:.2f}；"
-                        f"这样的得分最多相关 {greatest:.2f}",
-                    )[at]
-                )
-        said.append(
-            (
-                "ask for the per-query scores: with them the question is settled by 'rankgauge compare-scores'",
-                "请索取逐查询得分：有了它们，用 rankgauge compare-scores 即可判定",
-            )[at]
-        )
-        return said
+                needed = {"needed": self.needed_correlation, "greatest": greatest}
+                said.append(Note("comparison.audit_correlation", needed))
+        return [*said, Note("comparison.audit_ask")]
+
+    def sentences(self, language: Language = "en") -> list[str]:
+        return [tell(note, language) for note in self.notes]
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "sentences": {language: self.sentences(language) for language in LANGUAGES}}
+        return asdict(self)
 
 
 def audit(n: int, value: float, baseline: float | None = None, *, alpha: float = 0.05) -> Audit:

@@ -1,0 +1,161 @@
+"""`compare`: systems scored on the same queries, their differences tested as one family, a verdict for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rankgauge.comparison.comparison import Comparison
+from rankgauge.comparison.rows import System
+from rankgauge.errors import DataError
+from rankgauge.evaluation import DEFAULT_MEASURES, evaluate, read_judgments
+from rankgauge.formats import load_chunk_mapping, load_corpus
+from rankgauge.measures import Measure, find_measure
+from rankgauge.model.contract import Contract
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.ranked import Floats
+from rankgauge.model.testset import TestSet
+from rankgauge.record import ScoredMeasure
+from rankgauge.stats.family import Settings
+
+__all__ = ["compare", "compare_scores"]
+
+_LARGEST = 1e100  # squares of larger scores are not numbers any more
+
+
+def compare(
+    qrels: Qrels | TestSet | Mapping[str, Any] | str | os.PathLike[str] | Any,
+    runs: Mapping[str, Any],
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+    *,
+    baseline: str | None = None,
+    test: str = "randomization",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    equivalence_margin: float = 0.01,
+    seed: int = 0,
+    samples: int | None = None,
+    contract: str | Contract | None = None,
+    ties: str | None = None,
+    missing: str | None = None,
+    no_relevant: str | None = None,
+    duplicates: str | None = None,
+    depth: int | None = None,
+    rel: float | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
+    tokenizer: Callable[[str], int] | None = None,
+    stream: bool = False,
+) -> Comparison:
+    """Score several runs on the same judgments and say which differences are significant.
+
+    `runs` maps a name to a run of any kind that `evaluate` takes. Without a baseline all pairs are compared, with one
+    all others with it; the correction covers exactly these rows. `equivalence_margin` is the difference that would not
+    matter. The other choices are those of `evaluate`.
+    """
+    settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
+    if not isinstance(runs, Mapping):
+        raise DataError('runs are given by name: {"a": run, "b": run}')
+    if baseline is not None and baseline not in runs:
+        raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(map(str, runs))}")
+    if len(runs) < 2:
+        raise DataError("a comparison needs at least two systems; evaluate scores one")
+    judgments = read_judgments(qrels)
+    rule = load_chunk_mapping(collapse_chunks) if isinstance(collapse_chunks, os.PathLike) else collapse_chunks
+    documents = load_corpus(corpus) if isinstance(corpus, str | os.PathLike) else corpus
+    found = [
+        evaluate(
+            judgments,
+            run,
+            measures,
+            name=str(name),
+            contract=contract,
+            ties=ties,
+            missing=missing,
+            no_relevant=no_relevant,
+            duplicates=duplicates,
+            depth=depth,
+            rel=rel,
+            collapse_chunks=rule,
+            corpus=documents,
+            tokenizer=tokenizer,
+            stream=stream,
+        )
+        for name, run in runs.items()
+    ]
+    named = {str(name): run for name, run in runs.items()}
+    return Comparison.of(
+        found,
+        settings,
+        baseline=baseline,
+        qrels=judgments.qrels if isinstance(judgments, TestSet) else judgments,
+        runs=named,
+        test_set=judgments if isinstance(judgments, TestSet) else None,
+        collapse_chunks=rule,
+        sources={
+            "judgments": qrels,
+            **{f"run:{name}": run for name, run in named.items()},
+            "corpus": corpus,
+            "collapse_chunks": collapse_chunks if isinstance(collapse_chunks, os.PathLike) else None,
+        },
+    )
+
+
+def compare_scores(
+    scores: Mapping[str, Iterable[float | None]],
+    *,
+    measure: str = "score",
+    queries: Sequence[str] | None = None,
+    baseline: str | None = None,
+    lower_is_better: bool = False,
+    test: str = "randomization",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    equivalence_margin: float = 0.01,
+    seed: int = 0,
+    samples: int | None = None,
+) -> Comparison:
+    """Compare per-query scores from elsewhere: one list for each system, entry i of each about the same query.
+
+    A missing score (None or NaN) leaves that query out: of all pairs, or with a baseline of the pairs it belongs to.
+    The measure may have any name; one that is known here to be no mean over queries, such as GMAP, is refused, and of
+    one that is known to be better when it is smaller, less is better.
+    """
+    known_as = find_measure(measure)
+    plain = ScoredMeasure(measure, "mean", lower_is_better, None)
+    about = plain if known_as is None else replace(ScoredMeasure.of(known_as), name=measure, bounds=None)
+    about = replace(about, lower_is_better=lower_is_better or about.lower_is_better)
+    settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
+    vectors: dict[str, Floats] = {}
+    for name, values in scores.items():
+        try:
+            listed = list(values)
+            vectors[str(name)] = np.array([np.nan if v is None else float(v) for v in listed], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(f"the scores of {name!r} are no list of numbers") from None
+    sizes = {name: len(vector) for name, vector in vectors.items()}
+    if len(set(sizes.values())) > 1:
+        counts = ", ".join(f"{name} {n}" for name, n in sizes.items())
+        raise DataError(f"the systems have different numbers of scores ({counts}); entry i must be of one query in all")
+    n = next(iter(sizes.values()), 0)
+    for name, vector in vectors.items():
+        if (np.abs(np.nan_to_num(vector, posinf=np.inf, neginf=-np.inf)) > _LARGEST).any():
+            raise DataError(f"a score of {name!r} is infinite, or larger than {_LARGEST:g}")
+    if not n:
+        raise DataError("there are no scores to compare")
+    named = list(map(str, queries)) if queries is not None else [str(i + 1) for i in range(n)]
+    if len(named) != n:
+        raise DataError(f"there are {len(named)} queries, but {n} scores for each system")
+    matrices = {name: np.nan_to_num(vector)[:, None] for name, vector in vectors.items()}
+    known = {name: np.isfinite(vector)[:, None] for name, vector in vectors.items()}
+    return Comparison(
+        named,
+        [about],
+        {name: System(name, matrices[name], known[name]) for name in vectors},
+        settings,
+        baseline=baseline,
+    )

@@ -1,0 +1,46 @@
+"""Systems put side by side on the same queries: which pairs are compared, on which queries, and the tested rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rankgauge.comparison.rows import System, check_averaged, on_common_queries, rows_of
+from rankgauge.errors import DataError
+from rankgauge.record import ScoredMeasure
+from rankgauge.stats.family import Settings
+
+__all__ = ["ComparedSystems"]
+
+
+class ComparedSystems:
+    """Systems compared by pairs, with the rows of their family of tests."""
+
+    def __init__(
+        self,
+        queries: Sequence[str],
+        measures: Sequence[ScoredMeasure],
+        systems: Mapping[str, System],
+        settings: Settings,
+        *,
+        baseline: str | None = None,
+        slices: int = 1,
+    ) -> None:
+        names = list(systems)
+        if len(names) < 2:
+            raise DataError("a comparison needs at least two systems")
+        if baseline is not None and baseline not in systems:
+            raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(names)}")
+        check_averaged(measures)
+        self.queries, self.measures, self.systems, self.baseline = queries, measures, systems, baseline
+        self.pairs = (
+            [(baseline, name) for name in names if name != baseline]
+            if baseline is not None
+            else [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+        )
+        # Slices by tag are one family too, with as many rows for each tag.
+        self.settings = settings.for_family(len(queries), len(measures) * len(self.pairs) * max(1, slices))
+        self.all_pairs = baseline is None or len(names) == 2
+        self.compared = on_common_queries(systems) if self.all_pairs else systems
+        """The systems with the queries they are compared on: where all pairs are, those that count for every system,
+        since verdicts on different queries need not agree with any order of the systems."""
+        self.rows = rows_of(measures, self.compared, self.pairs, self.settings, queries)

@@ -1,0 +1,165 @@
+"""`evaluate`: judgments and runs of any kind in, means with intervals and all that a reader must know out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rankgauge.engine.chunks import collapse
+from rankgauge.engine.matching import BudgetTexts
+from rankgauge.engine.scoring import score
+from rankgauge.errors import RankgaugeError
+from rankgauge.evaluation.inputs import hashed, read_judgments, read_run
+from rankgauge.evaluation.notes import notes_of
+from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
+from rankgauge.evaluation.recording import record_of
+from rankgauge.evaluation.scores import Scores
+from rankgauge.formats import load_chunk_mapping, load_corpus
+from rankgauge.measures import Measure
+from rankgauge.measures.explanations import sentence
+from rankgauge.model.contract import Contract
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.run import Run
+from rankgauge.model.scores import ScoreTable
+from rankgauge.model.testset import TestSet
+from rankgauge.record import Record
+from rankgauge.words import Language, Note, tell
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankgauge.evaluation.per_query import PerQuery
+
+__all__ = ["Evaluation", "evaluate"]
+
+
+class Evaluation(Scores):
+    """Scores of one run: `.mean`, `.interval`, `.per_query`, `.warnings`, `.contract`, `.coverage`, `.record`."""
+
+    def __init__(
+        self,
+        table: ScoreTable,
+        plan: Plan,
+        name: str | None = None,
+        *,
+        sources: Mapping[str, Any] | None = None,
+        test_set: TestSet | None = None,
+    ) -> None:
+        super().__init__(table, plan, name)
+        self.sources, self.test_set = dict(sources or {}), test_set
+
+    @cached_property
+    def per_query(self) -> PerQuery:
+        """One row for each counted query, one column for each measure, found under any of its spellings."""
+        from rankgauge.evaluation.per_query import PerQuery  # takes polars, which dictionaries do without
+
+        return PerQuery(self)
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """What a careful reader must know beside the scores."""
+        return notes_of(self)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a careful reader must be warned of, in English."""
+        return [tell(note, "en") for note in self.notes if note.level == "warning"]
+
+    def sentences(self, language: Language = "en") -> dict[str, str]:
+        """One plain sentence about each result."""
+        return {str(m): sentence(m, self.mean[m], language) for m in self.measures}
+
+    @cached_property
+    def record(self) -> Record:
+        """The result document. Files among the inputs are hashed, so that a gate or `verify` knows them again."""
+        return record_of([self], inputs=hashed(self.sources), test_set=self.test_set)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row for each measure: its mean, the confidence interval and the queries that count."""
+        import polars as pl
+
+        counted = self.table.counted.sum(axis=0).tolist()
+        intervals = list(self.interval.values())
+        return pl.DataFrame(
+            {
+                "measure": list(self.mean),
+                "mean": list(self.mean.values()),
+                "low": [None if interval is None else interval.low for interval in intervals],
+                "high": [None if interval is None else interval.high for interval in intervals],
+                "queries": counted,
+            }
+        )
+
+    def to_json(self) -> str:
+        """The result document as JSON."""
+        return self.record.to_json()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the result document, whole or not at all."""
+        self.record.save(path)
+
+
+def evaluate(
+    qrels: Qrels | TestSet | Mapping[str, Mapping[str, float]] | str | os.PathLike[str] | Any,
+    run: Run | Mapping[str, Any] | str | os.PathLike[str] | Any,
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+    *,
+    contract: str | Contract | None = None,
+    ties: str | None = None,
+    missing: str | None = None,
+    no_relevant: str | None = None,
+    duplicates: str | None = None,
+    depth: int | None = None,
+    rel: float | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
+    tokenizer: Callable[[str], int] | None = None,
+    stream: bool = False,
+    name: str | None = None,
+) -> Evaluation:
+    """Score a run against judgments.
+
+    Both may be dictionaries of dictionaries, `Qrels`/`Run`, data frames of polars, pandas or pyarrow, or paths; they
+    are only read. `contract` names a preset such as 'trec_eval', or is a `Contract`; the single choices override it.
+    `rel` is the least grade that counts as relevant. `collapse_chunks` merges chunks into documents first: a regular
+    expression whose first group is the document's id, a mapping from chunk to document, or a `Path` to one. `corpus`,
+    texts by id or a path, and `tokenizer`, which gives a text its length, serve measures with a context budget.
+    """
+    plan = make_plan(
+        measures,
+        contract,
+        rel=rel,
+        ties=ties,
+        missing=missing,
+        no_relevant=no_relevant,
+        duplicates=duplicates,
+        depth=depth,
+    )
+    if tokenizer is not None and corpus is None:
+        raise RankgaugeError("a tokenizer measures texts: give the corpus too")
+    judgments, opened = read_judgments(qrels), read_run(run, name)
+    rule = load_chunk_mapping(collapse_chunks) if isinstance(collapse_chunks, os.PathLike) else collapse_chunks
+    if rule is not None:
+        opened, told = collapse(opened, rule)
+        plan = Plan(plan.measures, plan.asked, plan.contract.with_changes(collapse=told), plan.preset)
+    documents = load_corpus(corpus) if isinstance(corpus, str | os.PathLike) else corpus
+    texts = None if documents is None else BudgetTexts(documents, tokenizer or len)
+    test_set = judgments if isinstance(judgments, TestSet) else None
+    table = score(
+        judgments.qrels if isinstance(judgments, TestSet) else judgments,
+        opened,
+        plan.measures,
+        plan.contract,
+        texts=texts,
+        stream=stream,
+    )
+    called = name or table.name
+    sources = {
+        "judgments": qrels,
+        f"run:{called}": run,
+        "corpus": corpus,
+        "collapse_chunks": collapse_chunks if isinstance(collapse_chunks, os.PathLike) else None,
+    }
+    return Evaluation(table, plan, called, sources=sources, test_set=test_set)

@@ -1,0 +1,48 @@
+"""Judgments and runs from whatever the caller has, and what identifies the files among them later."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rankgauge.formats import RunParts, Source, load_judgments, load_qrels, open_run
+from rankgauge.model.frames import is_frame
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.run import Run
+from rankgauge.model.testset import TestSet
+from rankgauge.record import InputFile
+
+__all__ = ["hashed", "read_judgments", "read_qrels", "read_run"]
+
+
+def read_judgments(source: Any) -> Qrels | TestSet:
+    """Judgments; a test set, with its texts and tags, where there is one."""
+    if isinstance(source, TestSet):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return load_judgments(source) if Path(source).is_file() else load_qrels(source)
+    return Qrels(source)
+
+
+def read_qrels(source: Any) -> Qrels:
+    """Judgments alone."""
+    found = read_judgments(source)
+    return found.qrels if isinstance(found, TestSet) else found
+
+
+def read_run(source: Any, name: str | None = None) -> Run | RunParts:
+    """A run; a file is opened to be read part by part."""
+    if isinstance(source, str | os.PathLike):
+        return open_run(source)
+    if not isinstance(source, Run | Mapping) and not is_frame(source) and hasattr(source, "parts"):
+        parts: RunParts = source
+        return parts
+    return Run(source, name=name or "run")
+
+
+def hashed(paths: Mapping[str, Any]) -> dict[str, InputFile]:
+    """Those of the inputs that are files, by their role, with their hashes."""
+    files = {role: path for role, path in paths.items() if isinstance(path, str | os.PathLike) and Path(path).is_file()}
+    return {role: InputFile(str(path), Source(path).sha256()) for role, path in files.items()}

@@ -1,0 +1,100 @@
+"""Evaluations as a record."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rankgauge.evaluation.notes import notes_of
+from rankgauge.evaluation.scores import Scores
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.testset import TestSet
+from rankgauge.record import InputFile, Mean, Provenance, Record, ScoredMeasure, SystemResult
+from rankgauge.version import __version__
+
+__all__ = ["now", "provenance_of", "record_of"]
+
+
+def record_of(
+    evaluations: Sequence[Scores],
+    *,
+    inputs: Mapping[str, InputFile] | None = None,
+    per_query: bool = True,
+    provenance: bool = True,
+    test_set: TestSet | Qrels | None = None,
+) -> Record:
+    """The record of one or several systems scored with the same judgments and measures.
+
+    `inputs` are the files by role (`hashed`). A record that is only shown, not kept, can do without the scores of each
+    query, and without the commit, which takes a process to find. A `test_set` gives the tags of its queries.
+    """
+    first = evaluations[0]
+    return Record(
+        kind="evaluation",
+        created=now(),
+        rankgauge=__version__,
+        preset=first.preset,
+        contract=first.contract,
+        measures=[ScoredMeasure.of(measure) for measure in first.measures],
+        queries=list(first.table.queries) if per_query else [],
+        systems=[_system(evaluation, per_query) for evaluation in evaluations],
+        provenance=provenance_of(inputs, commit=provenance),
+        tags={q.id: list(q.tags) for q in test_set if q.tags} if isinstance(test_set, TestSet) else {},
+    )
+
+
+def _system(scores: Scores, per_query: bool) -> SystemResult:
+    table, counted = scores.table, scores.table.counted
+    return SystemResult(
+        name=scores.name,
+        means={
+            str(measure): Mean(scores.mean[measure], scores.interval[measure], int(counted[:, j].sum()))
+            for j, measure in enumerate(scores.measures)
+        },
+        per_query={name: table.values[:, j].tolist() for j, name in enumerate(table.measures) if per_query},
+        counted={
+            name: counted[:, j].tolist()
+            for j, name in enumerate(table.measures)
+            if per_query and not counted[:, j].all()
+        },
+        coverage=scores.coverage,
+        notes=notes_of(scores),
+    )
+
+
+def now() -> str:
+    """The time as records write it."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def provenance_of(inputs: Mapping[str, InputFile] | None, *, commit: bool) -> Provenance:
+    """What made a record; the commit takes a process to find."""
+    return Provenance(
+        inputs=dict(inputs or {}),
+        python=".".join(map(str, sys.version_info[:3])),
+        platform=sys.platform,
+        git=_git_commit() if commit else None,
+    )
+
+
+def _git_commit() -> str | None:
+    """The commit of the working folder, if it is under git."""
+    if not any((folder / ".git").exists() for folder in (Path.cwd(), *Path.cwd().parents)):
+        return None
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            ["git", "rev-parse", "HEAD"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=False,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None

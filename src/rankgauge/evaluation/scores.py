@@ -1,0 +1,96 @@
+"""Scores of one run, with means and intervals under any spelling of a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+from rankgauge.errors import MeasureError
+from rankgauge.evaluation.plan import Plan
+from rankgauge.measures import Measure, parse_measure
+from rankgauge.model.contract import Contract
+from rankgauge.model.scores import Coverage, ScoreTable
+from rankgauge.stats.intervals import Interval, mean_interval
+
+__all__ = ["ByMeasure", "Scores"]
+
+V = TypeVar("V")
+
+
+class ByMeasure(Mapping[str, V]):
+    """Values by measure. Any spelling of a measure finds its value: `mean['ndcg_cut_10']` is `mean['nDCG@10']`.
+
+    A measure is also found as it was asked for, before a preset or a threshold changed its parameters.
+    """
+
+    def __init__(self, measures: Sequence[Measure], asked: Sequence[Measure], values: Sequence[V]) -> None:
+        self._values = dict(zip(map(str, measures), values, strict=True))
+        self._asked = dict(zip(map(str, asked), map(str, measures), strict=True))
+
+    def __getitem__(self, name: str | Measure) -> V:
+        key = str(name)
+        if key not in self._values and key not in self._asked:
+            try:
+                key = str(parse_measure(name))
+            except MeasureError as error:
+                raise KeyError(str(error)) from None
+        key = key if key in self._values else self._asked.get(key, key)
+        if key not in self._values:
+            raise KeyError(f"{key} was not measured; there are: {', '.join(self._values)}")
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+class Scores:
+    """Scores of one run under one plan, and what a careful reader must know beside them."""
+
+    asked: int | None = None
+    """How many documents a live retriever was asked for; None where the lists came from elsewhere."""
+
+    def __init__(self, table: ScoreTable, plan: Plan, name: str | None = None) -> None:
+        self.table, self.plan = table, plan
+        self.name = name or table.name
+        self.mean: ByMeasure[float] = self._by_measure(table.aggregates.tolist())
+
+    def _by_measure(self, values: Sequence[V]) -> ByMeasure[V]:
+        return ByMeasure(self.plan.measures, self.plan.asked, values)
+
+    @property
+    def measures(self) -> Sequence[Measure]:
+        return self.plan.measures
+
+    @property
+    def contract(self) -> Contract:
+        return self.plan.contract
+
+    @property
+    def preset(self) -> str:
+        return self.plan.preset
+
+    @property
+    def coverage(self) -> Coverage:
+        """How many queries counted, were missing, had no relevant document or no judgments; ties; Judged@k."""
+        return self.table.coverage
+
+    @cached_property
+    def interval(self) -> ByMeasure[Interval | None]:
+        """95 % confidence interval of each mean; None for sums, geometric means, and fewer than two queries."""
+        intervals = []
+        for j, measure in enumerate(self.measures):
+            counted = self.table.values[self.table.counted[:, j], j]
+            averaged = measure.definition.aggregate == "mean"
+            intervals.append(mean_interval(counted, bounds=measure.bounds) if averaged else None)
+        return self._by_measure(intervals)
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
+        return f"{type(self).__name__}({self.name!r}: {means})"
