@@ -119,7 +119,7 @@ def _of_table(
         known = table[column].unique(maintain_order=True).to_list()
         if measure is None and len(known) > 1:
             raise FormatError(
-                where, [f"it holds several measures ({', '.join(map(str, known))}); choose one with measure="]
+                where, [f"it holds several measures ({', '.join(map(str, known))}); choose one with `measure=`"]
             )
         measure = measure or str(known[0])
         if measure not in known:
@@ -171,7 +171,7 @@ def compare_records(
         if faults and not force:
             raise DataError(
                 f"{names[0]} and {name} are not comparable ({'; '.join(faults)}): their scores are not the same "
-                "quantity; score both alike, or compare them all the same with force=True"
+                "quantity; score both alike, or compare them all the same with `force=True`"
             )
         forced += faults
     known = [about.name for about in records[0].measures]

@@ -57,7 +57,7 @@ def verify(record: Record, *, folder: Path | None = None) -> list[Finding]:
         path = folder / path if folder is not None and not path.is_absolute() else path
         paths[key] = str(path)
         if not path.exists():
-            findings.append(Finding(key, False, f"{path} is not there; folder= says where the inputs lie"))
+            findings.append(Finding(key, False, f"{path} is not there; `folder=` says where the inputs lie"))
         elif Source(path).sha256() != entry.sha256:
             findings.append(Finding(key, False, f"{path} has changed"))
         else:

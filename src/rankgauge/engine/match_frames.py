@@ -39,7 +39,7 @@ class RepeatedDocumentsError(DataError):
         more = f" ({total} such documents in all)" if total > 1 else ""
         super().__init__(
             f"{name}: document {doc!r} stands twice for query {query!r}{more}; "
-            "remove it, or keep the better one with duplicates='first' (--duplicates first)"
+            "remove it, or keep the better one with `duplicates='first'`"
         )
 
 

@@ -183,7 +183,7 @@ class Record:
         if name is None:
             if len(names) == 1:
                 return self.systems[0]
-            raise DataError(f"{what} has the systems {', '.join(names)}; choose one with system=")
+            raise DataError(f"{what} has the systems {', '.join(names)}; choose one with `system=`")
         found = next((system for system in self.systems if system.name == name), None)
         if found is None:
             raise DataError(f"{what} has no system {name!r}; it has: {', '.join(names)}")

@@ -87,7 +87,7 @@ class Settings:
             raise DataError(f"correction {correction!r} is not one of {', '.join(CORRECTIONS)}")
         if correction == "max-t" and test != "randomization":
             raise DataError(
-                f"max-t is found by randomization, so it goes with test='randomization' only, not with {test!r}; "
+                f"max-t is found by randomization, so it goes with `test='randomization'` only, not with {test!r}; "
                 "holm goes with every test"
             )
         drawn: int | None = None if test in _SAMPLES else 0
