@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import string
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rankgauge import words
+from rankgauge.words import LANGUAGES, Note, template
 from tests import parts
 
 TESTS = Path(__file__).parent
+GROUPS = {path.stem for path in (Path(words.__file__).parent / "texts" / "en").glob("*.json")}
 SLOW = (
     "browser",
     "cli",
@@ -54,6 +58,27 @@ SLOW = (
 )
 """These simulate, draw, start processes and servers, or ask other libraries. `--quick` goes without them, and without
 all that needs more than Python and make."""
+
+
+def _check_parameters() -> None:
+    """Every note that any test makes must have what its text needs, in every language."""
+    made = Note.__post_init__
+
+    def checked(note: Note) -> None:
+        made(note)
+        for language in LANGUAGES:
+            try:
+                text = template(note.key, language)
+            except KeyError:
+                assert note.key.split(".")[0] not in GROUPS, f"no text {note.key!r} in {language!r}"
+                continue
+            needed = {name for _, name, _, _ in string.Formatter().parse(text) if name}
+            assert needed <= note.parameters.keys(), (note, language)
+
+    Note.__post_init__ = checked  # type: ignore[method-assign]
+
+
+_check_parameters()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import string
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+import rankgauge
 from rankgauge.errors import RankgaugeError
 from rankgauge.words import LANGUAGES, Note, check_language, say, tell
-from rankgauge.words import say as words
 from rankgauge.words.numbers import KINDS
 
-FOLDER = Path(words.__code__.co_filename).parent / "texts"
+SOURCE = Path(rankgauge.__file__).parent
+FOLDER = SOURCE / "words" / "texts"
+CHINESE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
+# Chinese that is no text of a result: names of columns that files have, data, and what is punctuation to a tokenizer.
+ALIASES = {
+    "comparison/stored_scores.py",
+    "demo/chinese.py",
+    "demo/stdlib.py",
+}
 
 
 def texts(language: str) -> dict[str, str]:
@@ -22,10 +33,6 @@ def texts(language: str) -> dict[str, str]:
         for path in sorted((FOLDER / language).glob("*.json"))
         for name, text in json.loads(path.read_text("utf-8")).items()
     }
-
-
-def parameters(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
 def test_every_language_has_every_text() -> None:
@@ -48,5 +55,47 @@ def test_an_unknown_language_is_an_error() -> None:
 
 
 def test_notes_lists_and_counts() -> None:
-    assert isinstance(tell, object)
-    assert Note("a.b") == Note("a.b", {})
+    note = Note("evaluation.all_lists", {"n": 3, "length": 1})
+    assert tell(note, "en") == "all 3 lists end after 1 document"
+    names = Note("evaluation.names_and_more", {"names": ["AP", "RR"], "more": 2, "all": 4})
+    told = {
+        language: say("evaluation.whole_lists", language, lists=note, names=names, example="AP@3")
+        for language in LANGUAGES
+    }
+    assert "AP, RR and 2 more" in told["en"]
+    assert "AP、RR 等 4 个指标" in told["zh"]
+
+
+def test_a_note_survives_json() -> None:
+    note = Note("a.b", {"inner": Note("c.d", {"n": 1}), "list": [Note("e.f"), "x"], "plain": {"key": 1}})
+    assert Note(**json.loads(json.dumps(asdict(note)))) == note
+
+
+def test_chinese_stands_in_the_texts_alone() -> None:
+    found = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        if any(
+            isinstance(node, ast.Constant) and isinstance(node.value, str) and CHINESE.search(node.value)
+            for node in ast.walk(ast.parse(path.read_text()))
+        )
+    }
+    assert found == ALIASES
+
+
+def keys_in_code() -> set[str]:
+    """Keys that stand whole in the code."""
+    groups = {path.stem for path in (FOLDER / "en").glob("*.json")}
+    return {
+        node.value
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"[a-z]+\.[a-z_0-9]+", node.value)
+        and node.value.split(".")[0] in groups
+    }
+
+
+def test_every_key_of_the_code_has_a_text() -> None:
+    assert not keys_in_code() - texts("en").keys()

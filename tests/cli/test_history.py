@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from rankgauge.evaluation.old_identity import canonical, uid_of
 
 from rankgauge.errors import DataError
 from rankgauge.history.schema import baselines
 from rankgauge.history.store import History
 from rankgauge.history.times import parse_moment
-from rankgauge.evaluation.old_identity import canonical, uid_of
 from tests.cli.command import run_command, run_process
 from tests.history.records import START, make_record
 from tests.parts import DRAWN

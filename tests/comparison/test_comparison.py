@@ -184,9 +184,9 @@ def test_rerank_splits_the_change() -> None:
     assert rr.share == pytest.approx(0.25)
     assert (recall.ceiling, recall.perfect, recall.share) == (0.5, 1, None)
     assert found.recall == 0.5
-    assert found.id_mismatch == 0
+    assert found.not_candidates == 0
     strange = rerank_of(compare(qrels, {"before": before, "after": run(["d9", "d1"], 10)}, "RR"))
-    assert (strange.not_candidates, strange.strange_queries) == (10, 10)
+    assert (strange.not_candidates, strange.not_candidate_queries) == (10, 10)
     assert any("not among the candidates" in text for text in strange.sentences())
     with pytest.raises(DataError, match="exactly two"):
         rerank_of(compare(qrels, {"a": before, "b": after, "c": before}, "RR"))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rankgauge.evaluation.old_record import check_record, record_of, tags_of
 
 from rankgauge import TestSet, evaluate
 from rankgauge.comparison.verify import verify
@@ -21,7 +22,6 @@ from rankgauge.gate.rules import GateRules, check_gate_table, load_rules
 from rankgauge.gate.targets import parse_age, parse_latency, parse_share, parse_target
 from rankgauge.plans.plan import load_plan
 from rankgauge.plans.running import live_record
-from rankgauge.evaluation.old_record import check_record, record_of, tags_of
 
 N = 80
 JUDGED = {"judgments": {"path": "testset.json", "sha256": "a" * 64}}

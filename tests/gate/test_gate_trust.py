@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rankgauge.evaluation.old_record import record_of
 
 from rankgauge import TestSet, evaluate
 from rankgauge.errors import DataError, FormatError
@@ -17,7 +18,6 @@ from rankgauge.gate.baseline import load_baseline
 from rankgauge.gate.gate import gate
 from rankgauge.gate.rules import GateRules
 from rankgauge.gate.targets import parse_age, parse_share, parse_target
-from rankgauge.evaluation.old_record import record_of
 from rankgauge.reports.gate import render
 from tests.gate.test_gate import BASE, JUDGED, NOISE, N, changed, counting, inputs, made, rule_of, served
 

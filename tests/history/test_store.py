@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from rankgauge.evaluation.old_identity import canonical, identity_of, uid_of
 
 from rankgauge.errors import DataError, FormatError
 from rankgauge.history import migrating
 from rankgauge.history.location import resolve
 from rankgauge.history.schema import baselines, looks, means, metadata, records
 from rankgauge.history.store import History
-from rankgauge.evaluation.old_identity import canonical, identity_of, uid_of
 from tests.history.conftest import Server
 from tests.history.records import START, make_record
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rankgauge.evaluation.old_record import record_of
 
 from rankgauge import evaluate, load_run, load_testset
-from rankgauge.evaluation.old_record import record_of
 
 __all__ = ["comparison_record", "evaluation_record", "hostile_record", "large_record", "live_record"]
 

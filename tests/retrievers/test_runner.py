@@ -22,10 +22,10 @@ from rankgauge import evaluate
 from rankgauge.errors import DataError, RankgaugeError, RetrieverError
 from rankgauge.model.testset import Corpus
 from rankgauge.retrievers.http import HttpRetriever
-from rankgauge.stats.latency import Latency
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
 from rankgauge.retrievers.work import Slot, Work, worth_retrying
+from rankgauge.stats.latency import Latency
 from tests.retrievers.servers import Asked, Reply, calls
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(40)}

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["Interrupted", "main"]
+from rankgauge.cli.interrupt import Interrupted
 
-
-class Interrupted(BaseException):
-    """Ctrl-C, past the handling of click, which would call it an error of status 1. Its text says what is kept."""
+__all__ = ["main"]
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rankgauge.cli import Interrupted
+from rankgauge.cli.interrupt import Interrupted
 
 __all__ = ["app"]
 

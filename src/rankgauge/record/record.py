@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import datetime
+import math
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rankgauge.errors import DataError
+import numpy as np
+
+from rankgauge.engine.averaging import aggregate
+from rankgauge.errors import DataError, FormatError
+from rankgauge.formats.json_values import dumps, read_json
+from rankgauge.formats.sources import Source, write_whole
 from rankgauge.measures import Measure, find_measure_name
+from rankgauge.measures.measure import AGGREGATES
 from rankgauge.model.contract import Contract
 from rankgauge.model.scores import Coverage
 from rankgauge.record.calls import Calls
+from rankgauge.record.codec import decode, encode
 from rankgauge.record.comparison import ComparisonResult
 from rankgauge.record.sweep import SweepResult
 from rankgauge.stats.intervals import Interval
 from rankgauge.words import Note
 
-__all__ = ["InputFile", "ListedDocument", "Mean", "Provenance", "Record", "ScoredMeasure", "SystemResult"]
+__all__ = ["LARGEST", "InputFile", "ListedDocument", "Mean", "Provenance", "Record", "ScoredMeasure", "SystemResult"]
+
+LARGEST = 1e100
+"""Larger numbers cannot be squared."""
 
 
 @dataclass(frozen=True)
@@ -137,32 +150,27 @@ class Record:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Record:
         """A record from a file, or a `FormatError` that names what is wrong with it."""
-        from rankgauge.record.codec import load_record
-
-        return load_record(path)
+        source = Source(path)
+        return Record.from_dict(read_json(source), source.name)
 
     @staticmethod
     def from_dict(value: Any, name: str = "the record") -> Record:
-        """A record from what JSON holds of it; `name` stands in messages."""
-        from rankgauge.record.codec import decode
-
-        return decode(value, name)
+        """A record from what JSON holds of it, without contradictions; `name` stands in messages."""
+        record = decode(value, Record, name)
+        faults = list(_contradictions(record))
+        if faults:
+            raise FormatError(name, [f"{fault}: the record is damaged" for fault in faults])
+        return record
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as JSON, whole or not at all."""
-        from rankgauge.formats.sources import write_whole
-
         write_whole(path, self.to_json().encode())
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""
-        from rankgauge.record.codec import encode
-
         return encode(self)
 
     def to_json(self) -> str:
-        from rankgauge.formats.json_values import dumps
-
         return dumps(self.to_dict()).decode()
 
     def measure(self, name: str) -> ScoredMeasure:
@@ -197,3 +205,50 @@ class Record:
             for tag in tags:
                 by_tag.setdefault(tag, []).append(query)
         return by_tag
+
+
+def _contradictions(record: Record) -> Iterator[str]:
+    """What the types cannot see: a time that is none, lists of other lengths, a mean that is not its scores'."""
+    try:
+        datetime.datetime.fromisoformat(record.created)
+    except ValueError:
+        yield f"'created' is {record.created!r}, which is no time such as 2026-01-31T12:00:00+00:00"
+    if not record.systems:
+        yield "there is no system"
+    if record.kind == "comparison" and record.comparison is None:
+        yield "there is no comparison"
+    query, times = next(iter(Counter(record.queries).most_common(1)), ("", 0))
+    if times > 1:
+        yield f"query {query!r} stands twice"
+    names = [system.name for system in record.systems]
+    if len(set(names)) < len(names):
+        yield "two systems have the same name"
+    for about in record.measures:
+        if about.bounds is not None and not about.bounds[0] < about.bounds[1]:
+            yield f"measure {about.name!r}: its bounds are {list(about.bounds)}"
+    for system in record.systems:
+        for about in record.measures:
+            place = f"system {system.name!r}, {about.name}"
+            told, values = system.means.get(about.name), system.per_query.get(about.name)
+            counted = system.counted.get(about.name)
+            n = len(record.queries)
+            if told is None or not abs(told.value) < LARGEST:
+                yield f"{place}: no mean"
+            elif n and (values is None or len(values) != n):
+                yield f"{place}: not {n} scores"
+            elif n and counted is not None and len(counted) != n:
+                yield f"{place}: not told which queries count"
+            elif values and about.aggregate in AGGREGATES:
+                yield from _unlike_its_scores(place, told.value, values, counted, about.aggregate)
+
+
+def _unlike_its_scores(
+    place: str, told: float, values: list[float], counted: list[bool] | None, how: str
+) -> Iterator[str]:
+    kept = np.array(values, dtype=np.float64)
+    kept = kept if counted is None else kept[np.array(counted, dtype=bool)]
+    if not (np.abs(kept) < LARGEST).all():
+        yield f"{place}: a score is no number"
+    elif len(kept) and not math.isclose(found := aggregate(how, kept), told, rel_tol=1e-9, abs_tol=1e-12):
+        what = {"geometric": "geometric mean"}.get(how, how)
+        yield f"{place}: the {what} is {told:.6g}, its scores' {found:.6g}"
