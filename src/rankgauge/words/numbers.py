@@ -10,6 +10,7 @@ __all__ = [
     "KINDS",
     "bounds",
     "chance",
+    "count",
     "milliseconds",
     "p_value",
     "percent",
@@ -82,6 +83,11 @@ def milliseconds(seconds: float) -> str:
     return f"{seconds * 1000:.3g} ms"
 
 
+def count(number: int) -> str:
+    """12,345."""
+    return f"{number:,}"
+
+
 KINDS: dict[str, Callable[[Any], str]] = {
     "score": score,
     "score2": lambda value: score(value, 2),
@@ -98,6 +104,7 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "related_p": related_p,
     "bounds": bounds,
     "ms": milliseconds,
+    "count": count,
     "quoted": repr,
 }
 """What can stand behind a parameter in a text."""
