@@ -9,6 +9,7 @@ import click
 from rankgauge.cli import options
 from rankgauge.cli.evaluate import check_standard_input, named_runs
 from rankgauge.cli.keeping import Keeping, keeping
+from rankgauge.stats.significance import CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,21 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["compare", "compare_scores"]
 
 _FORMATS = ("table", "json", "csv", "markdown", "latex", "html")
-_TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap")
-_CORRECTIONS = ("holm", "max-t", "bh", "none")
 
 _TESTING = (
     click.option("--baseline", metavar="NAME", help="Compare all others with this system, instead of all pairs."),
     click.option(
         "--test",
-        type=click.Choice(_TESTS),
+        type=options.PartOf(TESTS),
         default="randomization",
         show_default=True,
         help="Randomization, t and bootstrap are about the mean difference; wilcoxon and sign are not.",
     ),
     click.option(
         "--correction",
-        type=click.Choice(_CORRECTIONS),
+        type=click.Choice(CORRECTIONS),
         default="holm",
         show_default=True,
         help="For the comparisons shown: holm and max-t bound the chance of any false alarm, bh the share of them.",

@@ -12,6 +12,7 @@ __all__ = [
     "KINDS",
     "bounds",
     "chance",
+    "count",
     "figure",
     "interval",
     "milliseconds",
@@ -108,6 +109,11 @@ def rough(number: float) -> str:
     return f"{float(f'{number:.2g}'):.0f}"
 
 
+def count(number: int) -> str:
+    """12,345."""
+    return f"{number:,}"
+
+
 KINDS: dict[str, Callable[[Any], str]] = {
     "score": score,
     "score2": lambda value: score(value, 2),
@@ -129,6 +135,7 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "interval": interval,
     "ms": milliseconds,
     "figure_ms": lambda seconds: f"{figure(1000 * seconds)} ms",
+    "count": count,
     "quoted": repr,
     "short": shortened,
 }
