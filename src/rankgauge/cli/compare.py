@@ -9,16 +9,18 @@ import click
 from rankgauge.cli import options
 from rankgauge.cli.evaluate import check_standard_input, named_runs
 from rankgauge.cli.keeping import Keeping, keeping
+from rankgauge.cli.showing import charts_option, chosen_format, format_option, show
 from rankgauge.stats.significance import CORRECTIONS, TESTS
+from rankgauge.words import Language
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankgauge.comparison import Comparison
+    from rankgauge.record import Record, Rerank
 
 __all__ = ["compare", "compare_scores"]
 
-_FORMATS = ("table", "json", "csv", "markdown", "latex", "html")
 
 _TESTING = (
     click.option("--baseline", metavar="NAME", help="Compare all others with this system, instead of all pairs."),
@@ -38,7 +40,11 @@ _TESTING = (
     ),
     click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of tests and intervals."),
     click.option(
-        "--margin", type=float, default=0.01, show_default=True, help="A difference below this would not matter."
+        "--equivalence-margin",
+        type=float,
+        default=0.01,
+        show_default=True,
+        help="A difference below this would not matter.",
     ),
     click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the random draws."),
     click.option(
@@ -50,15 +56,9 @@ _TESTING = (
 )
 
 _SHOWING = (
-    click.option(
-        "-f",
-        "--format",
-        "form",
-        type=click.Choice(_FORMATS),
-        help="How to show the result. Default: by the ending of --output, else a table.",
-    ),
+    format_option("How to show the result. Default: by the ending of --output, else for a terminal.", "json"),
     options.json_flag,
-    click.option("--charts", metavar="DIR", help="Write every chart as PNG and SVG into this folder."),
+    charts_option,
     options.digits,
     options.lang,
     options.output,
@@ -108,21 +108,21 @@ def compare(
     as_json: bool,
     charts: str | None,
     digits: int,
-    language: str,
+    language: Language,
     output: str | None,
     **choices: Any,
 ) -> None:
-    """Compare runs on the same judgments: which differences are real, which cannot be told with this test set.
+    """Compare runs on the same judgments: which differences are statistically significant, which are inconclusive.
 
-    Each row is one measure and pair: the difference with an interval, a p-value corrected for all rows shown, and a
-    verdict: better, worse, equivalent (within the margin), or cannot tell.
+    Each row is one measure and pair: the difference with a confidence interval, a p-value corrected for all rows
+    shown, and a verdict: better, worse, equivalent (within the equivalence margin), or inconclusive.
     """
     from rankgauge.comparison import compare as compare_runs
     from rankgauge.errors import DataError
     from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
     from rankgauge.formats import load_judgments, open_run
 
-    form = options.chosen_form(form, as_json, output, _FORMATS)
+    form = chosen_format(form, as_json, output)
     named = named_runs(runs)
     options.refuse_overwriting(output, [qrels, *named.values()])
     check_standard_input([qrels, *named.values()], stream=False)
@@ -144,7 +144,7 @@ def compare(
         from rankgauge.comparison.rerank import rerank_of
 
         split = rerank_of(comparison)
-    paths = {"judgments": qrels, **{f"run:{name}": path for name, path in named.items()}, **_files(sides)}
+    paths = {"judgments": qrels, **{f"run:{name}": path for name, path in named.items()}, **sides}
     record = _show(
         comparison,
         paths,
@@ -159,12 +159,6 @@ def compare(
         keep=keep,
     )
     kept.store(record, language)
-
-
-def _files(sides: Mapping[str, str | None]) -> dict[str, str]:
-    import os
-
-    return {key: path for key, path in sides.items() if path and os.path.exists(path)}
 
 
 @click.command("compare-scores")
@@ -185,7 +179,7 @@ def compare_scores(
     as_json: bool,
     charts: str | None,
     digits: int,
-    language: str,
+    language: Language,
     output: str | None,
     **choices: Any,
 ) -> None:
@@ -196,7 +190,7 @@ def compare_scores(
     """
     from rankgauge.comparison.stored_scores import compare_stored
 
-    form = options.chosen_form(form, as_json, output, _FORMATS)
+    form = chosen_format(form, as_json, output)
     options.refuse_overwriting(output, files)
     comparison = compare_stored(files, measure=measure, force=force, lower_is_better=lower_is_better, **choices)
     paths = {f"scores:{i}": path for i, path in enumerate(files, start=1)}
@@ -205,54 +199,33 @@ def compare_scores(
 
 def _show(
     comparison: Comparison,
-    paths: Mapping[str, str],
+    paths: Mapping[str, str | None],
     form: str,
     charts: str | None,
     digits: int,
-    language: str,
+    language: Language,
     output: str | None,
     *,
     slices: bool = False,
     whole: bool = True,
-    rerank: Any = None,
+    rerank: Rerank | None = None,
     keep: bool = False,
-) -> dict[str, Any]:
+) -> Record:
     """Print the record of a comparison, or write it whole; the record."""
-    from pathlib import Path
-
-    from rankgauge.comparison.comparison_record import comparison_record
-    from rankgauge.formats.json_values import dumps
-    from rankgauge.formats.sources import Source, write_whole
-    from rankgauge.reports.comparison import render
-    from rankgauge.reports.tables import terminal_width
-    from rankgauge.words import check_language
+    from rankgauge.evaluation import hashed
 
     keep = keep or form in ("json", "html")
-    inputs = {
-        key: {"path": path, "sha256": Source(path).sha256()} for key, path in paths.items() if Path(path).is_file()
-    }
-    record = comparison_record(
-        comparison,
-        inputs=inputs if keep else None,
+    record = comparison.to_record(
+        inputs=hashed(paths) if keep else {},
         provenance=keep,
         slices=slices,
         uncertainty=whole,
         lists=keep and whole,
         rerank=rerank,
     )
-    chosen = check_language(language)
     if charts:
-        from rankgauge.reports.charts import save_charts
+        from rankgauge.reports.drawing import save_charts
 
-        save_charts(record, charts, chosen)
-    if form == "json":
-        data = dumps(record)
-    elif form == "html":
-        from rankgauge.reports.html import render_html
-
-        data = render_html(record, chosen).encode()
-    else:
-        width = terminal_width(to_file=output is not None)
-        data = render(record, form, digits=digits, language=chosen, width=width).encode()
-    write_whole(output or "-", data)
+        save_charts(record, charts, language)
+    show(record, form, digits=digits, language=language, output=output)
     return record

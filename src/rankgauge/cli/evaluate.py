@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankgauge.cli import options
 from rankgauge.cli.keeping import Keeping, keeping
+from rankgauge.cli.showing import chosen_format, format_option, show
+from rankgauge.words import Language
+
+if TYPE_CHECKING:
+    from rankgauge.record import Record
 
 __all__ = ["check_standard_input", "evaluate", "evaluate_files", "named_runs"]
-
-_FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
 
 
 @click.command()
@@ -21,13 +23,10 @@ _FORMATS = ("table", "json", "csv", "markdown", "latex", "trec_eval")
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
 @options.scoring
 @click.option("-q", "--per-query", is_flag=True, help="Show every query too.")
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(_FORMATS),
-    help="How to show the result; trec_eval prints its own lines under its own contract. Default: by the ending of "
-    "--output, else a table.",
+@format_option(
+    "How to show the result; trec_eval prints its own lines under its own contract. Default: by the ending of "
+    "--output, else for a terminal.",
+    "json",
 )
 @options.json_flag
 @click.option(
@@ -51,16 +50,16 @@ def evaluate(
     history: str | None,
     label: str | None,
     digits: int,
-    language: str,
+    language: Language,
     output: str | None,
     **choices: Any,
 ) -> None:
-    """Score runs against judgments: mean and 95 % interval of each measure, and what a careful reader must know.
+    """Score runs against judgments: mean and 95 % confidence interval of each measure, and notes on what to mind.
 
     QRELS holds the judgments: TREC text, a test-set JSON, CSV, TSV, Parquet or a BEIR folder. A RUN is TREC text, JSON,
     JSON Lines, CSV, TSV or Parquet. Each may be compressed (.gz, .zst), and one may be - for standard input.
     """
-    form = options.chosen_form(form, as_json, output, _FORMATS)
+    form = chosen_format(form, as_json, output)
     options.refuse_overwriting(
         output, [qrels, *(run for text in runs for run in (text, text.partition("=")[2]) if run)]
     )
@@ -68,7 +67,7 @@ def evaluate(
         choices["contract"] = "trec_eval"
     kept = Keeping(keep, history, label)
     choices |= options.read_choices(choices)
-    whole = keep or form == "json"
+    whole = keep or form in ("json", "html")
     record = evaluate_files(
         qrels, runs, measures, qrels_format, run_format, keep=whole, per_query=whole or per_query, **choices
     )
@@ -86,12 +85,11 @@ def evaluate_files(
     keep: bool = False,
     per_query: bool = False,
     **choices: Any,
-) -> dict[str, Any]:
+) -> Record:
     """The record of an evaluation of files; `keep` adds what identifies the inputs later."""
-    from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
+    from rankgauge.evaluation import DEFAULT_MEASURES, hashed, make_plan, record_of
     from rankgauge.evaluation import evaluate as score_run
-    from rankgauge.evaluation.old_record import record_of
-    from rankgauge.formats import Source, load_judgments, load_qrels, open_run
+    from rankgauge.formats import load_judgments, load_qrels, open_run
 
     wanted = measures or DEFAULT_MEASURES
     make_plan(wanted, choices.get("contract"))  # a misspelled measure should not cost the time to read the files
@@ -99,43 +97,11 @@ def evaluate_files(
     check_standard_input([qrels, *named.values()], stream=bool(choices.get("stream")))
     whole = keep and Path(qrels).is_file()  # a record keeps the tags of a test set
     judgments = load_judgments(qrels, qrels_format) if whole else load_qrels(qrels, qrels_format)
-    sources = {name: Source(path) for name, path in named.items()}
     results = [
-        score_run(judgments, open_run(source, run_format), wanted, name=name, **choices)
-        for name, source in sources.items()
+        score_run(judgments, open_run(path, run_format), wanted, name=name, **choices) for name, path in named.items()
     ]
-    inputs: dict[str, dict[str, Any]] = {}
-    if keep:
-        if Path(qrels).is_file():
-            inputs["judgments"] = {"path": qrels, "sha256": Source(qrels).sha256()}
-        inputs |= {f"run:{name}": {"path": source.name, "sha256": source.sha256()} for name, source in sources.items()}
-    return record_of(results, inputs=inputs, per_query=per_query, provenance=keep, test_set=judgments)
-
-
-def show(record: dict[str, Any], form: str, *, per_query: bool, digits: int, language: str, output: str | None) -> None:
-    """Print a record, or write it whole."""
-    from rankgauge.formats.json_values import dumps
-    from rankgauge.formats.sources import write_whole
-    from rankgauge.reports.evaluation import cautions, render
-    from rankgauge.reports.tables import terminal_width
-    from rankgauge.words import check_language
-
-    if form == "json":
-        data = dumps(record)
-    else:
-        data = render(
-            record,
-            form,
-            digits=digits,
-            language=check_language(language),
-            per_query=per_query,
-            width=terminal_width(to_file=output is not None),
-            color=output is None and sys.stdout.isatty(),
-        ).encode()
-    write_whole(output or "-", data)
-    if form in ("csv", "latex", "trec_eval"):  # these have no place for remarks
-        for warning in cautions(record, check_language(language)):
-            click.echo(f"rankgauge: {warning}", err=True)
+    inputs = {"judgments": qrels, **{f"run:{name}": path for name, path in named.items()}} if keep else {}
+    return record_of(results, inputs=hashed(inputs), per_query=per_query, provenance=keep, test_set=judgments)
 
 
 def named_runs(runs: tuple[str, ...]) -> dict[str, str]:

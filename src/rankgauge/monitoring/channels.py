@@ -17,7 +17,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from rankgauge.formats.secrets import scrub
-from rankgauge.retrievers.extras import optional
+from rankgauge.extras import optional
 
 __all__ = ["LIMIT", "Channel", "check_alerts", "scrub"]
 

@@ -21,6 +21,7 @@ __all__ = [
     "plain",
     "related_p",
     "score",
+    "seconds",
     "signed",
     "signed_percent",
     "small",
@@ -114,6 +115,11 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
+def seconds(value: float) -> str:
+    """1.5 s, in two digits."""
+    return f"{value:.2g} s"
+
+
 KINDS: dict[str, Callable[[Any], str]] = {
     "score": score,
     "score2": lambda value: score(value, 2),
@@ -134,6 +140,7 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "bounds": bounds,
     "interval": interval,
     "ms": milliseconds,
+    "seconds": seconds,
     "figure_ms": lambda seconds: f"{figure(1000 * seconds)} ms",
     "count": count,
     "quoted": repr,

@@ -206,7 +206,7 @@ class _Page:
             }
             for _, column in columns
         ]
-        rows = []
+        rows: list[Item] = []
         for row in table.rows:
             if len(row) < len(table.columns):
                 rows.append({"across": written(row[0], "text", self.look), "cells": []})

@@ -1,0 +1,107 @@
+"""How results are shown: the formats come from the registry of renderers, JSON is the record itself."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from rankgauge.reports.renderers import RENDERERS
+from rankgauge.words import Language
+
+if TYPE_CHECKING:
+    from rankgauge.record import Record
+    from rankgauge.reports.document import Detail
+
+    ParamType = click.ParamType[str]
+else:
+    ParamType = click.ParamType
+
+__all__ = ["charts_option", "chosen_format", "format_option", "show"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+_NO_REMARKS = ("csv", "latex", "trec_eval")
+"""Formats without a place for warnings."""
+
+
+class _Format(ParamType):
+    """A renderer's name; those of other packages are looked for only if it is none of the known ones."""
+
+    name = "format"
+
+    def __init__(self, *more: str) -> None:
+        self.more = more
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"[{'|'.join([*RENDERERS.known, *self.more])}]"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in self.more or value in RENDERERS:
+            return value
+        known = ", ".join([*RENDERERS.known, *self.more])
+        return str(self.fail(f"{value!r} is not one of {known}.", param, ctx))
+
+
+def format_option(text: str, *more: str) -> Callable[[F], F]:
+    """-f, --format: a renderer, or one of `more`."""
+    return click.option("-f", "--format", "form", type=_Format(*more), help=text)
+
+
+def charts_option(command: F) -> F:
+    """--charts: a folder for them."""
+    return click.option("--charts", metavar="DIR", help="Write every chart as PNG and SVG into this folder.")(command)
+
+
+def chosen_format(form: str | None, as_json: bool, output: str | None) -> str:
+    """The format asked for, else the one that the output's ending tells, else that of a terminal."""
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --format {form} exclude each other")
+    if as_json or form is not None:
+        return "json" if as_json else str(form)
+    from rankgauge.errors import DataError
+    from rankgauge.reports.renderers import format_of
+
+    if (output or "").lower().removesuffix(".gz").removesuffix(".zst").endswith(".json"):
+        return "json"
+    try:
+        return format_of(output or "")
+    except DataError:
+        return "terminal"
+
+
+def show(
+    record: Record,
+    form: str,
+    *,
+    language: Language,
+    digits: int = 4,
+    output: str | None = None,
+    per_query: bool = False,
+    detail: Detail = "evidence",
+) -> None:
+    """Print a record, or write it whole."""
+    if form == "json":
+        record.save(output or "-")
+        return
+    from rankgauge.reports import report
+    from rankgauge.reports.build import record_report
+    from rankgauge.reports.cells import Look, remark_line
+    from rankgauge.reports.document import Remark
+    from rankgauge.reports.tables import terminal_width
+
+    to_file = output is not None
+    built = record_report(record, per_query=per_query)
+    report(
+        built,
+        output or "-",
+        format=form,
+        language=language,
+        digits=digits,
+        detail=detail,
+        width=terminal_width(to_file=to_file),
+        color=not to_file and sys.stdout.isatty(),
+    )
+    for caution in built.cautions if form in _NO_REMARKS else ():
+        click.echo(f"rankgauge: {remark_line(Remark(caution), Look(language))}", err=True)
