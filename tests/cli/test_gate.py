@@ -235,7 +235,7 @@ def test_baselines() -> None:
     done = run_command("baseline", "promote", "main", "lost.json", status=1)
     assert done.stdout.endswith("main stays at version 2\n")
     assert "main's anchor (version 1)" in done.stdout
-    assert "kept with its reason" in run_command("baseline", "promote", "main", "lost.json", "--force", status=2).stderr
+    assert "--note" in run_command("baseline", "promote", "main", "lost.json", "--force", status=2).stderr
     done = run_command("baseline", "promote", "main", "lost.json", "--force", "--note", "cheaper", "--lang", "zh")
     assert "仍强制提升：cheaper" in done.stdout
     shown = run_command("baseline", "show", "main").stdout
