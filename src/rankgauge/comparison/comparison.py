@@ -206,7 +206,7 @@ class Comparison(ComparedSystems):
 
     def summary(self, language: Language = "en") -> list[str]:
         """What to do, in a paragraph or two."""
-        found = ComparisonResult(self.settings, self.baseline, self.rows, self.groups, notes=self._notes)
+        found = ComparisonResult(self.settings, self.baseline, self.rows, self.groups, notes=self.notes)
         return [tell(note, language) for note in advice_of(found, self.measures)]
 
     @property
