@@ -17,6 +17,8 @@ from rankgauge.live.sweep import settings_of
 from rankgauge.model.testset import TestSet
 from rankgauge.plans.plan import load_plan, template
 from rankgauge.plans.running import run_plan
+from rankgauge.record import Record, SweepResult
+from rankgauge.words import LANGUAGES, tell
 
 WORDS = ["apple", "river", "quantum", "garden", "python", "engine", "music", "desert", "planet", "winter", "silver"]
 
@@ -76,7 +78,7 @@ def test_a_failed_query_counts_as_zero_and_is_named(corpus: dict[str, str], test
     assert live.per_query.filter(live.per_query["query"] == "q3")["R@10"].to_list() == [0.0]
     assert any("1 of 24 queries failed" in warning for warning in live.warnings)
     assert any("on fire" in warning for warning in live.warnings)
-    with pytest.raises(RetrieverError, match="more than the 1% allowed"):
+    with pytest.raises(RetrieverError, match="more than the 1 % allowed"):
         evaluate_retriever(search, test_set, measures="R@10", max_failed=0.01, retries=0)
 
 
@@ -84,7 +86,7 @@ def test_gold_documents_outside_the_index_are_told(corpus: dict[str, str], test_
     gone = next(iter(test_set[0].grades))
     smaller = {doc: text for doc, text in corpus.items() if doc != gone}
     live = evaluate_retriever(Counting(smaller), test_set, measures="R@10", corpus=smaller)
-    assert any("missing_gold" in warning for warning in live.warnings)
+    assert "live.missing_gold" in [note.key for note in live.live_notes]
     strange = evaluate_retriever(Counting(corpus), test_set, measures="R@10", corpus=smaller)
     assert any("not in the corpus" in warning for warning in strange.warnings)
 
@@ -126,7 +128,8 @@ def test_sweep_holds_queries_out(corpus: dict[str, str], test_set: TestSet) -> N
     assert found.held_out.mean <= found.best.mean + 1e-12
     assert len(found.held_out.chosen) == 4
     assert any(version.on_front for version in found.versions)
-    json.dumps(found.to_dict(), allow_nan=False)
+    assert found.to_frame()["mean"].to_list() == means
+    assert isinstance(found.result, SweepResult)
 
 
 def test_held_out_scores_by_hand(corpus: dict[str, str], test_set: TestSet) -> None:
@@ -221,15 +224,16 @@ def test_a_plan_runs(folder: Path) -> None:
         load_plan(folder / "plan.toml"), progress=lambda name, done, total: seen.append((name, done, total))
     )
     record = outcome.record
-    assert [system["name"] for system in record["systems"]] == ["bm25", "own", "made"]
-    assert record["systems"][0]["calls"]["latency"]["count"] == 24
-    assert [(row["a"], row["b"]) for row in record["comparison"]["rows"]][:2] == [("bm25", "own"), ("bm25", "made")]
-    assert {row["tag"] for row in record["comparison"]["slices"]} == {"even", "odd"}
-    assert record["sweeps"][0]["best"] in ("V1", "V2", "V3")
+    assert [system.name for system in record.systems] == ["bm25", "own", "made"]
+    assert record.systems[0].calls.latency.count == 24
+    assert [(row.a, row.b) for row in record.comparison.rows][:2] == [("bm25", "own"), ("bm25", "made")]
+    assert {part.tag for part in record.comparison.slices} == {"even", "odd"}
+    assert record.sweeps[0].best in ("V1", "V2", "V3")
     assert ("bm25", 24, 24) in seen
-    json.dumps(record, allow_nan=False)
+    assert Record.from_dict(json.loads(record.to_json())) == record
+    assert sorted(record.provenance.inputs) == ["corpus", "judgments", "plan"]
     again = run_plan(load_plan(folder / "plan.toml")).record
-    assert again["systems"][0]["calls"]["cached"] == 24
+    assert again.systems[0].calls.cached == 24
 
 
 def test_a_system_that_fails_does_not_take_the_others_along(folder: Path) -> None:
@@ -240,8 +244,9 @@ def test_a_system_that_fails_does_not_take_the_others_along(folder: Path) -> Non
     )
     outcome = run_plan(load_plan(folder / "plan.toml"))
     assert list(outcome.invalid) == ["own"]
-    assert "no such index" in outcome.invalid["own"]
-    assert [system["name"] for system in outcome.record["systems"]] == ["bm25", "made"]
+    assert "no such index" in outcome.invalid["own"].parameters["error"]
+    assert outcome.record.invalid == outcome.invalid
+    assert [system.name for system in outcome.record.systems] == ["bm25", "made"]
 
 
 def test_all_faults_of_a_plan_are_named_together(folder: Path) -> None:
@@ -296,7 +301,7 @@ def test_a_set_has_no_order(test_set: TestSet) -> None:
 
 def test_a_measure_deeper_than_the_lists_is_told(corpus: dict[str, str], test_set: TestSet) -> None:
     live = evaluate_retriever(Counting(corpus), test_set, k=3, measures=["R@100", "RR"])
-    assert any("only 3 documents were asked for, so R@100" in warning for warning in live.warnings)
+    assert any("only 3 documents were requested, so R@100" in warning for warning in live.warnings)
 
 
 def test_ids_are_no_texts_to_search_with(tmp_path: Path, corpus: dict[str, str]) -> None:
@@ -313,7 +318,7 @@ def test_a_version_that_fails_is_left_out_of_a_sweep(corpus: dict[str, str], tes
 
     found = sweep(make, {"noise": [0.0, "x", 1.0]}, test_set, measure="R@10")
     assert [version.label for version in found.versions] == ["V1", "V3"]
-    assert "could not convert" in found.failed["V2"]
+    assert "could not convert" in tell(found.failed["V2"], "en")
     assert set(found.held_out.chosen) <= {1, 3}
     with pytest.raises(RetrieverError, match="no version"):
         sweep(make, {"noise": ["x"]}, test_set)
@@ -341,7 +346,7 @@ def test_what_is_printed_hints_at_remarks(corpus: dict[str, str], test_set: Test
     live = evaluate_retriever(Counting(corpus), test_set, k=3, measures=["R@100", "RR"], name="mine")
     n = len(live.warnings)
     assert repr(live) == f"LiveEvaluation('mine': R@100={live.mean['R@100']:.4f}, RR={live.mean['RR']:.4f}; " + (
-        f"{n} remarks: see .warnings)" if n > 1 else "1 remark: see .warnings)"
+        f"{n} warnings: see .warnings)" if n > 1 else "1 warning: see .warnings)"
     )
 
 
@@ -355,18 +360,18 @@ def test_remarks_in_both_languages(corpus: dict[str, str], test_set: TestSet) ->
         return [found[0], *found, {"id": "stranger", "score": 9.0}] if query == test_set[0].text else found
 
     live = evaluate_retriever(search, test_set, measures="R@10", max_failed=0.2, retries=0, corpus=corpus)
-    notes = dict(live.live_notes)
-    english = list(notes)
-    assert english[:1] == ["1 of 24 queries failed, 'q3'; it counts as an empty list"]
-    assert english[1].endswith("characters in all) (1 query)")
-    assert len(english[1]) < 400
-    assert any(line.startswith("1 list with duplicate, such as: 1 repeated document, such as") for line in english)
-    assert any(line.startswith("1 of ") and "retrieved ids are not in the corpus" in line for line in english)
-    for text, chinese in notes.items():
-        assert chinese != text
-        assert any("\u4e00" <= c <= "\u9fff" for c in chinese)
-    assert live.retrieval.remarks == english[1:]
-    assert "1 个列表有重复文档，以第一个为准，例如查询 'q0'" in notes.values()
+    notes = {note.key: note.parameters for note in live.live_notes}
+    assert notes["live.failed_query"] == {"asked": 24, "query": "q3"}
+    assert notes["live.query_error"]["error"].endswith("characters in all)")
+    assert len(notes["live.query_error"]["error"]) < 400
+    assert notes["live.duplicate"] == {"lists": 1, "query": "q0"}
+    assert notes["live.unknown_ids"]["n"] == 1
+    assert live.retrieval.notes == live.live_notes[1:]
+    assert live.calls.notes == live.live_notes
+    for language in LANGUAGES:
+        for note in live.live_notes:
+            said = tell(note, language)
+            assert any("\u4e00" <= c <= "\u9fff" for c in said) is (language == "zh")
 
 
 def test_ctrl_c_ends_an_evaluation(test_set: TestSet) -> None:

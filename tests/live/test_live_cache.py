@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,8 @@ from rankgauge import evaluate_retriever, sweep
 from rankgauge.errors import DataError, RetrieverError
 from rankgauge.live.answer_cache import folder_held
 from rankgauge.model.testset import TestSet
+from rankgauge.retrievers import BM25
+from rankgauge.words import Note
 
 N = 12
 
@@ -30,16 +31,28 @@ class Shifted:
 
 
 def test_two_retrievers_of_one_name_do_not_share_answers(tmp_path: Path, test_set: TestSet) -> None:
-    def score(retriever: Any) -> tuple[float, int]:
-        live = evaluate_retriever(retriever, test_set, measures="RR", cache=tmp_path)
+    def score(shift: int) -> tuple[float, int]:
+        live = evaluate_retriever(
+            Shifted(shift), test_set, measures="RR", cache=tmp_path, configuration={"shift": shift}
+        )
         return live.mean["RR"], live.retrieval.cached
 
-    assert score(Shifted(0)) == (1.0, 0)
-    assert score(Shifted(3)) == (0.0, 0)
-    assert score(Shifted(0)) == (1.0, N)
-    assert score(lambda query, k: [f"{query}/0"]) == (1.0, 0)
-    assert score(lambda query, k: [f"{query}/1", f"{query}/0"]) == (0.5, 0)
-    assert score(lambda query, k: [f"{query}/0"]) == (1.0, N)
+    assert score(0) == (1.0, 0)
+    assert score(3) == (0.0, 0)
+    assert score(0) == (1.0, N)
+
+
+def test_built_in_retrievers_need_no_configuration(tmp_path: Path, test_set: TestSet) -> None:
+    corpus = {f"text {i}/0": f"text {i} and more" for i in range(N)}
+
+    def kept(documents: dict[str, str], **parameters: Any) -> int:
+        live = evaluate_retriever(BM25(documents, **parameters), test_set, measures="RR", cache=tmp_path)
+        return live.retrieval.cached
+
+    assert [kept(corpus), kept(corpus)] == [0, N]
+    assert [kept(corpus, k1=0.5), kept(corpus, k1=0.5)] == [0, N]
+    assert kept({**corpus, "new": "another text"}) == 0
+    assert kept(corpus) == N
 
 
 def test_other_fields_are_other_answers(tmp_path: Path, test_set: TestSet) -> None:
@@ -47,61 +60,58 @@ def test_other_fields_are_other_answers(tmp_path: Path, test_set: TestSet) -> No
         return [{"good": f"{query}/0", "bad": "x"}]
 
     for field, expected in (("good", 1.0), ("bad", 0.0)):
-        live = evaluate_retriever(search, test_set, measures="RR", cache=tmp_path, id_field=field)
+        live = evaluate_retriever(search, test_set, measures="RR", cache=tmp_path, configuration={}, id_field=field)
         assert live.mean["RR"] == expected
 
 
-def test_two_factories_of_one_name_do_not_share_answers(tmp_path: Path, test_set: TestSet) -> None:
-    def tried(factory: Any) -> tuple[list[float], list[int]]:
-        found = sweep(factory, {"shift": [0, 1]}, test_set, measure="RR", cache=tmp_path, k=5)
+def test_two_sweeps_of_one_name_do_not_share_answers(tmp_path: Path, test_set: TestSet) -> None:
+    def tried(more: int) -> tuple[list[float], list[int]]:
+        found = sweep(
+            lambda shift: Shifted(shift + more),
+            {"shift": [0, 1]},
+            test_set,
+            measure="RR",
+            cache=tmp_path,
+            configuration={"more": more},
+            k=5,
+        )
         return [version.mean for version in found.versions], [version.timed_before for version in found.versions]
 
-    def make(shift: int) -> Shifted:
-        return Shifted(shift)
-
-    first = make
-
-    def make(shift: int) -> Shifted:  # type: ignore[no-redef]
-        return Shifted(shift + 5)
-
-    assert tried(first) == ([1.0, 0.0], [0, 0])
-    assert tried(make) == ([0.0, 0.0], [0, 0])
-    assert tried(first) == ([1.0, 0.0], [N, N])
+    assert tried(0) == ([1.0, 0.0], [0, 0])
+    assert tried(5) == ([0.0, 0.0], [0, 0])
+    assert tried(0) == ([1.0, 0.0], [N, N])
 
 
-def test_what_cannot_be_told_from_the_state_is_to_be_said(tmp_path: Path, test_set: TestSet) -> None:
-    connection = sqlite3.connect(":memory:", check_same_thread=False)
-    retriever = Shifted(0)
-    retriever.__dict__["connection"] = connection
+def test_what_answers_depend_on_is_to_be_said(tmp_path: Path, test_set: TestSet) -> None:
     calls = []
 
     def search(query: str, k: int) -> list[str]:
         calls.append(query)
-        return retriever.search(query, k)
+        return [f"{query}/0"]
 
-    with pytest.raises(DataError, match=r"retriever.*connection \(Connection\)\. Say it yourself: configuration="):
+    with pytest.raises(DataError, match=r"search: answers are kept under .* Give configuration=\{"):
         evaluate_retriever(search, test_set, measures="RR", cache=tmp_path)
-    with pytest.raises(DataError, match="Say it yourself"):
+    with pytest.raises(DataError, match=r"only you know of the factory\. Give configuration=\{"):
         sweep(lambda shift: search, {"shift": [0]}, test_set, cache=tmp_path)
     assert calls == []
     for kept in (0, N):
         live = evaluate_retriever(search, test_set, measures="RR", cache=tmp_path, configuration={"index": 1})
         assert live.retrieval.cached == kept
     evaluate_retriever(search, test_set, measures="RR")  # without a cache nothing needs to be said
-    connection.close()
 
 
 def test_kept_answers_are_told(tmp_path: Path, test_set: TestSet) -> None:
     part = TestSet(list(test_set)[:1], name="part")
-    assert not any("earlier start" in line for line in evaluate_retriever(Shifted(0), part, cache=tmp_path).warnings)
-    some = evaluate_retriever(Shifted(0), test_set, cache=tmp_path)
-    assert f"1 of {N} answers was kept from an earlier start" in some.warnings
+    kept: dict[str, Any] = {"cache": tmp_path, "configuration": {"shift": 0}}
+    assert "live.cached" not in [note.key for note in evaluate_retriever(Shifted(0), part, **kept).live_notes]
+    some = evaluate_retriever(Shifted(0), test_set, **kept)
+    assert Note("live.cached", {"n": 1, "answers": N}) in some.live_notes
     assert some.latency.count == N - 1
-    everything = evaluate_retriever(Shifted(0), test_set, cache=tmp_path)
-    notes = dict(everything.live_notes)
-    assert notes[f"{N} of {N} answers were kept from an earlier start"] == f"{N} 个应答中有 {N} 个是之前运行时保存的"
+    everything = evaluate_retriever(Shifted(0), test_set, **kept)
+    assert Note("live.cached", {"n": N, "answers": N}) in everything.live_notes
     assert everything.latency.count == 0
     assert everything.throughput is None
+    assert everything.calls.latency is None
 
 
 def test_one_start_at_a_time(tmp_path: Path) -> None:

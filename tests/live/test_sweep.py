@@ -15,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from rankgauge import sweep
@@ -22,6 +23,7 @@ from rankgauge.errors import DataError, MissingExtraError, RetrieverError
 from rankgauge.live.sweep import settings_of
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.http import HttpRetriever
+from rankgauge.words import tell
 
 N = 12
 
@@ -98,8 +100,12 @@ def test_whatever_a_factory_raises_is_one_version(test_set: TestSet) -> None:
     found = sweep(make, {"shift": [0, 1, 2]}, test_set)
     line = make.__code__.co_firstlineno
     assert list(found.failed) == ["V2", "V3"]
-    assert re.fullmatch(rf".*: OSError: the disk is gone \(.*test_sweep.py:{line + 2}\)", found.failed["V2"])
-    assert re.fullmatch(rf"{{'shift': 2}}: KeyError: 'x' \(.*test_sweep.py:{line + 4}\)", found.failed["V3"])
+    assert re.fullmatch(
+        rf".*: OSError: the disk is gone \(.*test_sweep.py:{line + 2}\)", tell(found.failed["V2"], "en")
+    )
+    assert re.fullmatch(
+        rf"{{'shift': 2}}: KeyError: 'x' \(.*test_sweep.py:{line + 4}\)", tell(found.failed["V3"], "en")
+    )
     with pytest.raises(RetrieverError, match="the exact search failed: OSError: the disk is gone"):
         sweep(make, {"shift": [0]}, test_set, exact={"shift": 1})
 
@@ -120,7 +126,7 @@ def test_a_long_reason_is_cut_in_the_message_and_whole_in_the_record(test_set: T
         return search
 
     found = sweep(make, {"shift": [0, 1]}, test_set, retries=0)
-    assert found.failed["V2"].count("long") == 1000
+    assert tell(found.failed["V2"], "en").count("long") == 1000
     with pytest.raises(RetrieverError) as caught:
         sweep(make, {"shift": list(range(1, 30))}, test_set, retries=0)
     assert len(str(caught.value)) < 1500
@@ -145,10 +151,13 @@ def test_a_dead_server_ends_the_sweep(test_set: TestSet) -> None:
     assert tried == [1, 2, 3]
     assert [version.label for version in found.versions] == ["V1"]
     assert list(found.failed) == ["V2", "V3", "V4", "V5"]
-    assert "5 of 12 queries reached nobody, so the other 7 were not asked" in found.failed["V3"]
+    reasons = {label: note.parameters["reason"] for label, note in found.failed.items()}
+    assert reasons["V3"].key == "live.unreachable"
+    assert (reasons["V3"].parameters["failed"], reasons["V3"].parameters["rest"]) == (5, 7)
     for label in ("V4", "V5"):
-        assert "not asked: 2 versions in a row reached nobody" in found.failed[label]
-        assert "the connection is refused" in found.failed[label]
+        assert reasons[label].key == "live.not_tried"
+        assert reasons[label].parameters["n"] == 2
+        assert "the connection is refused" in reasons[label].parameters["error"]
 
 
 def test_servers_that_are_not_the_same_are_all_asked(test_set: TestSet) -> None:
@@ -159,7 +168,7 @@ def test_servers_that_are_not_the_same_are_all_asked(test_set: TestSet) -> None:
 
     found = sweep(make, {"url": [*urls, ""]}, test_set, retries=0)
     assert [version.label for version in found.versions] == ["V4"]
-    assert not any("versions in a row" in reason for reason in found.failed.values())
+    assert "live.not_tried" not in [note.parameters["reason"].key for note in found.failed.values()]
 
 
 def test_mistakes_are_no_dead_server(test_set: TestSet) -> None:
@@ -178,6 +187,7 @@ def test_mistakes_are_no_dead_server(test_set: TestSet) -> None:
 def test_answers_are_kept_under_their_setting(tmp_path: Path, test_set: TestSet) -> None:
     def tried(grid: list[int], **more: Any) -> Any:
         Shifted.asked.clear()
+        more = {"configuration": {"index": "old"}, **more}
         return sweep(lambda shift: Shifted(shift, 0.004), {"shift": grid}, test_set, cache=tmp_path, **more)
 
     first = tried([0, 1])
@@ -227,14 +237,16 @@ def test_values_that_cannot_be_written_down_are_not_kept(tmp_path: Path, test_se
 
     grid = {"shift": [lambda: 0, lambda: 1]}
     with pytest.raises(DataError, match="leave cache out"):
-        sweep(make, grid, test_set, cache=tmp_path)
-    json.dumps(sweep(make, grid, test_set).to_dict(), allow_nan=False)
+        sweep(make, grid, test_set, cache=tmp_path, configuration={})
+    found = sweep(make, grid, test_set)
+    assert msgspec.json.encode(found.result)
+    assert found.settings == [{"shift": shift} for shift in grid["shift"]]
 
 
 def test_a_folder_that_cannot_keep_answers(tmp_path: Path, test_set: TestSet) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RetrieverError, match=r"cannot be kept in .*file/cache.*cache = false"):
-        sweep(Shifted, {"shift": [0]}, test_set, cache=tmp_path / "file" / "cache")
+        sweep(Shifted, {"shift": [0]}, test_set, cache=tmp_path / "file" / "cache", configuration={})
 
 
 PLAN = """

@@ -98,7 +98,7 @@ def test_numbers_are_finite(folder: Path) -> None:
         ('url = "http://h/", headers = { A = "Bearer ${RANKGAUGE_NOT_SET}" }', ["RANKGAUGE_NOT_SET, which is not set"]),
         ('url = "http://h/", headers = { A = "令牌" }', ["the header A holds"]),
         ('url = "x", ids = "[", headers = { A = "${RANKGAUGE_NOT_SET}" }, nonsense = 1', ["x", "[", "NOT_SET", "none"]),
-        ('ids = "$.a[*]"', ["'url' is missing"]),
+        ('ids = "$.a[*]"', ["http needs the parameter 'url'"]),
     ],
 )
 def test_endpoints(folder: Path, parameters: str, said: list[str]) -> None:
@@ -233,7 +233,7 @@ def test_dates_are_parameters_too(folder: Path) -> None:
     (folder / "plan.toml").write_text(f'{HEAD}{system}[sweep]\nsystem = "a"\ngrid = {{ since = [2024-01-02, inf] }}\n')
     outcome = run_plan(load_plan(folder / "plan.toml"))
     assert outcome.invalid == {}
-    tried = json.loads(json.dumps(outcome.record, allow_nan=False))["sweeps"][0]["versions"]
+    tried = json.loads(outcome.record.to_json())["sweeps"][0]["versions"]
     assert [version["parameters"] for version in tried] == [{"since": "2024-01-02"}, {"since": "inf"}]
     assert len(list((folder / ".rankgauge").glob("*.jsonl"))) == 3
 

@@ -204,7 +204,7 @@ def test_elasticsearch_client(elastic: Service) -> None:
         }
         missing = run_queries(from_elasticsearch(client, "other"), {"1": "cat"}, 3)
         assert missing.answers[0].attempts == 1  # a missing index is not worth asking again
-        assert "NotFoundError" in missing.reason
+        assert "NotFoundError" in missing.reason.parameters["error"]
 
 
 def test_elasticsearch_async_client(elastic: Service) -> None:

@@ -16,7 +16,7 @@ import pytest
 from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
 from rankgauge.model.testset import Corpus
 from rankgauge.retrievers import BM25, Hit, Retriever
-from rankgauge.retrievers.builtin import build
+from rankgauge.retrievers.registry import build
 from rankgauge.retrievers.text import chinese_terms, english_terms, tokenizer_for
 from tests.retrievers.real import CHINESE, SMALL, collection, scores
 

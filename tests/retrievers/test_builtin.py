@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from rankgauge.errors import RankgaugeError
-from rankgauge.retrievers import BUILTIN, Retriever, build, parameters_of
-from rankgauge.retrievers.builtin import check_parameters
+from rankgauge.retrievers import RETRIEVERS, Retriever, build, parameters_of
+from rankgauge.retrievers.registry import check_parameters, needs_corpus
 from tests.retrievers.real import SMALL
+
+BUILTIN = ("bm25", "dense", "hnsw", "hybrid", "mmr", "rerank")
 
 
 @pytest.mark.parametrize("name", BUILTIN)
@@ -44,6 +46,12 @@ def test_parameters_are_told_by_the_signature(name: str) -> None:
     assert build(name, SMALL, **defaults).search("json", 3) == build(name, SMALL).search("json", 3)
 
 
+def test_what_needs_documents() -> None:
+    assert [name for name in RETRIEVERS.known if needs_corpus(name)] == list(BUILTIN)
+    with pytest.raises(RankgaugeError, match="needs documents: give corpus="):
+        build("bm25")
+
+
 def test_some_parameters() -> None:
     k1 = parameters_of("bm25")["k1"]
     assert (k1.default, k1.low, k1.types) == (1.2, 0, (float,))
@@ -65,17 +73,17 @@ def test_what_the_plan_refuses_the_retriever_refuses_too(name: str) -> None:
             with pytest.raises(RankgaugeError, match=f"{name}: {parameter.name}="):
                 check_parameters(name, {parameter.name: value})
             with pytest.raises(RankgaugeError, match=f"{parameter.name}="):
-                BUILTIN[name](SMALL, **{parameter.name: value})
+                RETRIEVERS[name](SMALL, **{parameter.name: value})
 
 
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
-        ("bm52", {}, "no retriever 'bm52'. Did you mean 'bm25'?"),
-        ("x", {}, "no retriever 'x'. Known are: bm25, dense"),
-        ("bm25", {"kl": 1}, "bm25 has no parameter 'kl'. Did you mean 'k1'?"),
+        ("bm52", {}, "unknown retriever 'bm52'; did you mean 'bm25'?"),
+        ("x", {}, "unknown retriever 'x'; known are: bm25, dense"),
+        ("bm25", {"kl": 1}, "bm25 has no parameter 'kl'; did you mean 'k1'?"),
         ("bm25", {"corpus": {}}, "bm25 has no parameter 'corpus'"),
-        ("dense", {"model": 3}, "dense: model=3 must be str or nothing"),
+        ("dense", {"model": 3}, "dense: model=3 must be a text or nothing"),
         ("hnsw", {"M": 2.5}, "hnsw: M=2.5 must be a whole number"),
     ],
 )
@@ -108,8 +116,8 @@ def test_entry_point(tmp_path: Path) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[rankgauge.retrievers]\nfirst = mine:First\n")
     code = (
-        "from rankgauge.retrievers.builtin import *\n"
-        "print(build('first', {'a': 'x', 'b': 'y'}, count=1).search('q', 5)[0].id, list(factories())[-1])\n"
+        "from rankgauge.retrievers.registry import *\n"
+        "print(build('first', {'a': 'x', 'b': 'y'}, count=1).search('q', 5)[0].id, list(RETRIEVERS)[-1])\n"
         "for bad in ({}, {'count': 'all'}, {'count': 1, 'starts': 2}):\n"
         "    try: check_parameters('first', bad)\n"
         "    except Exception as error: print(error)\n"
@@ -125,5 +133,5 @@ def test_entry_point(tmp_path: Path) -> None:
         "a first",
         "first needs the parameter 'count'",
         "first: count='all' must be a whole number",
-        "first has no parameter 'starts'. Did you mean 'start'?",
+        "first has no parameter 'starts'; did you mean 'start'?",
     ]

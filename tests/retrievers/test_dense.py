@@ -230,7 +230,7 @@ def test_endpoint_is_the_model_it_serves(server: Server, monkeypatch: pytest.Mon
     for query in QUERIES:
         assert dense.search(query, 5) == local.search(query, 5)
     assert {request["path"] for request in server.requests} == {"/v1/embeddings"}
-    assert {headers["Authorization"] for headers in server.headers} == {"Bearer secret"}
+    assert {headers["authorization"] for headers in server.headers} == {"Bearer secret"}
     assert "" not in server.requests[0]["input"]
 
 
@@ -261,7 +261,7 @@ def test_tries_again_after_the_pause_asked_for(server: Server) -> None:
 def test_gives_up(server: Server) -> None:
     pauses: list[float] = []
     server.plan = [(503, {"Retry-After": "9999"}, b"overloaded")] * 3
-    with pytest.raises(RetrieverError, match=r"answered 503 .*overloaded \(tried 3 times\)") as caught:
+    with pytest.raises(RetrieverError, match=r"status 503 .*overloaded \(tried 3 times\)") as caught:
         encoder(server, pauses, tries=3, timeout=5)(["a"])
     assert caught.value.retry
     assert pauses == [5, 5]  # no pause is longer than the time limit
@@ -277,7 +277,7 @@ def test_refusals_are_not_tried_again(server: Server, monkeypatch: pytest.Monkey
     ]
     encode = encoder(server, api_key_env="EMBEDDING_KEY")
     for message in (
-        "401.*no key.*api_key_env",
+        "401.*api_key_env.*no key",
         "404.*before /embeddings",
         "400.*bad",
         "302.*redirects are not followed",
@@ -315,7 +315,7 @@ def test_vectors_of_different_lengths(server: Server) -> None:
 
 def test_nobody_listens(server: Server) -> None:
     server.close()
-    with pytest.raises(RetrieverError, match=r"cannot be reached: .*refused.* \(tried 2 times\)"):
+    with pytest.raises(RetrieverError, match=r"the connection is refused.* \(tried 2 times\)"):
         encoder(server, tries=2)(["a"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge.errors import RetrieverError
+from rankgauge.errors import MissingExtraError, RetrieverError
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.http import HttpRetriever, fill
 from rankgauge.retrievers.runner import run_queries
@@ -186,8 +187,8 @@ def test_headers_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(RetrieverError, match="401 Unauthorized; check the headers") as caught:
             retriever.search("x", 1)
         retriever.close()
-    assert service.asked[0].headers["Authorization"] == "Bearer s3cret"
-    assert "s3cret" not in str(caught.value) + repr(retriever) + str(retriever.config)
+    assert service.asked[0].headers["authorization"] == "Bearer s3cret"
+    assert "s3cret" not in str(caught.value) + repr(retriever) + str(retriever.configuration)
     assert not caught.value.retry
 
 
@@ -333,7 +334,9 @@ def test_a_pause_that_is_too_long_is_told() -> None:
     with calls(always(Reply("busy", 429, {"Retry-After": "3600"}))) as service:
         passed = run_queries(HttpRetriever(service.url), {"1": "x"}, 1)
     assert len(service.asked) == 1
-    assert "not repeated: it asks for a pause of 3600 s, and at most 300 s are waited" in passed.reason
+    assert (
+        "not repeated: it asks for a pause of 3600 s, and at most 300 s are waited" in passed.reason.parameters["error"]
+    )
 
 
 def test_many_threads_share_one_retriever() -> None:
@@ -355,3 +358,30 @@ def test_many_threads_share_one_retriever() -> None:
         for thread in threads:
             thread.join()
     assert not wrong
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(MissingExtraError, match=r"asking a URL needs httpx: pip install 'rankgauge\[http\]'"):
+        HttpRetriever("http://host/")
+
+
+def test_secrets_stand_in_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKGAUGE_TEST_TOKEN", "s3cret-token")
+    with calls(always(Reply({"why": "s3cret-token is not known"}, 403))) as service:
+        address = service.url.replace("//", "//user:hidden@") + "/search?api_key=hidden2"
+        retriever = HttpRetriever(address, headers={"X-Key": "${RANKGAUGE_TEST_TOKEN}"})
+        with pytest.raises(RetrieverError, match="is not known") as caught:
+            retriever.search("x", 1)
+        retriever.close()
+    assert service.asked[0].headers["x-key"] == "s3cret-token"
+    assert not [word for word in ("s3cret", "hidden") if word in str(caught.value)]
+
+
+def test_headers_of_ones_own_go_before_ours() -> None:
+    with calls(always(Reply(FOUND))) as service:
+        retriever = HttpRetriever(service.url, headers={"Accept": "application/vnd.mine+json", "X-Name": "caf\u00e9"})
+        retriever.search("x", 1)
+        retriever.close()
+    assert service.asked[0].headers["accept"] == "application/vnd.mine+json"
+    assert service.asked[0].headers["x-name"] == "caf\u00e9"

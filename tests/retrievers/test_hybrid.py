@@ -9,6 +9,7 @@ import pytest
 
 from rankgauge.errors import RankgaugeError
 from rankgauge.retrievers import BM25, Dense, Hit, Hybrid, Retriever, fuse
+from rankgauge.retrievers.builtin import hybrid as hybrid_of
 from tests.retrievers.real import SMALL, collection, scores
 
 QUERIES = ("delete a file", "json string", "wait for results", "zebra", "path")
@@ -18,7 +19,7 @@ QUERIES = ("delete a file", "json string", "wait for results", "zebra", "path")
 @pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
 def test_is_fusion(method: str, weight: float) -> None:
     bm25, dense = BM25(SMALL), Dense(SMALL)
-    hybrid = Hybrid.of(SMALL, weight=weight, method=method)
+    hybrid = hybrid_of(SMALL, weight=weight, method=method)
     for query in QUERIES:
         lists = [bm25.search(query, 100), dense.search(query, 100)]
         wanted = fuse(lists, method, [1 - weight, weight])
@@ -31,8 +32,8 @@ def test_is_fusion(method: str, weight: float) -> None:
 def test_weight_one_is_dense_and_weight_zero_is_bm25() -> None:
     bm25, dense = BM25(SMALL), Dense(SMALL)
     for query in QUERIES:
-        only_words = [hit.id for hit in Hybrid.of(SMALL, weight=0).search(query, 10)]
-        only_vectors = [hit.id for hit in Hybrid.of(SMALL, weight=1).search(query, 10)]
+        only_words = [hit.id for hit in hybrid_of(SMALL, weight=0).search(query, 10)]
+        only_vectors = [hit.id for hit in hybrid_of(SMALL, weight=1).search(query, 10)]
         assert only_words == [hit.id for hit in bm25.search(query, 10)]
         assert only_vectors == [hit.id for hit in dense.search(query, 10)]
 
@@ -64,7 +65,7 @@ def test_ids_and_depth() -> None:
 
 
 def test_threads() -> None:
-    hybrid = Hybrid.of(SMALL)
+    hybrid = hybrid_of(SMALL)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda query: hybrid.search(query, 5), QUERIES * 10))
     assert found == [hybrid.search(query, 5) for query in QUERIES * 10]
@@ -73,7 +74,7 @@ def test_threads() -> None:
 def test_better_than_words_alone(data: Path) -> None:
     """On CISI, whose questions share few words with the answers."""
     chosen = collection(data, "cisi")
-    bm25, hybrid = BM25(chosen.documents), Hybrid.of(chosen.documents)
+    bm25, hybrid = BM25(chosen.documents), hybrid_of(chosen.documents)
     assert scores(hybrid, chosen, "AP")["AP"] > scores(bm25, chosen, "AP")["AP"]
 
 
@@ -90,7 +91,7 @@ def test_better_than_words_alone(data: Path) -> None:
 )
 def test_bad_parameters(parameters: dict[str, object], message: str) -> None:
     with pytest.raises(RankgaugeError, match=message):
-        Hybrid.of(SMALL, **parameters)  # type: ignore[arg-type]
+        hybrid_of(SMALL, **parameters)  # type: ignore[arg-type]
 
 
 def test_bad_retrievers() -> None:

@@ -26,6 +26,7 @@ from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
 from rankgauge.retrievers.work import Slot, Work, worth_retrying
 from rankgauge.stats.latency import Latency
+from rankgauge.words import Note, tell
 from tests.retrievers.servers import Asked, Reply, calls
 
 QUERIES = {f"q{number}": f"text {number}" for number in range(40)}
@@ -146,9 +147,9 @@ def test_retries(kind: type[Flaky]) -> None:
     assert set(flaky.asked.values()) == {3}
     assert {answer.attempts for answer in result.answers} == {3}
     assert result.repeated == 80
-    assert any(
-        line.startswith("80 calls were repeated, most often after: TimeoutError: gone") for line in result.remarks
-    )
+    (note,) = [note for note in result.notes if note.key == "live.repeated"]
+    assert note.parameters["n"] == 80
+    assert note.parameters["error"].startswith("TimeoutError: gone")
     again = kind(2, ThrottledError("gone"))
     result = run_queries(again, QUERIES, 2, retries=1, backoff=0.001, concurrency=3)
     assert not result.valid
@@ -157,7 +158,10 @@ def test_retries(kind: type[Flaky]) -> None:
     line = Flaky.search.__code__.co_firstlineno + 4
     assert list(result.errors.values()) == [40]
     assert re.fullmatch(rf"ThrottledError: gone \(.*test_runner.py:{line}\)", next(iter(result.errors)))
-    assert "40 of 40 queries failed, more than the 5% allowed; most often: ThrottledError: gone" in result.reason
+    assert result.reason.key == "live.failed"
+    assert "40 of 40 queries failed, more than the 5 % allowed; most often: ThrottledError: gone" in tell(
+        result.reason, "en"
+    )
 
 
 def pauses(query: str, seed: int) -> list[float | None]:
@@ -333,7 +337,8 @@ def test_a_retriever_that_never_answers_is_not_asked_on(released: threading.Even
     assert not result.valid
     assert not result.interrupted
     assert not result.unreachable  # it may have been reached
-    assert result.reason.startswith("5 of 40 queries reached nobody, so the other 35 were not asked: ")
+    assert result.reason.key == "live.unreachable"
+    assert [result.reason.parameters[name] for name in ("failed", "asked", "rest")] == [5, 40, 35]
 
     def seldom(query: str, k: int) -> list[str]:
         return right(query, k) if query == "text 2" else hanging(query, k)
@@ -427,10 +432,10 @@ def test_ctrl_c_keeps_what_is_done(prefix: str) -> None:
             return [query]
         queries = {{str(number): f"text {{number}}" for number in range(20)}}
         result = run_queries(search, queries, 1)
-        print(len(result.answers), result.valid, result.reason, sorted(result.run.queries))
+        print(len(result.answers), result.valid, result.reason.key, sorted(result.run.queries))
         """
     )
-    assert done.stdout == "5 False interrupted: 5 of 20 queries were asked ['0', '1', '2', '3', '4']\n"
+    assert done.stdout == "5 False live.interrupted ['0', '1', '2', '3', '4']\n"
     assert done.stderr == ""
 
 
@@ -445,12 +450,12 @@ def test_faults_and_unknown_ids() -> None:
     result = run_queries(search, dict(list(QUERIES.items())[:4]), 3, known_ids=Corpus({"d1": "", "d2": "", "d3": ""}))
     assert result.faults == {"duplicate": 1, "unsorted": 1, "too_many": 1, "no_id": 2}
     assert result.unknown_ids == ["x9"]  # x8 was cut off
-    text = "\n".join(result.remarks)
-    assert "2 lists with no id" in text
-    assert "1 of 4 retrieved ids are not in the corpus, such as 'x9'" in text
+    notes = {note.key: note.parameters for note in result.notes}
+    assert notes["live.no_id"]["lists"] == 2
+    assert notes["live.unknown_ids"] == {"n": 1, "total": 4, "id": "x9"}
     assert run_queries(right, {"a": "x"}, 1).unknown_ids == []
     every = run_queries(right, {"a": "x"}, 1, known_ids={"d1"})
-    assert "does id_field name the right field?" in every.remarks[0]
+    assert every.notes[0].key == "live.all_ids_unknown"
 
 
 def test_progress() -> None:
@@ -514,11 +519,9 @@ def test_many_different_errors_are_summed_up() -> None:
     result = run_queries(broken, {f"q{i}": f"text {i}" for i in range(9)}, 3)
     assert len(result.errors) == 9
     assert all(len(error) > 1000 for error in result.errors)  # whole for programs, short for people
-    assert len(result.remarks) == 6
-    assert result.remarks[-1] == "and 4 other errors, all in .errors"
-    assert all(len(remark) < 400 for remark in result.remarks)
-    assert [english for english, _ in result.remark_pairs] == result.remarks
-    assert result.remark_pairs[-1][1] == "另有 4 种错误，见 .errors"
+    assert len(result.notes) == 6
+    assert result.notes[-1] == Note("live.more_errors", {"n": 4}, "warning")
+    assert all(len(tell(note, "en")) < 400 for note in result.notes)
 
 
 class ConnectError(Exception):

@@ -17,6 +17,7 @@ from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.comparison.verdicts import advice_of
 from rankgauge.engine.chunks import collapse
 from rankgauge.evaluation import Scores, hashed, read_run, record_of
+from rankgauge.measures import find_measure_name
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Bools
 from rankgauge.model.run import Run
@@ -36,7 +37,6 @@ from rankgauge.record import (
     Tied,
     Unjudged,
 )
-from rankgauge.record.record import find_measure_name
 from rankgauge.sensitivity.tied_orders import tied_ranges
 from rankgauge.sensitivity.unjudged import ranges_and_reasons
 from rankgauge.stats.family import Settings

@@ -109,7 +109,8 @@ def _described(about: Any) -> Iterator[str]:
         for part in about.types:
             yield from _described(part) if type(part).__name__ != "NoneType" else []
     elif name == "LiteralType":
-        yield f"one of {', '.join(map(str, about.values))}"
+        words = ", ".join(map(str, about.values))
+        yield f"one of {words}" if len(about.values) > 1 else f'"{words}"'
     elif name in ("ListType", "VarTupleType"):
         item = type(about.item_type).__name__
         yield f"a list of {_PLAIN[item][1]}" if item in _PLAIN else "a list"

@@ -64,7 +64,7 @@ def engine_for(location: Location, timeout: float, *, write: bool = True) -> sa.
         if not write and location.path is not None and sealed(location.path):
             return read_only(location.path, timeout)
         return _sqlite(location, timeout)
-    from rankgauge.retrievers.extras import optional
+    from rankgauge.extras import optional
 
     optional("psycopg", "a history in PostgreSQL", "psycopg", "postgresql")
     defaults = {"connect_timeout": "10", "application_name": "rankgauge"}

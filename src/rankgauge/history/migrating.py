@@ -60,7 +60,7 @@ def newer(location: Location, at: str) -> DataError:
 
 
 def _upgrade(connection: sa.Connection) -> None:
-    from rankgauge.retrievers.extras import optional
+    from rankgauge.extras import optional
 
     optional("alembic", "a history that is made or moved on to a new release", "alembic", "guard")
     from alembic.config import Config

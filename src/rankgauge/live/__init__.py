@@ -1,1 +1,1 @@
-"""live"""
+"""A live retriever evaluated: asked every query, scored, its answers kept, its settings swept."""

@@ -15,7 +15,7 @@ from typing import Any
 from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.journal import Journal, lock_file
 
-__all__ = ["folder_held", "journals_in", "open_journal", "version_of"]
+__all__ = ["folder_held", "journals_in", "open_journal"]
 
 _JOURNAL = re.compile(r".*-[0-9a-f]{16}\.jsonl")
 _LOCK = "lock"
@@ -63,14 +63,3 @@ def folder_held(folder: Path) -> Iterator[None]:
 def journals_in(folder: Path) -> list[Path]:
     """The journals that a folder holds, told by their names; other files of the folder are not among them."""
     return [path for path in sorted(folder.glob("*.jsonl")) if _JOURNAL.fullmatch(path.name)]
-
-
-def version_of(corpus: Mapping[str, str] | None) -> str | None:
-    """A hash of ids and texts, so that answers from another corpus are not taken for this one's."""
-    if corpus is None:
-        return None
-    digest = hashlib.sha256()
-    for doc in sorted(corpus):
-        digest.update(f"{len(doc)}:{doc}{len(corpus[doc])}:".encode())
-        digest.update(corpus[doc].encode())
-    return digest.hexdigest()

@@ -5,48 +5,50 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
-from rankgauge.errors import DataError, RetrieverError
-from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, Plan, evaluate
-from rankgauge.formats import load_testset
-from rankgauge.live.answer_cache import open_journal, version_of
-from rankgauge.live.live_checks import CHOICES, check_names, check_scoring, documents_of, keywords_of
+from rankgauge.arguments import named_arguments
+from rankgauge.errors import RetrieverError
+from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation
+from rankgauge.live.answer_cache import open_journal
+from rankgauge.live.checks import Scoring, askable, documents_of
 from rankgauge.measures import Measure
-from rankgauge.model.scores import ScoreTable
+from rankgauge.model.contract import Contract
 from rankgauge.model.testset import Corpus, TestSet
-from rankgauge.retrievers.answers import RetrievalResult, counted, shortened
-from rankgauge.retrievers.fingerprint import fingerprint
+from rankgauge.record import Calls, Record
+from rankgauge.retrievers.answers import RetrievalResult
+from rankgauge.retrievers.configuration import configuration_of, corpus_version
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.runner import check_calls, run_queries
 from rankgauge.retrievers.searcher import as_searcher
+from rankgauge.stats.latency import Latency
+from rankgauge.words import Note, tell
+from rankgauge.words.visible import shortened
 
-if TYPE_CHECKING:
-    from rankgauge.stats.latency import Latency
-
-__all__ = ["LiveEvaluation", "RetrievalError", "askable", "evaluate_retriever", "missing_gold"]
+__all__ = ["LiveEvaluation", "RetrievalError", "evaluate_retriever", "missing_gold", "with_calls"]
 
 
 class RetrievalError(RetrieverError):
-    """A pass whose figures would say nothing about the retriever: `retrieval` has the answers and errors there were."""
+    """Too few queries were answered for figures that say something about the retriever: `retrieval` has the answers
+    and errors there were, `reason` what is wrong with them."""
 
-    def __init__(self, name: str, retrieval: RetrievalResult) -> None:
-        super().__init__(shortened(f"{name}: {retrieval.reason}", 500))
-        self.retrieval = retrieval
+    def __init__(self, name: str, retrieval: RetrievalResult, reason: Note) -> None:
+        super().__init__(shortened(f"{name}: {tell(reason, 'en')}", 500))
+        self.retrieval, self.reason = retrieval, reason
 
 
 class LiveEvaluation(Evaluation):
-    """Scores of a live retriever, with `.latency`, `.throughput`, `.failed` and the answers (`.retrieval`) beside them."""
-
-    is_live = True
+    """Scores of a live retriever, with `.latency`, `.throughput`, `.failed` and the answers (`.retrieval`) beside."""
 
     def __init__(
-        self, table: ScoreTable, plan: Plan, name: str, retrieval: RetrievalResult, notes: Sequence[tuple[str, str]]
+        self, scored: Evaluation, retrieval: RetrievalResult, notes: Sequence[Note], sources: Mapping[str, Any]
     ) -> None:
-        super().__init__(table, plan, name)
+        super().__init__(scored.table, scored.plan, scored.name, sources=sources, test_set=scored.test_set)
         self.retrieval, self.asked = retrieval, retrieval.k
         self.live_notes = list(notes)
-        """Remarks on the calls, each in English and Chinese."""
+        """Notes on the calls and the lists they gave."""
 
     @property
     def latency(self) -> Latency:
@@ -56,7 +58,7 @@ class LiveEvaluation(Evaluation):
 
     @property
     def throughput(self) -> float | None:
-        """Answered calls in a second; None where all answers came from the cache."""
+        """Answered calls in a second (QPS); None where all answers came from the cache."""
         return self.retrieval.throughput if self.latency.count else None
 
     @property
@@ -65,15 +67,44 @@ class LiveEvaluation(Evaluation):
         return self.retrieval.failed
 
     @property
+    def calls(self) -> Calls:
+        """What the calls cost, as the record holds it."""
+        retrieval = self.retrieval
+        return Calls(
+            k=retrieval.k,
+            concurrency=retrieval.concurrency,
+            latency=self.latency if self.latency.count else None,
+            throughput=self.throughput,
+            cached=retrieval.cached,
+            repeated=retrieval.repeated,
+            failed=retrieval.failed,
+            errors=retrieval.errors,
+            notes=self.live_notes,
+        )
+
+    @property
     def warnings(self) -> list[str]:
-        return [*(english for english, _ in self.live_notes), *super().warnings]
+        """What a careful reader must be warned of, in English."""
+        return [*(tell(note, "en") for note in self.live_notes if note.level == "warning"), *super().warnings]
+
+    @cached_property
+    def record(self) -> Record:
+        """The result document, with latency and errors beside the scores."""
+        return with_calls(super().record, [self])
 
     def __repr__(self) -> str:
         remarks = len(self.warnings)
-        hint = f"; {counted(remarks, 'remark')}: see .warnings" if remarks else ""
-        return f"Live{super().__repr__()[:-1]}{hint})"
+        hint = f"; {remarks} warning{'s' if remarks > 1 else ''}: see .warnings" if remarks else ""
+        return f"{super().__repr__()[:-1]}{hint})"
 
 
+def with_calls(record: Record, found: Sequence[LiveEvaluation]) -> Record:
+    """The record of some evaluations with what their calls cost beside the scores."""
+    systems = [replace(system, calls=live.calls) for system, live in zip(record.systems, found, strict=True)]
+    return replace(record, systems=systems)
+
+
+@named_arguments
 def evaluate_retriever(
     retriever: Any,
     test_set: TestSet | str | os.PathLike[str],
@@ -92,24 +123,34 @@ def evaluate_retriever(
     id_field: str | None = None,
     score_field: str | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **choices: Any,
+    contract: str | Contract | None = None,
+    ties: str | None = None,
+    missing: str | None = None,
+    no_relevant: str | None = None,
+    duplicates: str | None = None,
+    depth: int | None = None,
+    rel: float | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    tokenizer: Callable[[str], int] | None = None,
 ) -> LiveEvaluation:
     """Ask a retriever every query of the test set for k documents, and score the answers.
 
     A retriever is an object with `search(query, k)`, a function of query and k (both may be async), or a LangChain
-    retriever. A query that fails counts as an empty list and is named; if more than `max_failed` of them fail, the pass
-    is an error. `corpus`, texts by id or the path of a file, tells which documents exist. `choices` are those of
-    `evaluate`.
+    retriever. A query that fails counts as an empty list and is named; if more than `max_failed` of them fail, it is an
+    error. `corpus`, texts by id or the path of a file, tells which documents exist. The choices from `contract` on are
+    those of `evaluate`.
 
     With `cache`, a folder, answers are kept as they come, and a later start asks only what is missing. They are found
     again by the query's text, k, the name, the corpus, and `configuration`: a dictionary of all that the answers depend
-    on, such as the version of an index. Without it, the code of the retriever and its state are looked at; where that
-    cannot be done, as with a connection, it is an error. A `Journal` of your own serves as `cache` too.
+    on, such as the version of an index. Retrievers of `rankgauge.retrievers` say that themselves; for any other,
+    `cache` without `configuration` is an error. A `Journal` of your own serves as `cache` too.
     """
-    check_names("evaluate_retriever", choices, [*keywords_of(evaluate_retriever), *CHOICES])
     check_calls(k, concurrency, timeout=timeout, retries=retries, backoff=backoff, max_failed=max_failed)
     tested, documents = askable(test_set), documents_of(corpus)
-    check_scoring(measures, choices, documents)
+    scoring = Scoring(
+        measures, contract, ties, missing, no_relevant, duplicates, depth, rel, collapse_chunks, tokenizer
+    )
+    scoring.check(documents)
     searcher = as_searcher(retriever, name=name, id_field=id_field, score_field=score_field)
     called = name or searcher.name
     with ExitStack() as opened:
@@ -117,9 +158,9 @@ def evaluate_retriever(
         if cache is not None and not isinstance(cache, Journal):
             key = {
                 "system": called,
-                "configuration": fingerprint(retriever, called) if configuration is None else dict(configuration),
+                "configuration": configuration_of(retriever, called) if configuration is None else dict(configuration),
                 "fields": [id_field, score_field],
-                "corpus": version_of(documents),
+                "corpus": corpus_version(documents),
             }
             journal = opened.enter_context(open_journal(cache, called, key))
         retrieval = run_queries(
@@ -136,48 +177,18 @@ def evaluate_retriever(
             progress=progress,
         )
     if retrieval.interrupted:
-        raise KeyboardInterrupt(f"{called}: {retrieval.reason}")
-    if not retrieval.valid:
-        raise RetrievalError(called, retrieval)
-    scored = evaluate(tested.qrels, retrieval.run, measures, name=called, corpus=documents, **choices)
+        raise KeyboardInterrupt(f"{called}: {tell(retrieval.reason, 'en') if retrieval.reason else ''}")
+    if retrieval.reason is not None:
+        raise RetrievalError(called, retrieval, retrieval.reason)
+    scored = scoring.score(tested, retrieval.run, called, documents)
     notes = [*_notes(retrieval, tested, documents), *_shallow(scored, k)]
-    return LiveEvaluation(scored.table, scored.plan, called, retrieval, notes)
+    return LiveEvaluation(scored, retrieval, notes, {"judgments": test_set, "corpus": corpus})
 
 
-def askable(given: TestSet | str | os.PathLike[str]) -> TestSet:
-    """A test set, read if need be. One without queries, or without texts to search with, is an error."""
-    if not isinstance(given, TestSet | str | os.PathLike):
-        raise DataError(
-            f"a test set with the texts of the queries is needed, or its path, not a {type(given).__name__}"
-        )
-    test_set = given if isinstance(given, TestSet) else load_testset(given)
-    if not len(test_set):
-        raise DataError(f"{test_set.name}: there is no query to ask")
-    if len(test_set) > 1 and all(query.text == query.id for query in test_set) and not _asks(test_set):
-        raise DataError(
-            f"{test_set.name}: it has ids of queries, but no texts to search with; give a test set whose entries have "
-            'both, {"id": "q1", "query": "reset password", "relevant_docs": [...]}'
-        )
-    return test_set
-
-
-def _asks(test_set: TestSet) -> bool:
-    """Whether texts that are also the ids look like something to search for: several words, or no plain ids."""
-    return any(" " in query.text.strip() or not query.text.isascii() for query in test_set)
-
-
-def _shallow(scored: Evaluation, k: int) -> list[tuple[str, str]]:
+def _shallow(scored: Evaluation, k: int) -> list[Note]:
     """A measure that looks deeper than the lists go."""
     deeper = [str(m) for m in scored.measures if isinstance(m.at, int) and m.at > k]
-    if not deeper:
-        return []
-    names = ", ".join(deeper)
-    return [
-        (
-            f"only {k} documents were asked for, so {names} cannot see more than the first {k}",
-            f"只请求了 {k} 个文档，因此 {names} 只能看到前 {k} 个",
-        )
-    ]
+    return [Note("live.shallow", {"k": k, "measures": deeper}, "warning")] if deeper else []
 
 
 def missing_gold(test_set: TestSet, corpus: Corpus | Mapping[str, str]) -> dict[str, list[str]]:
@@ -188,26 +199,15 @@ def missing_gold(test_set: TestSet, corpus: Corpus | Mapping[str, str]) -> dict[
     return {query: docs for query, docs in missing.items() if docs}
 
 
-def _notes(retrieval: RetrievalResult, test_set: TestSet, corpus: Mapping[str, str] | None) -> list[tuple[str, str]]:
-    notes = []
-    if retrieval.failed:
-        n, first = len(retrieval.failed), ", ".join(map(repr, retrieval.failed[:3]))
-        notes.append(
-            (
-                f"{n} of {retrieval.asked} queries failed, such as {first}; they count as empty lists"
-                if n > 1
-                else f"1 of {retrieval.asked} queries failed, {first}; it counts as an empty list",
-                f"{retrieval.asked} 个查询中有 {n} 个失败，例如 {first}；按空列表计",
-            )
-        )
-    notes += retrieval.remark_pairs
+def _notes(retrieval: RetrievalResult, test_set: TestSet, corpus: Mapping[str, str] | None) -> list[Note]:
+    notes, failed = [], retrieval.failed
+    if len(failed) == 1:
+        notes.append(Note("live.failed_query", {"asked": retrieval.asked, "query": failed[0]}, "warning"))
+    elif failed:
+        about = {"n": len(failed), "asked": retrieval.asked, "queries": list(map(repr, failed[:3]))}
+        notes.append(Note("live.failed_queries", about, "warning"))
+    notes += retrieval.notes
     if corpus is not None and (gone := missing_gold(test_set, corpus)):
         query, docs = next(iter(gone.items()))
-        lost = counted(len(gone), "query", "queries")
-        notes.append(
-            (
-                f"gold documents that are not in the index make {lost} missing_gold, such as {docs[0]!r} of {query!r}",
-                f"有 {len(gone)} 个查询的标准文档不在索引中，无法得到满分，例如 {query!r} 的 {docs[0]!r}",
-            )
-        )
+        notes.append(Note("live.missing_gold", {"n": len(gone), "doc": docs[0], "query": query}, "warning"))
     return notes

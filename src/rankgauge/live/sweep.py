@@ -10,103 +10,100 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankgauge.arguments import named_arguments
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError
 from rankgauge.formats.json_values import plain_value
-from rankgauge.live.live import LiveEvaluation, askable, evaluate_retriever
-from rankgauge.live.live_checks import CHOICES, check_names, check_scoring, documents_of, keywords_of
-from rankgauge.live.trials import try_settings
+from rankgauge.live.checks import Scoring, askable, documents_of
+from rankgauge.live.live import LiveEvaluation, evaluate_retriever
+from rankgauge.live.trials import Kept, try_settings
 from rankgauge.measures import Measure, parse_measure
+from rankgauge.model.contract import Contract
 from rankgauge.model.ranked import Ints
 from rankgauge.model.testset import TestSet
+from rankgauge.record import HeldOut, SweepResult, Version
+from rankgauge.retrievers.configuration import corpus_version
+from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.runner import check_calls
-from rankgauge.stats.intervals import Interval
 from rankgauge.stats.latency import Latency
+from rankgauge.stats.pareto import pareto_front
 from rankgauge.stats.selection import interval_of_best
+from rankgauge.words import Note
 
-__all__ = ["FOLDS", "HeldOut", "Sweep", "Version", "few_queries", "settings_of", "sweep"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["FOLDS", "Sweep", "few_queries", "settings_of", "sweep"]
 
 FOLDS = 5
-_CALLS = ("k", "concurrency", "timeout", "retries", "backoff", "max_failed")
-_ASKED = ("retriever", "test_set", "measures", "name", "progress")
-
-
-@dataclass(frozen=True)
-class Version:
-    """One setting and what it gave."""
-
-    number: int
-    parameters: Mapping[str, Any]
-    mean: float
-    interval: Interval | None
-    p50: float | None
-    """Seconds of a call: median, and 95th percentile."""
-    p95: float | None
-    throughput: float | None
-    ann_recall: float | None
-    """Share of the exact search's documents that this setting finds."""
-    on_front: bool = False
-    """No other setting is at least as good and faster."""
-    timed_before: int = 0
-    """How many of the calls behind p50 and p95 were made and timed in an earlier start, at the same concurrency."""
-
-    @property
-    def label(self) -> str:
-        return f"V{self.number}"
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """The score of tuning on queries that had no part in it."""
-
-    mean: float
-    """The measure's aggregate over the queries that count, each scored by the version that the other folds chose."""
-    interval: Interval | None
-    """95 % confidence interval of the best version's true mean, which holds although that version was chosen as the
-    best (`stats.selection`); it is made as wide as to hold `mean` too. None for measures that are no means."""
-    folds: int
-    chosen: list[int]
-    """The version that each fold's other queries chose."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """All versions, the best one on all queries, and what choosing the best is worth on others."""
+    """What a sweep found, as the record holds it (`.result`), and the evaluations behind it."""
 
-    measure: str
-    versions: list[Version]
-    best: Version
-    held_out: HeldOut | None
+    result: SweepResult
     evaluations: list[LiveEvaluation]
-    lower_is_better: bool = False
-    failed: dict[str, str] = field(default_factory=dict)
-    """Versions without a score, with the reason."""
+    settings: list[dict[str, Any]]
+    """The parameters of each version as they were given to the factory."""
+
+    @property
+    def versions(self) -> list[Version]:
+        return self.result.versions
+
+    @property
+    def best(self) -> Version:
+        """The best version on all queries."""
+        return self.result.best_version
+
+    @property
+    def held_out(self) -> HeldOut | None:
+        """The cross-validated score: what choosing the best is worth on other queries."""
+        return self.result.held_out
 
     @property
     def optimism(self) -> float | None:
         """How much better the best version looks on the queries it was chosen on."""
-        return None if self.held_out is None else self.best.mean - self.held_out.mean
+        return self.result.optimism
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "measure": self.measure,
-            "lower_is_better": self.lower_is_better,
-            "versions": [
-                {**asdict(version), "parameters": _written(version.parameters), "label": version.label}
-                for version in self.versions
-            ],
-            "best": self.best.label,
-            "held_out": None if self.held_out is None else asdict(self.held_out),
-            "optimism": self.optimism,
-            "failed": self.failed,
-        }
+    @property
+    def failed(self) -> dict[str, Note]:
+        """Versions without a score, with the reason."""
+        return self.result.failed
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row for each version: its parameters, its mean with the confidence interval, and latencies in seconds."""
+        import polars as pl
+
+        rows = [
+            {
+                "version": version.label,
+                **version.parameters,
+                "mean": version.mean,
+                "low": None if version.interval is None else version.interval.low,
+                "high": None if version.interval is None else version.interval.high,
+                "p50": version.p50,
+                "p95": version.p95,
+                "qps": version.throughput,
+                "ann_recall": version.ann_recall,
+                "on_front": version.on_front,
+            }
+            for version in self.versions
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None, strict=False)
+
+    def __repr__(self) -> str:
+        result = self.result
+        held = "" if self.held_out is None else f", cross-validated {self.held_out.mean:.4f}"
+        return f"Sweep({len(self.versions)} versions: {result.best} {result.measure}={self.best.mean:.4f}{held})"
 
 
 def _written(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,53 +142,123 @@ def _different(values: Sequence[Any]) -> list[Any]:
     return list({repr(value) if type(value) in plain else id(value): value for value in values}.values())
 
 
+@named_arguments
 def sweep(
     factory: Callable[..., Any],
     grid: Mapping[str, Sequence[Any]],
-    test_set: TestSet | Any,
+    test_set: TestSet | str | os.PathLike[str],
     *,
     measure: str | Measure = "nDCG@10",
+    name: str | None = None,
     tries: int | None = None,
     folds: int | None = None,
     seed: int = 0,
     exact: Mapping[str, Any] | None = None,
     progress: Callable[[int, int, str], None] | None = None,
-    **calls: Any,
+    k: int = 10,
+    corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
+    concurrency: int = 1,
+    timeout: float = 30.0,
+    retries: int = 2,
+    backoff: float = 0.5,
+    max_failed: float = 0.05,
+    cache: str | os.PathLike[str] | None = None,
+    configuration: Mapping[str, Any] | None = None,
+    id_field: str | None = None,
+    score_field: str | None = None,
+    contract: str | Contract | None = None,
+    ties: str | None = None,
+    missing: str | None = None,
+    no_relevant: str | None = None,
+    duplicates: str | None = None,
+    depth: int | None = None,
+    rel: float | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    tokenizer: Callable[[str], int] | None = None,
 ) -> Sweep:
     """Try every setting of `factory(**setting)` on the test set.
 
-    `exact` are parameters that make the search exact; the others' recall against it is then measured too. `calls` is
-    what `evaluate_retriever` takes: k, concurrency, timeout and so on. Queries are cut into `folds` (5, if there are
-    enough of them). With `cache`, a folder, answers are kept under their setting and `configuration`, or the code of
-    the factory: a second start asks only what is missing, and takes the times of the kept answers as they were measured
-    then (`Version.timed_before`).
+    `tries` settings are drawn at random instead of all. `exact` are parameters that make the search exact; the others'
+    recall against it is then measured too. Queries are cut into `folds` (5, if there are enough of them) for the
+    cross-validated score of the best. The arguments from `k` on are those of `evaluate_retriever`. With `cache`, a
+    folder, answers are kept under their setting and `configuration`, all else that they depend on: a second start asks
+    only what is missing, and takes the times of the kept answers as they were measured then (`Version.timed_before`).
     """
-    named = keywords_of(sweep, without=("calls",))
-    check_names("sweep", calls, [*named, *keywords_of(evaluate_retriever, without=(*_ASKED, "choices")), *CHOICES])
     if not isinstance(measure, str | Measure):
         raise DataError(f"a sweep goes by one measure, such as 'nDCG@10', not by {measure!r}")
-    check_calls(**{"k": 10, **{name: calls[name] for name in _CALLS if name in calls}})
+    check_calls(k, concurrency, timeout=timeout, retries=retries, backoff=backoff, max_failed=max_failed)
     settings = settings_of(grid, tries, seed)
-    tested = askable(test_set)
+    tested, documents = askable(test_set), documents_of(corpus)
     if folds is not None:
         _check("folds", folds, 2)
         if fault := few_queries(folds, len(tested)):
             raise DataError(fault)
-    folds = folds or FOLDS
-    calls["corpus"] = documents_of(calls.get("corpus"))
-    check_scoring(measure, {name: calls[name] for name in CHOICES if name in calls}, calls["corpus"])
-    name = str(parse_measure(measure))
-    lower = parse_measure(measure).definition.lower_is_better
-    tried = try_settings(factory, settings, tested, name, exact=exact or {}, progress=progress, **calls)
-    found, numbers, reference = tried.found, tried.numbers, tried.reference
+    Scoring(measure, contract, ties, missing, no_relevant, duplicates, depth, rel, collapse_chunks, tokenizer).check(
+        documents
+    )
+    called: str = name or getattr(factory, "__name__", "") or type(factory).__name__
+    kept = None
+    if cache is not None:
+        if configuration is None:
+            raise DataError(
+                "answers are kept under what they depend on, which only you know of the factory. Give "
+                "configuration={...} with all of it beside the grid, such as configuration={'index': '2024-05-01'}; "
+                "or leave cache out"
+            )
+        # Seconds that are kept count as latencies of the next start, so they belong to one concurrency.
+        about = {"concurrency": concurrency, "fields": [id_field, score_field], "corpus": corpus_version(documents)}
+        kept = Kept(cache, called, {**about, "system": name, "configuration": dict(configuration)})
+
+    def ask(retriever: Any, version: str, journal: Journal | None) -> LiveEvaluation:
+        return evaluate_retriever(
+            retriever,
+            tested,
+            k,
+            measure,
+            name=version,
+            corpus=documents,
+            concurrency=concurrency,
+            timeout=timeout,
+            retries=retries,
+            backoff=backoff,
+            max_failed=max_failed,
+            cache=journal,
+            id_field=id_field,
+            score_field=score_field,
+            contract=contract,
+            ties=ties,
+            missing=missing,
+            no_relevant=no_relevant,
+            duplicates=duplicates,
+            depth=depth,
+            rel=rel,
+            collapse_chunks=collapse_chunks,
+            tokenizer=tokenizer,
+        )
+
+    tried = try_settings(factory, settings, ask, exact=exact or {}, progress=progress, kept=kept)
+    found, numbers = tried.found, tried.numbers
+    chosen = [settings[number - 1] for number in numbers]
+    about_measure = parse_measure(measure)
+    lower = about_measure.definition.lower_is_better
     versions = [
-        _version(number, setting, live, name, reference)
-        for number, setting, live in zip(numbers, [settings[n - 1] for n in numbers], found, strict=True)
+        _version(number, setting, live, str(about_measure), tried.reference)
+        for number, setting, live in zip(numbers, chosen, found, strict=True)
     ]
-    versions = _with_front(versions, lower)
-    best = _best([live.mean[name] if live.table.counted.any() else math.nan for live in found], lower)
-    held = _held_out(found, best, numbers, folds, seed)
-    return Sweep(name, versions, versions[best], held, found, lower, tried.failed)
+    front = pareto_front([(version.mean, version.p50) for version in versions], lower_is_better=lower)
+    versions = [replace(version, on_front=on) for version, on in zip(versions, front, strict=True)]
+    best = _best([live.mean[measure] if live.table.counted.any() else math.nan for live in found], lower)
+    held = _held_out(found, best, numbers, folds or FOLDS, seed)
+    result = SweepResult(
+        system=called,
+        measure=str(about_measure),
+        lower_is_better=lower,
+        versions=versions,
+        best=versions[best].label,
+        held_out=held,
+        failed=tried.failed,
+    )
+    return Sweep(result, found, chosen)
 
 
 def few_queries(folds: int, queries: int) -> str:
@@ -208,7 +275,7 @@ def _version(
     latency = Latency.of((answer.seconds for answer in timed), retrieval.concurrency) if timed else None
     return Version(
         number,
-        dict(setting),
+        _written(setting),
         live.mean[measure],
         live.interval[measure],
         None if latency is None else latency.p50,
@@ -234,21 +301,6 @@ def _best(figures: Sequence[float], lower: bool) -> int:
     """The first of the best. NaN, the figure of a version of which no query counts, is never better than a number."""
     goodness = -np.array(figures) if lower else np.array(figures)
     return int(np.nan_to_num(goodness, nan=-math.inf).argmax())
-
-
-def _with_front(versions: list[Version], lower: bool) -> list[Version]:
-    """Mark the versions that no other beats in both quality and latency."""
-
-    def beaten(version: Version) -> bool:
-        for other in versions:
-            if other is version or other.p50 is None or version.p50 is None:
-                continue
-            better = other.mean <= version.mean if lower else other.mean >= version.mean
-            if better and other.p50 <= version.p50 and (other.mean, other.p50) != (version.mean, version.p50):
-                return True
-        return False
-
-    return [Version(**{**vars(version), "on_front": not beaten(version)}) for version in versions]
 
 
 def _folds(n: int, folds: int, seed: int) -> Iterator[Ints]:

@@ -1,28 +1,41 @@
-"""Settings of a factory tried one by one: checked first, kept for a restart, given up when nobody answers."""
+"""Settings of a factory tried one by one: checked first, kept for a restart, given up where no server answers."""
 
 from __future__ import annotations
 
 import inspect
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from rankgauge.errors import DataError, MissingExtraError, RankgaugeError, RetrieverError
+from rankgauge.errors import DataError, MissingExtraError, RetrieverError
 from rankgauge.formats.json_values import plain_value
-from rankgauge.live.answer_cache import open_journal, version_of
-from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever
-from rankgauge.model.testset import TestSet
-from rankgauge.retrievers.answers import shortened
-from rankgauge.retrievers.fingerprint import fingerprint
+from rankgauge.live.answer_cache import open_journal
+from rankgauge.live.live import LiveEvaluation, RetrievalError
+from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.own_code import told
-from rankgauge.retrievers.reasons import reason as reason_text
+from rankgauge.words import Note, tell
+from rankgauge.words.visible import shortened
 
-__all__ = ["Trials", "check_factory", "try_settings"]
+__all__ = ["Asking", "Kept", "Trials", "check_factory", "try_settings"]
 
 _DEAD = 2  # versions in a row without any connection, after which the rest is not asked
 _SHOWN = 3
+
+
+Asking = Callable[[Any, str, Journal | None], LiveEvaluation]
+"""A retriever under a name asked every query, its answers kept in a journal."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where the answers of a sweep are kept, and what they depend on beside the setting."""
+
+    folder: str | os.PathLike[str]
+    name: str
+    about: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -31,7 +44,7 @@ class Trials:
 
     found: list[LiveEvaluation]
     numbers: list[int]
-    failed: dict[str, str]
+    failed: dict[str, Note]
     reference: LiveEvaluation | None
 
 
@@ -66,72 +79,59 @@ def check_factory(factory: Any, settings: Sequence[Mapping[str, Any]], exact: Ma
 def try_settings(
     factory: Callable[..., Any],
     settings: Sequence[Mapping[str, Any]],
-    test_set: TestSet,
-    measure: str,
+    ask: Asking,
     *,
     exact: Mapping[str, Any],
     progress: Callable[[int, int, str], None] | None,
-    cache: Any = None,
-    configuration: Mapping[str, Any] | None = None,
-    **calls: Any,
+    kept: Kept | None,
 ) -> Trials:
     """Every setting asked in turn. One that fails is left out and named; the others go on."""
     check_factory(factory, settings, exact)
-    # Seconds that are kept count as latencies of the next start, so they belong to one concurrency.
-    about: dict[str, Any] = {"concurrency": calls.get("concurrency", 1), "corpus": None}
-    if cache is not None:
-        _check_keys([*settings, exact], configuration or {})
-        if configuration is None:
-            about["factory"] = fingerprint(factory, getattr(factory, "__name__", "the factory"))
-        about["fields"] = [calls.get("id_field"), calls.get("score_field")]
-        about |= {"corpus": version_of(calls.get("corpus")), **(configuration or {})}
+    if kept is not None:
+        _check_keys([*settings, exact], kept.about)
 
-    def ask(setting: Mapping[str, Any], name: str, *, is_exact: bool = False) -> LiveEvaluation:
+    def evaluated(setting: Mapping[str, Any], name: str, *, is_exact: bool = False) -> LiveEvaluation:
         made = factory(**setting)
         with ExitStack() as opened:
             journal = None
-            if cache is not None:
-                key = {"sweep": about, "setting": plain_value(setting), "exact": is_exact}
-                journal = opened.enter_context(open_journal(cache, f"sweep-{about.get('system', '')}", key))
-            return evaluate_retriever(made, test_set, measures=measure, name=name, cache=journal, **calls)
+            if kept is not None:
+                key = {"sweep": kept.about, "setting": plain_value(setting), "exact": is_exact}
+                journal = opened.enter_context(open_journal(kept.folder, f"sweep-{kept.name}", key))
+            return ask(made, name, journal)
 
     reference = None
     if exact:
         try:
-            reference = ask({**settings[0], **exact}, "exact", is_exact=True)
-        except RankgaugeError as error:
-            raise RetrieverError(f"the exact search failed: {error}") from None
+            reference = evaluated({**settings[0], **exact}, "exact", is_exact=True)
         except Exception as error:  # whatever the user's factory does
             raise RetrieverError(f"the exact search failed: {told(error)}") from None
     found: list[LiveEvaluation] = []
     numbers: list[int] = []
-    failed: dict[str, str] = {}
-    dead: list[str] = []  # reasons of the versions just before this one that reached nobody
+    failed: dict[str, Note] = {}
+    dead: list[str] = []  # errors of the versions just before this one that got no connection
     for number, setting in enumerate(settings, start=1):
+        reason: Note | None = None
         if len(dead) >= _DEAD and len(set(dead)) == 1:
-            failed[f"V{number}"] = f"{setting}: {reason_text('versions', n=_DEAD, error=dead[-1])}"
-            continue
-        if progress is not None:
-            progress(number, len(settings), json.dumps(setting, ensure_ascii=False, default=str))
-        reason, silent = None, None
-        try:
-            found.append(ask(setting, f"V{number}"))
-        except MissingExtraError:
-            raise
-        except RetrievalError as error:
-            reason = error.retrieval.reason
-            silent = next(iter(error.retrieval.errors)) if error.retrieval.unreachable else None
-        except RankgaugeError as error:
-            reason = str(error)
-        except Exception as error:  # whatever the user's factory does with this setting
-            reason = told(error)
-        dead = [] if silent is None else [*dead, silent][-_DEAD:]
-        if reason is None:
-            numbers.append(number)
+            reason = Note("live.not_tried", {"n": _DEAD, "error": dead[-1]})
         else:
-            failed[f"V{number}"] = f"{setting}: {reason}"
+            if progress is not None:
+                progress(number, len(settings), json.dumps(setting, ensure_ascii=False, default=str))
+            silent = None
+            try:
+                found.append(evaluated(setting, f"V{number}"))
+                numbers.append(number)
+            except MissingExtraError:
+                raise
+            except RetrievalError as error:
+                reason = error.reason
+                silent = next(iter(error.retrieval.errors)) if error.retrieval.unreachable else None
+            except Exception as error:  # whatever the user's factory does with this setting
+                reason = Note("live.error", {"error": told(error)})
+            dead = [] if silent is None else [*dead, silent][-_DEAD:]
+        if reason is not None:
+            failed[f"V{number}"] = Note("live.setting", {"setting": str(setting), "reason": reason}, "warning")
     if not found:
-        said = [f"{label} {shortened(text)}" for label, text in failed.items()]
+        said = [f"{label} {shortened(tell(note, 'en'))}" for label, note in failed.items()]
         more = f"; and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
         raise RetrieverError("no version could be evaluated: " + "; ".join(said[:_SHOWN]) + more)
     return Trials(found, numbers, failed, reference)

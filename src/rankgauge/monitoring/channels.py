@@ -16,8 +16,8 @@ from functools import cache
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from rankgauge.extras import optional
 from rankgauge.formats.secrets import scrub
-from rankgauge.retrievers.extras import optional
 
 __all__ = ["LIMIT", "Channel", "check_alerts", "scrub"]
 

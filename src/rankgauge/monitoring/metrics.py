@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from rankgauge.errors import DataError
-from rankgauge.retrievers.extras import optional
+from rankgauge.extras import optional
 
 __all__ = ["Metrics", "MetricsServer"]
 

@@ -5,48 +5,85 @@ Every fault is found before anything costly begins, and all of them are named to
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from rankgauge.errors import FormatError, RankgaugeError
-from rankgauge.evaluation import make_plan
-from rankgauge.formats.plan_reader import Reader
+from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
+from rankgauge.formats.settings import read_table
 from rankgauge.formats.sources import not_utf8
 from rankgauge.gate.rules import check_gate_plan, check_gate_table
-from rankgauge.plans.plan_files import check_cache, check_corpus_file, check_outputs, read_test_set
-from rankgauge.plans.plan_systems import SweepPlan, read_sweep, read_systems
+from rankgauge.plans.entries import SweepPlan, read_sweep, read_systems
+from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
 from rankgauge.plans.systems import SystemPlan
 from rankgauge.stats.family import Settings
 
 __all__ = ["CallSettings", "OutputPlan", "RunPlan", "SweepPlan", "load_plan", "template"]
 
-_ENDINGS = {"record": (".json",), "report": (".html",), "table": (".md", ".csv", ".tex"), "runs": ()}
+_CACHE = ".rankgauge"
+_ENDINGS = {"record": (".json",), "report": (".html",), "table": (".md", ".csv", ".tex")}
 
 
 @dataclass(frozen=True)
 class CallSettings:
     """How the systems are called."""
 
-    k: int = 10
-    concurrency: int = 1
-    timeout: float = 30.0
-    retries: int = 2
-    backoff: float = 0.5
-    max_failed: float = 0.05
-    cache: str | None = ".rankgauge"
+    k: Annotated[int, Meta(ge=1)] = 10
+    concurrency: Annotated[int, Meta(ge=1)] = 1
+    timeout: Annotated[float, Meta(gt=0)] = 30.0
+    retries: Annotated[int, Meta(ge=0)] = 2
+    backoff: Annotated[float, Meta(ge=0)] = 0.5
+    max_failed: Annotated[float, Meta(ge=0, le=1, description="a share of the queries between 0 and 1")] = 0.05
+    cache: str | bool | None = _CACHE
+    """The folder that answers are kept in; False or None keeps none."""
 
 
 @dataclass(frozen=True)
 class OutputPlan:
+    """The files that are written, and the folder for the runs in TREC form."""
+
     record: str | None = None
     report: str | None = None
     table: str | None = None
     runs: str | None = None
-    """Folder for the runs in TREC form."""
+
+
+@dataclass(frozen=True)
+class _CompareTable:
+    baseline: str | None = None
+    by: Literal["tag"] | None = None
+    test: str = "randomization"
+    correction: str = "holm"
+    alpha: float = 0.05
+    equivalence_margin: float = 0.01
+    seed: int = 0
+    samples: int | None = None
+
+
+@dataclass(frozen=True)
+class _PlanFile:
+    """The keys of a plan. What other packages read of it stands here without a type."""
+
+    testset: Annotated[str, Meta(description="the path of a file")] | None = None
+    corpus: Annotated[str, Meta(description="the path of a file")] | None = None
+    measures: (
+        Annotated[str, Meta(description='a list of names such as ["nDCG@10"]')]
+        | Annotated[list[str], Meta(min_length=1, description="one name")]
+    ) = field(default_factory=lambda: list(DEFAULT_MEASURES))
+    contract: str | None = None
+    system: Any = field(default_factory=list)
+    calls: CallSettings = field(default_factory=CallSettings)
+    compare: _CompareTable = field(default_factory=_CompareTable)
+    sweep: Any = None
+    outputs: OutputPlan = field(default_factory=OutputPlan)
+    monitor: Any = None
+    alert: Any = None
+    gate: Any = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,174 +110,127 @@ class RunPlan:
     @property
     def cache(self) -> Path | None:
         """The folder that answers are kept in."""
-        return None if self.calls.cache is None else self.folder / self.calls.cache
+        return _cache(self.calls, self.folder)
 
 
-_NUMBER = (int, float)
-_TOP = (
-    "testset",
-    "corpus",
-    "measures",
-    "contract",
-    "system",
-    "calls",
-    "compare",
-    "sweep",
-    "outputs",
-    "monitor",
-    "alert",
-    "gate",
-)
+def _cache(calls: CallSettings, folder: Path) -> Path | None:
+    if calls.cache is None or calls.cache is False:
+        return None
+    return folder / (_CACHE if calls.cache is True else calls.cache)
 
 
 def load_plan(path: str | Path, *, hint: str = "rankgauge run --check looks again without running anything") -> RunPlan:
     """Read and check a plan. All faults are in one `FormatError`, with the hint."""
     file = Path(path)
-    try:
-        data = file.read_bytes()
-        content = tomllib.loads(data.decode("utf-8"))
-    except FileNotFoundError:
-        raise FormatError(
-            str(path), ["there is no such file"], hint="rankgauge init writes a plan to start from"
-        ) from None
-    except UnicodeDecodeError:
-        raise FormatError(str(path), [not_utf8(data)]) from None
-    except OSError as error:
-        raise FormatError(str(path), [error.strerror or str(error)]) from None
-    except tomllib.TOMLDecodeError as error:
-        raise FormatError(str(path), [f"this is no TOML: {error}"]) from None
-    read = Reader()
-    for key in content:
-        if key not in _TOP:
-            close = difflib.get_close_matches(key, _TOP, n=1)
-            read.fault(key, f"unknown{f'; did you mean {close[0]}?' if close else ''}; known are: {', '.join(_TOP)}")
+    content = _content(file)
+    read, faults = read_table(content, "", _PlanFile)
+    assert read is not None  # every key has a default
     folder = file.parent
-    test_set = _existing(read, content, "testset", folder, needed=True)
-    corpus = _existing(read, content, "corpus", folder)
-    measures = _measures(read, content)
-    systems = read_systems(read, content, folder, has_corpus=corpus is not None)
-    tested = read_test_set(read, test_set)
-    check_corpus_file(read, corpus)
-    calls = _calls(read, content)
-    check_cache(read, calls.cache, folder)
-    settings, baseline, by_tag = _comparison(read, content, [system.name for system in systems])
-    queries = None if tested is None else len(tested)
-    sweep = read_sweep(read, content, systems, folder, queries=queries, has_corpus=corpus is not None)
-    outputs = _outputs(read, content)
-    read.faults += check_gate_table(content.get("gate", {}))
+    if read.testset is None and "testset" not in content:
+        faults.append('testset: missing; write testset = "testset.json"')
+    test_set, corpus = folder / (read.testset or ""), None if read.corpus is None else folder / read.corpus
+    there = {key: where.exists() for key, where in (("testset", test_set), ("corpus", corpus)) if where is not None}
+    for key, name in (("testset", read.testset), ("corpus", read.corpus)):
+        if name is not None and not there[key]:
+            faults.append(f"{key}: there is no file {name!r} beside the plan")
+    tested, wrong = read_test_set(test_set) if read.testset is not None and there["testset"] else (None, [])
+    faults += [*wrong, *(corpus_faults(corpus) if corpus is not None and there["corpus"] else ())]
+    measures = [read.measures] if isinstance(read.measures, str) else read.measures
+    faults += _measure_faults(measures, read.contract, has_corpus="corpus" in content)
+    has_corpus = read.corpus is not None and there["corpus"]
+    systems, wrong = read_systems(read.system, folder, has_corpus=has_corpus)
+    faults += [*wrong, *cache_faults(_cache(read.calls, folder))]
+    settings, wrong = _settings(read.compare, [system.name for system in systems])
+    faults += wrong
+    sweep = None
+    if "sweep" in content:
+        queries = None if tested is None else len(tested)
+        sweep, wrong = read_sweep(read.sweep, systems, folder, queries=queries, has_corpus=has_corpus)
+        faults += wrong
+    faults += check_gate_table(read.gate)
     if tested is not None:
-        read.faults += check_gate_plan(content.get("gate", {}), measures, content.get("contract"), tested.tags)
-    check_outputs(read, vars(outputs), folder, [path for path in (file, test_set, corpus) if path is not None])
-    if read.faults:
-        raise FormatError(str(path), read.faults, hint=hint)
-    assert test_set is not None
-    contract = content.get("contract")
+        faults += check_gate_plan(read.gate, measures, read.contract, tested.tags)
+    inputs = [file, *([test_set] if read.testset is not None else []), *([] if corpus is None else [corpus])]
+    faults += [*_ending_faults(read.outputs), *output_faults(vars(read.outputs), folder, inputs)]
+    if faults:
+        raise FormatError(str(path), _in_order(faults, content), hint=hint)
     return RunPlan(
-        file, test_set, corpus, measures, contract, systems, calls, settings, baseline, by_tag, sweep, outputs
+        path=file,
+        test_set=test_set,
+        corpus=corpus,
+        measures=measures,
+        contract=read.contract,
+        systems=systems,
+        calls=read.calls,
+        comparison=settings,
+        baseline=read.compare.baseline,
+        by_tag=read.compare.by == "tag",
+        sweep=sweep,
+        outputs=read.outputs,
     )
 
 
-def _existing(read: Reader, content: Mapping[str, Any], key: str, folder: Path, *, needed: bool = False) -> Path | None:
-    value = content.get(key)
-    if value is None:
-        if needed:
-            read.fault(key, f'missing; write {key} = "testset.json"')
-        return None
-    if not isinstance(value, str):
-        read.fault(key, f"must be the path of a file, not {value!r}")
-        return None
-    path = folder / value
-    if not path.exists():
-        read.fault(key, f"there is no file {value!r} beside the plan")
-        return None
-    return path
+def _content(file: Path) -> dict[str, Any]:
+    try:
+        data = file.read_bytes()
+        return tomllib.loads(data.decode("utf-8"))
+    except FileNotFoundError:
+        raise FormatError(
+            str(file), ["there is no such file"], hint="rankgauge init writes a plan to start from"
+        ) from None
+    except UnicodeDecodeError:
+        raise FormatError(str(file), [not_utf8(data)]) from None
+    except OSError as error:
+        raise FormatError(str(file), [error.strerror or str(error)]) from None
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(str(file), [f"this is no TOML: {error}"]) from None
 
 
-def _measures(read: Reader, content: Mapping[str, Any]) -> list[str]:
-    from rankgauge.evaluation import DEFAULT_MEASURES
+def _in_order(faults: list[str], content: Mapping[str, Any]) -> list[str]:
+    """Each fault once, in the order of the file's tables."""
+    keys = list(content)
 
-    value = content.get("measures", list(DEFAULT_MEASURES))
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
-        read.fault("measures", f'must be a list of names such as ["nDCG@10"], not {value!r}')
-        return []
-    contract = content.get("contract")
+    def place(fault: str) -> int:
+        key = fault.partition(":")[0].partition(".")[0].partition(" ")[0]
+        return keys.index(key) if key in keys else -1
+
+    return sorted(dict.fromkeys(faults), key=place)
+
+
+def _measure_faults(names: list[str], contract: str | None, *, has_corpus: bool) -> Iterator[str]:
     try:
         make_plan(DEFAULT_MEASURES, contract)
     except RankgaugeError as error:
-        read.fault("contract", str(error))
+        yield f"contract: {error}"
         contract = None
     try:
         planned = make_plan(names, contract)
     except RankgaugeError as error:
-        read.fault("measures", str(error))
-    else:
-        budgets = [measure for measure in planned.measures if measure.get("budget") is not None]
-        if budgets and "corpus" not in content:
-            read.fault("measures", f'{budgets[0]} needs the texts of the documents: corpus = "corpus.jsonl"')
-    return list(names)
+        yield f"measures: {error}"
+        return
+    budgets = [measure for measure in planned.measures if measure.get("budget") is not None]
+    if budgets and not has_corpus:
+        yield f'measures: {budgets[0]} needs the texts of the documents: corpus = "corpus.jsonl"'
 
 
-def _calls(read: Reader, content: Mapping[str, Any]) -> CallSettings:
-    found = read.table(
-        content,
-        "calls",
-        {
-            "k": int,
-            "concurrency": int,
-            "timeout": _NUMBER,
-            "retries": int,
-            "backoff": _NUMBER,
-            "max_failed": _NUMBER,
-            "cache": (str, bool),
-        },
-    )
-    for key, least in (("k", 1), ("concurrency", 1), ("retries", 0), ("backoff", 0)):
-        if key in found and found[key] < least:
-            read.fault(f"calls.{key}", f"must be at least {least}, not {found[key]!r}")
-    if "timeout" in found and found["timeout"] <= 0:
-        read.fault("calls.timeout", f"must be above 0 seconds, not {found['timeout']!r}")
-    if "max_failed" in found and not 0 <= found["max_failed"] <= 1:
-        read.fault("calls.max_failed", f"is a share of the queries, between 0 and 1, not {found['max_failed']!r}")
-    if "cache" in found and isinstance(found["cache"], bool):
-        found["cache"] = ".rankgauge" if found["cache"] else None
-    return CallSettings(**found)
-
-
-def _comparison(read: Reader, content: Mapping[str, Any], names: list[str]) -> tuple[Settings, str | None, bool]:
-    found = read.table(
-        content,
-        "compare",
-        {
-            "baseline": str,
-            "by": str,
-            "test": str,
-            "correction": str,
-            "alpha": _NUMBER,
-            "margin": _NUMBER,
-            "seed": int,
-            "samples": int,
-        },
-    )
-    baseline, by = found.pop("baseline", None), found.pop("by", None)
-    if by not in (None, "tag"):
-        read.fault("compare.by", f'must be "tag", not {by!r}')
-    if baseline is not None and baseline not in names:
-        read.fault("compare.baseline", f"{baseline!r} is not among the systems: {', '.join(names)}")
+def _settings(table: _CompareTable, names: list[str]) -> tuple[Settings, list[str]]:
+    faults = []
+    if table.baseline is not None and table.baseline not in names:
+        faults.append(f"compare.baseline: {table.baseline!r} is not among the systems: {', '.join(names)}")
     try:
-        return Settings.of(**found), baseline, by == "tag"
+        settings = Settings.of(
+            table.test, table.correction, table.alpha, table.equivalence_margin, table.seed, table.samples
+        )
     except RankgaugeError as error:
-        read.fault("compare", str(error))
-        return Settings(), baseline, False
+        return Settings(), [*faults, f"compare: {error}"]
+    return settings, faults
 
 
-def _outputs(read: Reader, content: Mapping[str, Any]) -> OutputPlan:
-    found = read.table(content, "outputs", dict.fromkeys(_ENDINGS, str))
-    for key, value in found.items():
-        endings = _ENDINGS[key]
-        if endings and not value.lower().removesuffix(".gz").endswith(endings):
-            read.fault(f"outputs.{key}", f"{value!r} must end with {' or '.join(endings)}")
-    return OutputPlan(**found)
+def _ending_faults(outputs: OutputPlan) -> Iterator[str]:
+    for key, endings in _ENDINGS.items():
+        value = getattr(outputs, key)
+        if value is not None and not value.lower().removesuffix(".gz").endswith(endings):
+            yield f"outputs.{key}: {value!r} must end with {' or '.join(endings)}"
 
 
 def template() -> str:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rankgauge.comparison import Comparison
-from rankgauge.comparison.comparison_record import comparison_record
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import RankgaugeError, RetrieverError
-from rankgauge.evaluation.old_record import record_of
-from rankgauge.formats import Source, load_corpus, load_testset
-from rankgauge.live.answer_cache import folder_held, journals_in, version_of
+from rankgauge.evaluation import hashed
+from rankgauge.formats import load_corpus, load_testset
+from rankgauge.live.answer_cache import folder_held, journals_in
 from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever
+from rankgauge.live.recording import live_comparison, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.plans.plan import RunPlan
-from rankgauge.plans.systems import SystemPlan, code_of, make_system
-from rankgauge.retrievers.answers import shortened
+from rankgauge.plans.systems import SystemPlan, make_system, version_of
+from rankgauge.record import Record
+from rankgauge.retrievers.configuration import corpus_version
 from rankgauge.retrievers.own_code import told
-from rankgauge.stats.family import Settings
+from rankgauge.words import Note, tell
+from rankgauge.words.visible import shortened
 
-__all__ = ["Outcome", "corpus_of", "evaluate_systems", "live_comparison", "live_record", "plan_record", "run_plan"]
+__all__ = ["Outcome", "corpus_of", "evaluate_systems", "plan_record", "run_plan"]
 
 Progress = Callable[[str, int, int], None]
 """Called with a system's name, the queries done, and all of them."""
@@ -32,12 +34,13 @@ Progress = Callable[[str, int, int], None]
 class Outcome:
     """What a plan gave: the record, the evaluations, and the systems that could not be evaluated, with the reason."""
 
-    record: dict[str, Any]
+    record: Record
     evaluations: list[LiveEvaluation]
     sweep: Sweep | None = None
-    invalid: dict[str, str] = field(default_factory=dict)
+    invalid: dict[str, Note] = field(default_factory=dict)
 
 
+@named_arguments
 def run_plan(plan: RunPlan, *, fresh: bool = False, progress: Progress | None = None) -> Outcome:
     """Carry out a plan that has been checked. A system that fails is left out and named; the others go on.
 
@@ -57,34 +60,35 @@ def _carried_out(plan: RunPlan, progress: Progress | None) -> Outcome:
     corpus = corpus_of(plan)
     found, invalid = evaluate_systems(plan, test_set, corpus, progress=progress)
     if not found:
-        raise RetrieverError("no system could be evaluated: " + "; ".join(map(shortened, invalid.values())))
+        reasons = [shortened(f"{name}: {tell(note, 'en')}") for name, note in invalid.items()]
+        raise RetrieverError("no system could be evaluated: " + "; ".join(reasons))
     tried = None
     if plan.sweep is not None:
         try:
             tried = _sweep(plan, test_set, corpus, progress)
         except RankgaugeError as error:
-            invalid["sweep"] = f"sweep of {plan.sweep.system}: {error}"
+            reason = Note("live.error", {"error": str(error)})
+            invalid["sweep"] = Note("live.sweep", {"system": plan.sweep.system, "reason": reason}, "warning")
     record = plan_record(plan, test_set, found, invalid)
     if tried is not None:
-        assert plan.sweep is not None
-        record["sweeps"] = [{"system": plan.sweep.system, **tried.to_dict()}]
+        record = replace(record, sweeps=[tried.result])
     return Outcome(record, found, tried, invalid)
 
 
 def evaluate_systems(
     plan: RunPlan, test_set: TestSet, corpus: Corpus | None, *, progress: Progress | None = None
-) -> tuple[list[LiveEvaluation], dict[str, str]]:
+) -> tuple[list[LiveEvaluation], dict[str, Note]]:
     """Every system asked and scored; those that could not be, with the reason."""
     found: list[LiveEvaluation] = []
-    invalid: dict[str, str] = {}
+    invalid: dict[str, Note] = {}
     for system in plan.systems:
         try:
             found.append(_evaluate(plan, system, test_set, corpus, progress))
-        except RankgaugeError as error:
-            said = error.retrieval.reason if isinstance(error, RetrievalError) else str(error)
-            invalid[system.name] = said if said.startswith(f"{system.name}:") else f"{system.name}: {said}"
+        except RetrievalError as error:
+            invalid[system.name] = error.reason
         except Exception as error:  # whatever the user's factory does
-            invalid[system.name] = f"{system.name}: {told(error)}"
+            said = told(error).removeprefix(f"{system.name}: ")
+            invalid[system.name] = Note("live.error", {"error": said}, "warning")
     return found, invalid
 
 
@@ -98,37 +102,30 @@ def corpus_of(plan: RunPlan) -> Corpus | None:
 def _evaluate(
     plan: RunPlan, system: SystemPlan, test_set: TestSet, corpus: Corpus | None, progress: Progress | None
 ) -> LiveEvaluation:
-    def tell(done: int, total: int) -> None:
+    def told_of(done: int, total: int) -> None:
         if progress is not None:
             progress(system.name, done, total)
 
-    retriever = make_system(system, plan.folder, corpus)
+    calls = plan.calls
     return evaluate_retriever(
-        retriever,
+        make_system(system, plan.folder, corpus),
         test_set,
-        measures=plan.measures,
+        calls.k,
+        plan.measures,
         name=system.name,
         corpus=corpus,
-        contract=plan.contract,
-        configuration={**system.configuration, "code": code_of(system, plan.folder)},
+        concurrency=calls.concurrency,
+        timeout=calls.timeout,
+        retries=calls.retries,
+        backoff=calls.backoff,
+        max_failed=calls.max_failed,
+        cache=plan.cache,
+        configuration={**system.configuration, "code": version_of(system, plan.folder)},
         id_field=system.id_field,
         score_field=system.score_field,
-        progress=tell,
-        **_called(plan),
+        progress=told_of,
+        contract=plan.contract,
     )
-
-
-def _called(plan: RunPlan) -> dict[str, Any]:
-    calls = plan.calls
-    return {
-        "k": calls.k,
-        "concurrency": calls.concurrency,
-        "timeout": calls.timeout,
-        "retries": calls.retries,
-        "backoff": calls.backoff,
-        "max_failed": calls.max_failed,
-        "cache": plan.cache,
-    }
 
 
 def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Progress | None) -> Sweep:
@@ -145,34 +142,41 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
         rest = repr(sorted((key, repr(value)) for key, value in changed.items() if key != "ef_search"))
         if rest in built and "ef_search" in changed:
             return built[rest].with_ef_search(changed["ef_search"])
-        made = make_system(SystemPlan(**{**vars(base), "parameters": changed}), plan.folder, corpus)
+        made = make_system(replace(base, parameters=changed), plan.folder, corpus)
         if hasattr(made, "with_ef_search"):
             built[rest] = made
         return made
 
-    def tell(number: int, total: int, setting: str) -> None:
+    def told_of(number: int, total: int, setting: str) -> None:
         if progress is not None:
             progress(f"{base.name} {setting}", number - 1, total)
 
+    calls = plan.calls
     return sweep(
         factory,
         wanted.grid,
         test_set,
         measure=wanted.measure,
+        name=base.name,
         tries=wanted.tries,
         folds=wanted.folds,
         seed=wanted.seed,
         exact=wanted.exact or None,
-        progress=tell,
-        id_field=base.id_field,
-        score_field=base.score_field,
+        progress=told_of,
+        k=calls.k,
+        concurrency=calls.concurrency,
+        timeout=calls.timeout,
+        retries=calls.retries,
+        backoff=calls.backoff,
+        max_failed=calls.max_failed,
+        cache=plan.cache,
         configuration={
             **base.configuration,
-            "system": base.name,
-            "code": code_of(base, plan.folder),
-            "corpus": None if plan.cache is None else version_of(corpus),
+            "code": version_of(base, plan.folder),
+            "corpus": None if plan.cache is None else corpus_version(corpus),
         },
-        **_called(plan),
+        id_field=base.id_field,
+        score_field=base.score_field,
     )
 
 
@@ -180,69 +184,15 @@ def plan_record(
     plan: RunPlan,
     test_set: TestSet,
     found: list[LiveEvaluation],
-    invalid: Mapping[str, str],
+    invalid: Mapping[str, Note],
     *,
     compared: bool = True,
-) -> dict[str, Any]:
+) -> Record:
     """The record of a plan's systems; several of them are compared, unless only their scores are wanted."""
-    inputs = {
-        key: {"path": str(path), "sha256": Source(path).sha256()}
-        for key, path in (("plan", plan.path), ("judgments", plan.test_set), ("corpus", plan.corpus))
-        if path is not None and path.is_file()
-    }
+    inputs = hashed({"plan": plan.path, "judgments": plan.test_set, "corpus": plan.corpus})
     baseline = plan.baseline if plan.baseline in [live.name for live in found] else None
     comparison = None
     if len(found) > 1 and compared:
         comparison = live_comparison(found, test_set, plan.comparison, baseline=baseline)
     record = live_record(found, comparison, inputs=inputs, slices=plan.by_tag, test_set=test_set)
-    record["invalid"] = dict(invalid)
-    return record
-
-
-def live_comparison(
-    found: Sequence[LiveEvaluation], test_set: TestSet, settings: Settings, *, baseline: str | None = None
-) -> Comparison:
-    """Live evaluations on one test set, compared."""
-    return Comparison.of(
-        found,
-        settings,
-        baseline=baseline,
-        qrels=test_set.qrels,
-        runs={live.name: live.retrieval.run for live in found},
-        test_set=test_set,
-    )
-
-
-def live_record(
-    found: Sequence[LiveEvaluation],
-    comparison: Comparison | None,
-    *,
-    inputs: Mapping[str, Mapping[str, Any]] | None = None,
-    slices: bool = False,
-    test_set: TestSet | None = None,
-) -> dict[str, Any]:
-    """The record of live evaluations, with latency and errors beside the scores."""
-    if comparison is None:
-        record = record_of(found, inputs=inputs, test_set=test_set)
-    else:
-        record = comparison_record(comparison, inputs=inputs, slices=slices)
-    for entry, live in zip(record["systems"], found, strict=True):
-        entry["calls"] = _calls(live)
-    return record
-
-
-def _calls(live: LiveEvaluation) -> dict[str, Any]:
-    """Latency and errors beside the scores."""
-    retrieval = live.retrieval
-    latency: Mapping[str, Any] | None = live.latency.to_dict() if live.latency.count else None
-    return {
-        "k": retrieval.k,
-        "concurrency": retrieval.concurrency,
-        "latency": latency,
-        "throughput": live.throughput,
-        "cached": retrieval.cached,
-        "repeated": retrieval.repeated,
-        "failed": retrieval.failed,
-        "errors": retrieval.errors,
-        "notes": {"en": [english for english, _ in live.live_notes], "zh": [chinese for _, chinese in live.live_notes]},
-    }
+    return replace(record, invalid=dict(invalid))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,12 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rankgauge.errors import RankgaugeError
+from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.formats import Source
 from rankgauge.formats.json_values import plain_value
 from rankgauge.model.testset import Corpus
 from rankgauge.retrievers.own_code import told
 
-__all__ = ["SystemPlan", "check_system", "check_values", "code_of", "load_object", "make_system"]
+__all__ = ["SystemPlan", "check_system", "check_values", "load_object", "make_system", "version_of"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,11 @@ class SystemPlan:
     score_field: str | None = None
 
     @property
+    def is_named(self) -> bool:
+        """Whether `use` is a name of `rankgauge.retrievers.RETRIEVERS`, not the user's own module."""
+        return self.use is not None and ":" not in self.use
+
+    @property
     def configuration(self) -> dict[str, Any]:
         """What answers depend on, for the cache."""
         return {
@@ -44,24 +49,23 @@ class SystemPlan:
         }
 
 
-def code_of(system: SystemPlan, folder: Path) -> str | None:
-    """A hash of the file that a system of the user's own is written in, so that answers of older code are not taken
-    for this one's. What that file imports is not looked at."""
-    text = system.use if system.use is not None and ":" in system.use else system.factory
-    if text is None:
-        return None
-    module = sys.modules.get(text.partition(":")[0])
-    path = getattr(module, "__file__", None)
-    if path is None or not Path(path).is_file():
-        return None
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+def version_of(system: SystemPlan, folder: Path) -> str | None:
+    """A hash of the file that a system of the user's own is written in, or of the files that a named one searches, so
+    that answers of older ones are not taken for this one's. What the user's file imports is not looked at."""
+    paths = list(_paths(system, folder).values())
+    if not system.is_named:
+        module = sys.modules.get(str(system.use or system.factory).partition(":")[0])
+        paths = [getattr(module, "__file__", None) or ""]
+    files = [Path(path) for path in paths if Path(path).is_file()]
+    hashes = "".join(Source(path).sha256() for path in files)
+    return hashlib.sha256(hashes.encode()).hexdigest() if files else None
 
 
 def check_system(system: SystemPlan, folder: Path, *, has_corpus: bool) -> list[str]:
     """What is wrong with it, without building an index or calling anything."""
     faults = _fields(system)
-    if system.use is not None and ":" not in system.use:
-        return faults + _check_named(system.use, system.parameters, has_corpus=has_corpus)
+    if system.is_named:
+        return faults + _check_named(system, folder, has_corpus=has_corpus)
     try:
         found = load_object(str(system.use or system.factory), folder)
     except RankgaugeError as error:
@@ -75,12 +79,12 @@ def check_values(
     system: SystemPlan, folder: Path, key: str, values: Sequence[Any], *, has_corpus: bool
 ) -> Iterator[str]:
     """What is wrong with values of one parameter, each looked at once, the others being the system's own."""
-    from rankgauge.retrievers.builtin import BUILTIN, parameters_of
+    from rankgauge.retrievers.registry import RETRIEVERS, parameters_of
 
-    known = parameters_of(system.use).get(key) if system.use in BUILTIN else None
-    if known is None or key == "api_key_env":
-        # Of a factory only the names are known, which are the same for all values; an endpoint is made for each.
-        for value in values if system.use == "http" or key == "api_key_env" else values[:1]:
+    known = parameters_of(str(system.use)).get(key) if system.is_named and system.use in RETRIEVERS else None
+    if known is None or key == "api_key_env" or hasattr(RETRIEVERS[str(system.use)], "faults"):
+        # Of a factory only the names are known, which are the same for all values.
+        for value in values[:1] if known is None else values:
             changed = replace(system, parameters={**system.parameters, key: value})
             yield from check_system(changed, folder, has_corpus=has_corpus)
         return
@@ -139,7 +143,8 @@ def _check_factory(text: str, found: Any, parameters: Mapping[str, Any], *, has_
     faults = []
     given = {**parameters, **({"corpus": None} if has_corpus and "corpus" in signed else {})}
     if signed and not any(one.kind is one.VAR_KEYWORD for one in signed.values()):
-        faults += _unknown(parameters, set(signed), set())
+        named = ", ".join(sorted(set(signed) - {"corpus", "self"})) or "none"
+        faults += [f"unknown parameter {name!r}; it takes: {named}" for name in parameters if name not in signed]
     for name, one in signed.items():
         if one.default is not one.empty or one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
             continue
@@ -152,60 +157,39 @@ def _check_factory(text: str, found: Any, parameters: Mapping[str, Any], *, has_
     return faults
 
 
-def _check_named(name: str, parameters: Mapping[str, Any], *, has_corpus: bool) -> list[str]:
-    from rankgauge.retrievers.builtin import factories, parameter_faults
+def _check_named(system: SystemPlan, folder: Path, *, has_corpus: bool) -> list[str]:
+    from rankgauge.retrievers.registry import RETRIEVERS, needs_corpus, parameter_faults
 
-    if name == "http":
-        return _check_http(parameters)
-    known = [*factories(), "http"]
-    if name not in known:
-        return [f"{name!r} is no built-in retriever ({', '.join(known)}); your own is written module:attribute"]
-    if not has_corpus:
+    name = str(system.use)
+    try:
+        RETRIEVERS[name]
+    except DataError as error:
+        return [f"{error}; your own is written module:attribute"]
+    if needs_corpus(name) and not has_corpus:
         return [f'the built-in retriever {name!r} needs documents: corpus = "corpus.jsonl"']
-    faults = parameter_faults(name, parameters)
-    key = parameters.get("api_key_env")
-    if isinstance(key, str) and not os.environ.get(key, "").strip():
-        faults.append(f"the environment variable {key} (api_key_env) is not set: put the key there")
-    return faults
+    return parameter_faults(name, {**system.parameters, **_paths(system, folder)})
 
 
-def _check_http(parameters: Mapping[str, Any]) -> list[str]:
-    """What is wrong with an endpoint. Making one connects to nothing."""
-    from rankgauge.retrievers.http import HttpRetriever
+def _paths(system: SystemPlan, folder: Path) -> dict[str, str]:
+    """The parameters of a named retriever that are paths, as seen from the plan's folder."""
+    from rankgauge.retrievers.registry import RETRIEVERS, parameters_of
 
-    known = set(inspect.signature(HttpRetriever).parameters)
-    faults = _unknown(parameters, known, {"url"})
-    together = ("url", "body", "method")  # the query may stand in any of these
-    first = {key: parameters[key] for key in together if key in parameters}
-    alone = [{"url": "http://localhost/", key: parameters[key]} for key in parameters if key in known - set(together)]
-    for tried in [*([first] if "url" in first else []), *alone]:
-        try:
-            HttpRetriever(**tried)
-        except RankgaugeError as error:
-            faults.append(str(error))
-    return faults
-
-
-def _unknown(given: Mapping[str, Any], known: set[str], needed: set[str]) -> list[str]:
-    faults = [
-        f"unknown parameter {name!r}; it takes: {', '.join(sorted(known - {'corpus', 'self'})) or 'none'}"
-        for name in given
-        if name not in known
-    ]
-    return faults + [f"the parameter {name!r} is missing" for name in sorted(needed - set(given))]
+    if not system.is_named or system.use not in RETRIEVERS:
+        return {}
+    known = parameters_of(str(system.use))
+    return {
+        key: str(folder / value)
+        for key, value in system.parameters.items()
+        if isinstance(value, str) and key in known and known[key].in_folder
+    }
 
 
 def make_system(system: SystemPlan, folder: Path, corpus: Corpus | None) -> Any:
     """The retriever itself."""
-    if system.use is not None and ":" not in system.use:
-        if system.use == "http":
-            from rankgauge.retrievers.http import HttpRetriever
+    if system.is_named:
+        from rankgauge.retrievers.registry import build
 
-            return HttpRetriever(**system.parameters)
-        from rankgauge.retrievers.builtin import build
-
-        assert corpus is not None  # the plan was checked
-        return build(system.use, corpus, **system.parameters)
+        return build(str(system.use), corpus, **{**system.parameters, **_paths(system, folder)})
     found = load_object(str(system.use or system.factory), folder)
     if system.use is not None:
         return found

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rankgauge.retrievers.bm25 import BM25
-    from rankgauge.retrievers.builtin import BUILTIN, build, parameters_of
     from rankgauge.retrievers.dense import Dense
     from rankgauge.retrievers.fusion import fuse, fuse_runs
     from rankgauge.retrievers.hits import Hit
@@ -18,13 +17,14 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.interface import Retriever
     from rankgauge.retrievers.mmr import MMR
     from rankgauge.retrievers.nearest import ann_recall
+    from rankgauge.retrievers.registry import RETRIEVERS, build, parameters_of
     from rankgauge.retrievers.rerank import Rerank
     from rankgauge.retrievers.term_proximity import TermProximity
 
 __all__ = [
     "BM25",
-    "BUILTIN",
     "MMR",
+    "RETRIEVERS",
     "Dense",
     "Hit",
     "Hybrid",
@@ -40,19 +40,19 @@ __all__ = [
 
 _HOME = {
     "BM25": "bm25",
-    "BUILTIN": "builtin",
     "MMR": "mmr",
     "Dense": "dense",
     "Hit": "hits",
     "Hybrid": "hybrid",
+    "RETRIEVERS": "registry",
     "Rerank": "rerank",
     "Retriever": "interface",
     "TermProximity": "term_proximity",
     "ann_recall": "nearest",
-    "build": "builtin",
+    "build": "registry",
     "fuse": "fusion",
     "fuse_runs": "fusion",
-    "parameters_of": "builtin",
+    "parameters_of": "registry",
 }
 
 

@@ -11,10 +11,10 @@ from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.http import HttpRetriever, fill
 from rankgauge.retrievers.searcher import Searcher, as_searcher
 
-__all__ = ["from_chroma", "from_elasticsearch", "from_faiss", "from_langchain"]
+__all__ = ["MATCH", "from_chroma", "from_elasticsearch", "from_faiss", "from_langchain"]
 
 _INNER_PRODUCT: Final = 0  # faiss.METRIC_INNER_PRODUCT; every other metric of FAISS is a distance
-_MATCH: Final = {"query": {"match": {"text": "{query}"}}}
+MATCH: Final = {"query": {"match": {"text": "{query}"}}}
 
 
 def from_langchain(source: Any, *, name: str | None = None, id_field: str | None = None) -> Searcher:
@@ -87,7 +87,7 @@ def from_elasticsearch(
     client: Any,
     index: str,
     *,
-    body: Mapping[str, Any] = _MATCH,
+    body: Mapping[str, Any] = MATCH,
     id_field: str = "_id",
     headers: Mapping[str, str] | None = None,
     timeout: float = 30.0,

@@ -10,36 +10,17 @@ from typing import Any, NamedTuple
 
 from rankgauge.model.run import Run
 from rankgauge.retrievers.hits import Hit, ListFault
-from rankgauge.retrievers.reasons import reason
 from rankgauge.stats.latency import Latency
+from rankgauge.words import Note
+from rankgauge.words.visible import shortened
 
-__all__ = ["Answer", "RetrievalResult", "counted", "shortened"]
+__all__ = ["Answer", "RetrievalResult"]
 
-_LONGEST = 300
 _SHORT = 150
 _KINDS = 5
 _OVERLAPPING = 4  # calls from which on it can be seen whether they overlap
 _MOSTLY = 0.8
 _LEAST_WALL = 0.05  # seconds
-_FAULTS_ZH = {
-    "too_many": "返回的结果多于请求的数量，已截断",
-    "duplicate": "有重复文档，以第一个为准",
-    "unsorted": "得分未按降序排列，已重新排序",
-    "no_id": "有结果没有编号，已丢弃",
-    "not_finite": "有得分为 NaN 或无穷",
-    "no_score": "部分结果没有得分，排在有得分的结果之后",
-}
-
-
-def shortened(text: str, most: int = _LONGEST) -> str:
-    """A text on one line for a message, its end cut where it is long."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[:most].rstrip()}... ({len(line)} characters in all)"
-
-
-def counted(n: int, one: str, many: str = "") -> str:
-    """A number with its noun: 1 query, 2 queries."""
-    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 class Answer(NamedTuple):
@@ -78,7 +59,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class RetrievalResult:
-    """One pass of a retriever over all queries."""
+    """What a retriever answered to all queries: the retrieval result."""
 
     name: str
     k: int
@@ -86,14 +67,14 @@ class RetrievalResult:
     asked: int
     """Number of queries that were to be answered."""
     answers: list[Answer]
-    """In the order of the queries; when the pass was interrupted, only those that were finished."""
+    """In the order of the queries; after an interruption, only those that were finished."""
     wall_seconds: float
     max_failed: float = 0.05
     known_ids: Set[str] | None = field(default=None, repr=False)
     not_asked: Sequence[str] = ()
-    """Queries without an answer, because the pass ended before their turn."""
+    """Queries without an answer, because it ended before their turn."""
     given_up: bool = False
-    """Whether it ended early because nobody could be reached, or answered in time."""
+    """Whether it ended early, because no call got a connection or an answer in time."""
     is_async: bool = False
     """Whether the calls shared an event loop, where one that blocks holds up the others."""
 
@@ -133,12 +114,12 @@ class RetrievalResult:
 
     @cached_property
     def latency(self) -> Latency:
-        """Over calls that succeeded in this pass: neither cached answers nor failures."""
+        """Over calls that were made now and succeeded: neither cached answers nor failures."""
         return Latency.of((answer.seconds for answer in self._timed), self.concurrency)
 
     @property
     def throughput(self) -> float:
-        """Successful calls of this pass per second of wall time, pauses and failures included."""
+        """Successful calls per second of wall time (QPS), pauses and failures included."""
         return len(self._timed) / self.wall_seconds if self.wall_seconds > 0 else 0.0
 
     @property
@@ -155,23 +136,22 @@ class RetrievalResult:
         return [name for name in found if name not in self.known_ids]
 
     @property
-    def reason(self) -> str:
-        """Why the pass is not valid; empty when it is."""
-        if self.interrupted:
-            return reason("interrupted", done=len(self.answers), asked=self.asked)
+    def reason(self) -> Note | None:
+        """Why the result is not valid; None when it is."""
         failed = len(self.failed)
+        if self.interrupted:
+            return Note("live.interrupted", {"done": len(self.answers), "asked": self.asked}, "warning")
+        if not self.given_up and failed <= self.max_failed * self.asked:
+            return None
+        about = {"failed": failed, "asked": self.asked, "error": next(iter(self.errors))}
         if self.given_up:
-            rest, error = self.asked - len(self.answers), next(iter(self.errors))
-            return reason("unreachable", failed=failed, asked=self.asked, rest=rest, error=error)
-        if failed > self.max_failed * self.asked:
-            share, error = f"{100 * self.max_failed:.3g}%", next(iter(self.errors))
-            return reason("failed", failed=failed, asked=self.asked, share=share, error=error)
-        return ""
+            return Note("live.unreachable", {**about, "rest": self.asked - len(self.answers)}, "warning")
+        return Note("live.failed", {**about, "share": self.max_failed}, "warning")
 
     @property
     def valid(self) -> bool:
-        """Whether figures from this pass say something about the retriever: it is complete and few queries failed."""
-        return not self.reason
+        """Whether its figures say something about the retriever: it is complete and few queries failed."""
+        return self.reason is None
 
     @property
     def unreachable(self) -> bool:
@@ -179,78 +159,48 @@ class RetrievalResult:
         return bool(self.answers) and all(answer.unreachable for answer in self.answers)
 
     @property
-    def remarks(self) -> list[str]:
-        """What a reader of the figures should know, in plain words."""
-        return [english for english, _ in self.remark_pairs]
+    def notes(self) -> list[Note]:
+        """What a reader of the figures should know. What the retriever itself said stays as it is."""
+        return [*self._error_notes(), *self._list_notes(), *self._call_notes()]
 
-    @property
-    def remark_pairs(self) -> list[tuple[str, str]]:
-        """The remarks, each in English and Chinese; what the retriever itself said stays as it is."""
-        said = []
+    def _error_notes(self) -> Iterator[Note]:
         errors = list(self.errors.items())
         for error, count in errors[:_KINDS]:
-            text = shortened(error)
-            said.append((f"{text} ({counted(count, 'query', 'queries')})", f"{text}（{count} 个查询）"))
+            yield Note("live.query_error", {"error": shortened(error), "n": count}, "warning")
         if (more := len(errors) - _KINDS) > 0:
-            said.append((f"and {counted(more, 'other error')}, all in .errors", f"另有 {more} 种错误，见 .errors"))
+            yield Note("live.more_errors", {"n": more}, "warning")
+
+    def _list_notes(self) -> Iterator[Note]:
         for kind, count in self.faults.items():
-            query, first = next((a.query, f) for a in self.answers for f in a.faults if f.kind == kind)
-            said.append(
-                (
-                    f"{counted(count, 'list')} with {kind.replace('_', ' ')}, such as: {first.message}",
-                    f"{count} 个列表{_FAULTS_ZH.get(kind, kind)}，例如查询 {query!r}",
-                )
-            )
+            first = next(answer.query for answer in self.answers for fault in answer.faults if fault.kind == kind)
+            yield Note(f"live.{kind}", {"lists": count, "query": first}, "warning")
         if unknown := self.unknown_ids:
             total = len({hit.id for answer in self.answers for hit in answer.hits})
-            every = len(unknown) == total
-            said.append(
-                (
-                    f"{len(unknown)} of {total} retrieved ids are not in the corpus, such as {unknown[0]!r}"
-                    + ("; does id_field name the right field?" if every else ""),
-                    f"检索到的 {total} 个编号中有 {len(unknown)} 个不在语料库中，例如 {unknown[0]!r}"
-                    + ("；id_field 指的字段对吗？" if every else ""),
-                )
-            )
-        return [*said, *self._call_remarks()]
-
-    def _call_remarks(self) -> Iterator[tuple[str, str]]:
-        """Remarks on lists without a result, and on how the calls went."""
+            if len(unknown) == total:
+                yield Note("live.all_ids_unknown", {"total": total, "id": unknown[0]}, "warning")
+            else:
+                yield Note("live.unknown_ids", {"n": len(unknown), "total": total, "id": unknown[0]}, "warning")
         if none := self.empty:
-            lists, first = len(self.answers) - len(self.failed), repr(none[0])
-            are = "is" if len(none) == 1 else "are"
-            yield (
-                f"{len(none)} of {counted(lists, 'list')} {are} empty, such as that of {first}",
-                f"{lists} 个列表中有 {len(none)} 个为空，例如查询 {first}",
-            )
+            lists = len(self.answers) - len(self.failed)
+            yield Note("live.empty", {"n": len(none), "lists": lists, "query": none[0]}, "warning")
+
+    def _call_notes(self) -> Iterator[Note]:
         if n := self.repeated:
             why = Counter(error for answer in self.answers for error in answer.repeats).most_common(1)[0][0]
-            yield (
-                f"{counted(n, 'call was', 'calls were')} repeated, most often after: {shortened(why, _SHORT)}",
-                f"重试了 {n} 次调用，最常见的原因：{shortened(why, _SHORT)}",
-            )
+            yield Note("live.repeated", {"n": n, "error": shortened(why, _SHORT)})
         if self._one_by_one:
-            n, wall = len(self._timed), f"{self.wall_seconds:.2g}"
-            yield (
-                f"the calls did not overlap: {n} async calls, up to {self.concurrency} at a time, took {wall} s, as "
-                "long as one after another; the retriever blocks the event loop where it should await",
-                f"调用没有重叠：{n} 次异步调用（并发 {self.concurrency}）共用 {wall} 秒，与逐个调用一样长；"
-                "检索器阻塞了事件循环，应改用 await",
-            )
+            about = {"n": len(self._timed), "concurrency": self.concurrency, "wall": self.wall_seconds}
+            yield Note("live.blocking", about, "warning")
         if kept := self.cached:
-            yield (
-                f"{kept} of {counted(len(self.answers), 'answer')} "
-                f"{'was' if kept == 1 else 'were'} kept from an earlier start",
-                f"{len(self.answers)} 个应答中有 {kept} 个是之前运行时保存的",
-            )
+            yield Note("live.cached", {"n": kept, "answers": len(self.answers)})
 
     @property
     def _one_by_one(self) -> bool:
-        """Whether async calls that could have overlapped did not: their times add up to the time of the pass."""
+        """Whether async calls that could have overlapped did not: their times add up to the wall time."""
         if not self.is_async or self.concurrency < 2 or len(self._timed) < _OVERLAPPING:
             return False
         total = sum(answer.seconds for answer in self._timed)
-        # Calls that take next to nothing need no overlap: then the pass itself takes most of the time.
+        # Calls that take next to nothing need no overlap: then the rest takes most of the time.
         return total > _LEAST_WALL and _MOSTLY * self.wall_seconds < total < self.wall_seconds / _MOSTLY
 
     @cached_property

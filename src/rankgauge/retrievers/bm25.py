@@ -8,11 +8,13 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankgauge.errors import DataError
+from rankgauge.extras import optional
+from rankgauge.retrievers.annotations import TextLanguage
 from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_corpus, check_number, check_query
-from rankgauge.retrievers.extras import optional
+from rankgauge.retrievers.configuration import described
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import best_positions
-from rankgauge.retrievers.text import LANGUAGES, tokenizer_for
+from rankgauge.retrievers.text import tokenizer_for
 
 __all__ = ["BM25", "BM25_METHODS"]
 
@@ -33,13 +35,16 @@ class BM25:
         *,
         k1: Annotated[float, "How much repeats of a term count; 0 ignores them.", Bounds(0)] = 1.2,
         b: Annotated[float, "How much long documents are held back; 0 not at all.", Bounds(0, 1)] = 0.75,
-        language: Annotated[str, "Language of the texts; auto goes by their script.", Choices(LANGUAGES)] = "auto",
+        language: TextLanguage = "auto",
         method: Annotated[str, "Which variant of the formula.", Choices(BM25_METHODS)] = "lucene",
         delta: Annotated[float, "The least a term counts in bm25l and bm25+.", Bounds(0)] = 0.5,
     ) -> None:
         self.k1, self.b = check_number("k1", k1, 0), check_number("b", b, 0, 1)
         self.method, self.delta = check_choice("method", method, BM25_METHODS), check_number("delta", delta, 0)
         texts = check_corpus(corpus)
+        self.configuration = described(
+            texts, {}, bm25=method, k1=self.k1, b=self.b, delta=self.delta, language=language
+        )
         self._ids = tuple(texts)
         self._terms = tokenizer_for(language)
         self._vocabulary: dict[str, int] = {}

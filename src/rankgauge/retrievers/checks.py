@@ -10,7 +10,16 @@ from typing import Any
 
 from rankgauge.errors import DataError, RankgaugeError
 
-__all__ = ["Bounds", "Choices", "check_choice", "check_corpus", "check_number", "check_query", "check_whole"]
+__all__ = [
+    "Bounds",
+    "Choices",
+    "InFolder",
+    "check_choice",
+    "check_corpus",
+    "check_number",
+    "check_query",
+    "check_whole",
+]
 
 
 @dataclass(frozen=True)
@@ -19,6 +28,10 @@ class Bounds:
 
     low: float = -math.inf
     high: float = math.inf
+
+
+class InFolder:
+    """For the annotation of a path, which a plan gives relative to its own folder."""
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.retrievers.annotations import Dimensions, EndpointUrl, KeyVariable, TextLanguage
 from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_corpus, check_query, check_whole
-from rankgauge.retrievers.encoders import LSA, Encoder, sentence_encoder
-from rankgauge.retrievers.endpoint import EmbeddingEndpoint
+from rankgauge.retrievers.configuration import described
+from rankgauge.retrievers.encoders import LSA, Encoder, model_encoder
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.nearest import HNSW, Exact, Vectors, unit_vectors
 from rankgauge.retrievers.text import LANGUAGES
@@ -33,15 +34,15 @@ class Dense:
         self,
         corpus: Mapping[str, str],
         *,
-        dimensions: Annotated[int, "Length of the vectors of latent semantic analysis.", Bounds(1)] = 256,
+        dimensions: Dimensions = 256,
         model: Annotated[str | Encoder | None, "A sentence-transformers model, or the endpoint's."] = None,
-        endpoint: Annotated[str | None, "URL of an OpenAI-compatible server, before /embeddings."] = None,
-        api_key_env: Annotated[str | None, "Environment variable that holds the endpoint's key."] = None,
+        endpoint: EndpointUrl = None,
+        api_key_env: KeyVariable = None,
         index: Annotated[str, "Compare with every vector, or search a graph.", Choices(INDEXES)] = "exact",
         M: Annotated[int, "hnsw: neighbours of each vector.", Bounds(2)] = 16,
         ef_construction: Annotated[int, "hnsw: candidates while building.", Bounds(1)] = 200,
         ef_search: Annotated[int, "hnsw: candidates while searching.", Bounds(1)] = 64,
-        language: Annotated[str, "Language of the texts; auto goes by their script.", Choices(LANGUAGES)] = "auto",
+        language: TextLanguage = "auto",
     ) -> None:
         check_choice("index", index, INDEXES)
         graph = {
@@ -53,9 +54,14 @@ class Dense:
         check_whole("dimensions", dimensions, 1)
         texts = check_corpus(corpus)
         self._ids = tuple(texts)
-        self._encoder = _encoder(list(texts.values()), dimensions, language, model, endpoint, api_key_env)
+        if model is None and endpoint is None and api_key_env is None:
+            self._encoder: Encoder = LSA(list(texts.values()), dimensions=dimensions, language=language)
+        else:
+            self._encoder = model_encoder(model, endpoint, api_key_env)
         self._vectors = self.encode(list(texts.values()))
         self._places = {doc: place for place, doc in enumerate(self._ids)}
+        used = graph if index == "hnsw" else {}
+        self.configuration = described(texts, {"encoder": self._encoder}, dense=index, **used)
         self._index: Exact | HNSW = HNSW(self._vectors, **graph) if index == "hnsw" else Exact(self._vectors)
 
     @property
@@ -82,6 +88,8 @@ class Dense:
             raise RankgaugeError("ef_search belongs to index='hnsw'; this index is exact")
         other = copy.copy(self)
         other._index = self._index.with_ef_search(ef_search)
+        if self.configuration is not None:
+            other.configuration = {**self.configuration, "ef_search": ef_search}
         return other
 
     def search(self, query: str, k: int) -> list[Hit]:
@@ -94,24 +102,3 @@ class Dense:
         if not np.any(vector):
             return []
         return [Hit(self._ids[place], score) for place, score in self._index.search(vector, k)]
-
-
-def _encoder(
-    texts: list[str],
-    dimensions: int,
-    language: str,
-    model: Any,
-    endpoint: str | None,
-    api_key_env: str | None,
-) -> Encoder:
-    if endpoint is not None:
-        return EmbeddingEndpoint(endpoint, model=model, api_key_env=api_key_env)
-    if api_key_env is not None:
-        raise RankgaugeError("api_key_env belongs to an endpoint; give endpoint= too")
-    if model is None:
-        return LSA(texts, dimensions=dimensions, language=language)
-    if callable(model):
-        return model  # type: ignore[no-any-return]
-    if isinstance(model, str):
-        return sentence_encoder(model)
-    raise RankgaugeError(f"model={model!r} must be the name of a model or a function from texts to an array")

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.extras import optional
 from rankgauge.retrievers.checks import check_whole
-from rankgauge.retrievers.extras import optional
 from rankgauge.retrievers.text import tokenizer_for
 
-__all__ = ["LSA", "Encoder", "sentence_encoder"]
+__all__ = ["LSA", "Encoder", "model_encoder", "sentence_encoder"]
 
 Encoder = Callable[[Sequence[str]], Any]
 """Texts to an array with one row for each."""
@@ -38,6 +38,7 @@ class LSA:
             if "empty vocabulary" not in str(error):
                 raise
             raise DataError(f"none of the {len(texts)} documents holds a word that could be searched") from None
+        self.configuration = {"lsa": dimensions, "language": language}
         self._svd = None
         if table.shape[1] == 1:  # a single term is a direction already
             return
@@ -48,6 +49,21 @@ class LSA:
     def __call__(self, texts: Sequence[str]) -> Any:
         table = self._tfidf.transform(texts)
         return table.toarray() if self._svd is None else self._svd.transform(table)
+
+
+def model_encoder(model: Any, endpoint: str | None, api_key_env: str | None) -> Encoder:
+    """A model by its name, of an endpoint if there is one, or a function."""
+    if endpoint is not None:
+        from rankgauge.retrievers.endpoint import EmbeddingEndpoint
+
+        return EmbeddingEndpoint(endpoint, model=model, api_key_env=api_key_env)
+    if api_key_env is not None:
+        raise RankgaugeError("api_key_env belongs to an endpoint; give endpoint= too")
+    if callable(model):
+        return model  # type: ignore[no-any-return]
+    if isinstance(model, str):
+        return sentence_encoder(model)
+    raise RankgaugeError(f"model={model!r} must be the name of a model or a function from texts to an array")
 
 
 def sentence_encoder(model: str) -> Encoder:

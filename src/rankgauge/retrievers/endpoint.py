@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import http.client
 import json
-import math
 import os
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
-from email.utils import parsedate_to_datetime
-from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
 
 from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.retrievers.checks import check_number, check_whole
+from rankgauge.retrievers.web import Service
 
 __all__ = ["EmbeddingEndpoint"]
 
+_ADVICE = {
+    **dict.fromkeys((401, 403), "name the environment variable that holds the key with api_key_env"),
+    404: "the endpoint is the URL before /embeddings, such as https://host/v1",
+}
 _SHOWN = 200  # characters of a server's answer in an error
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A key must not follow a redirect to another host."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
-
-
 class EmbeddingEndpoint:
-    """Texts to vectors, in batches. Answers 429 and 5xx and broken connections are tried again, after the pause that
-    Retry-After asks for, else after 0.5, 1, 2, ... seconds.
+    """Texts to vectors, in batches. Overload and broken connections are tried again, after the pause that Retry-After
+    asks for, else after 0.5, 1, 2, ... seconds.
     """
 
     def __init__(
@@ -48,25 +39,28 @@ class EmbeddingEndpoint:
         timeout: float = 60,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        parts = urlsplit(endpoint) if isinstance(endpoint, str) else None
-        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        base = endpoint.rstrip("/") if isinstance(endpoint, str) else ""
+        if not base.startswith(("http://", "https://")):
             raise RankgaugeError(f"endpoint={endpoint!r} must be a URL such as https://host/v1")
         if not isinstance(model, str) or not model:
             raise RankgaugeError(f"the endpoint {endpoint} needs model=, the name of the model it should use")
-        base = endpoint.rstrip("/")
         self.url = base if base.endswith("/embeddings") else f"{base}/embeddings"
         self.model, self._sleep = model, sleep
         self._batch, self._tries = check_whole("batch_size", batch_size, 1), check_whole("tries", tries, 1)
         self._timeout = check_number("timeout", timeout, 0.001)
-        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        headers, key = {}, ""
         if api_key_env is not None:
             key = os.environ.get(api_key_env, "").strip()
             if not key:
                 raise RankgaugeError(
                     f"the environment variable {api_key_env} (api_key_env) is not set: put the key there"
                 )
-            self._headers["Authorization"] = f"Bearer {key}"
-        self._opener = urllib.request.build_opener(_NoRedirects)
+            headers["Authorization"] = f"Bearer {key}"
+        self._service = Service(
+            self.url, headers=headers, timeout=self._timeout, secrets=[key], advice=_ADVICE, proxies=True
+        )
+        self.configuration = {"url": self.url, "model": model}
+        """What decides about the vectors."""
 
     def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         batches = [self._embed(texts[i : i + self._batch]) for i in range(0, len(texts), self._batch)]
@@ -80,7 +74,7 @@ class EmbeddingEndpoint:
         body = json.dumps({"model": self.model, "input": [text or " " for text in texts], "encoding_format": "float"})
         for attempt in range(1, self._tries + 1):
             try:
-                return self._vectors(self._post(body.encode()), len(texts))
+                return self._vectors(self._service.send("POST", self.url, body.encode()), len(texts))
             except RetrieverError as error:
                 if not error.retry or attempt == self._tries:
                     tried = f" (tried {attempt} times)" if attempt > 1 else ""
@@ -88,26 +82,6 @@ class EmbeddingEndpoint:
                 pause = 0.5 * 2 ** (attempt - 1) if error.retry_after is None else error.retry_after
                 self._sleep(min(pause, self._timeout))
         raise AssertionError("the last try returns or raises")
-
-    def _post(self, body: bytes) -> bytes:
-        request = urllib.request.Request(self.url, data=body, headers=self._headers, method="POST")
-        try:
-            with self._opener.open(request, timeout=self._timeout) as answer:
-                data: bytes = answer.read()
-                return data
-        except urllib.error.HTTPError as error:
-            with error:
-                said = _start(_read(error))
-            again = error.code == 429 or error.code >= 500
-            pause = _retry_after(error.headers.get("Retry-After")) if again else None
-            raise RetrieverError(
-                f"{self.url} answered {error.code} {error.reason}: {said}{_advice(error.code)}",
-                retry=again,
-                retry_after=pause,
-            ) from None
-        except (OSError, http.client.HTTPException) as error:
-            reason = getattr(error, "reason", None) or str(error) or type(error).__name__
-            raise RetrieverError(f"{self.url} cannot be reached: {reason}", retry=True) from None
 
     def _vectors(self, data: bytes, count: int) -> npt.NDArray[np.float64]:
         try:
@@ -128,38 +102,6 @@ class EmbeddingEndpoint:
         return vectors
 
 
-def _read(answer: Any) -> bytes:
-    try:
-        data: bytes = answer.read(4096)
-    except (OSError, http.client.HTTPException):
-        return b""
-    return data
-
-
 def _start(data: bytes) -> str:
     text = " ".join(data.decode("utf-8", "replace").split())
     return f"{text[:_SHOWN]}..." if len(text) > _SHOWN else text or "(nothing)"
-
-
-def _advice(code: int) -> str:
-    if code in (401, 403):
-        return "; name the environment variable that holds the key with api_key_env"
-    if code == 404:
-        return "; the endpoint is the URL before /embeddings, such as https://host/v1"
-    if 300 <= code < 400:
-        return "; redirects are not followed, give the final URL"
-    return ""
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds to wait: Retry-After holds a number, or a date."""
-    if not value:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except (TypeError, ValueError):
-            return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None

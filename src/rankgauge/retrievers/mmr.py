@@ -9,6 +9,7 @@ import numpy as np
 
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.retrievers.checks import check_choice, check_number, check_query, check_whole
+from rankgauge.retrievers.configuration import described
 from rankgauge.retrievers.encoders import Encoder
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import Retriever, as_retriever, continued
@@ -60,6 +61,8 @@ class MMR:
         self._encode = encoder if encoder is not None else getattr(vectors, "encode", None)
         if relevance == "cosine" and self._encode is None:
             raise RankgaugeError("relevance='cosine' needs encoder=, a function from texts to vectors, for the queries")
+        parts = {"retriever": retriever, "vectors": vectors, **({} if encoder is None else {"encoder": encoder})}
+        self.configuration = described({}, parts, mmr=lambda_, depth=depth, relevance=relevance)
 
     @property
     def ids(self) -> Sequence[str]:

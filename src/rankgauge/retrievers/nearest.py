@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankgauge.errors import DataError
+from rankgauge.extras import optional
 from rankgauge.retrievers.checks import check_whole
-from rankgauge.retrievers.extras import optional
 from rankgauge.retrievers.interface import best_positions
 
 __all__ = ["HNSW", "Exact", "Index", "ann_recall", "unit_vectors"]

@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.extras import optional
 from rankgauge.retrievers.checks import check_corpus, check_query, check_whole
-from rankgauge.retrievers.extras import optional
+from rankgauge.retrievers.configuration import described
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import Retriever, as_retriever, continued
 
@@ -38,6 +39,7 @@ class Rerank:
                 f"scorer={scorer!r} must be a function of (query, [(id, text), ...]) or a model's name"
             )
         self._scorer = scorer
+        self.configuration = described(self._texts, {"retriever": retriever, "scorer": scorer}, rerank=depth)
 
     @property
     def ids(self) -> Sequence[str]:

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from rankgauge.errors import RetrieverError
+from rankgauge.retrievers.configuration import own_configuration
 from rankgauge.retrievers.hits import Hit, ListFault, hits_of
 
 __all__ = ["Response", "Searcher", "as_searcher"]
@@ -47,8 +48,11 @@ class Searcher:
         takes_k: bool = True,
         id_field: str | None = None,
         score_field: str | None = None,
+        configuration: dict[str, Any] | None = None,
     ) -> None:
         self.name = name
+        self.configuration = configuration
+        """What the answers depend on, where the retriever itself can tell."""
         self.is_async = is_async
         """Whether the retriever is to be awaited: such ones share an event loop, others run in threads."""
         self.takes_k = takes_k
@@ -132,6 +136,7 @@ def as_searcher(
         takes_k=takes_k,
         id_field=id_field,
         score_field=score_field,
+        configuration=own_configuration(retriever),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from rankgauge.retrievers.checks import check_corpus, check_number
+from rankgauge.retrievers.configuration import described
 from rankgauge.retrievers.text import identifiers, tokenizer_for
 
 __all__ = ["TermProximity"]
@@ -37,6 +38,9 @@ class TermProximity:
         self._title, self._identifier = check_number("title", title, 0), check_number("identifier", identifier, 0)
         self._proximity = check_number("proximity", proximity, 0)
         texts = check_corpus(corpus)
+        self.configuration = described(
+            texts, {}, title=title, identifier=identifier, proximity=proximity, language=language
+        )
         self._terms = tokenizer_for(language)
         self._documents, total = len(texts), 0
         self._holding: Counter[str] = Counter()

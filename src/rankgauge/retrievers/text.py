@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from rankgauge.extras import optional
 from rankgauge.retrievers.checks import check_choice
-from rankgauge.retrievers.extras import optional
 
 __all__ = [
     "LANGUAGES",

@@ -17,18 +17,20 @@ from rankgauge.retrievers.hits import Hit, ListFault
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.own_code import told
 from rankgauge.retrievers.searcher import Response, Searcher
+from rankgauge.retrievers.web import RETRIED
 
 __all__ = ["Slot", "Work", "timed_out", "unreachable", "worth_retrying"]
 
 _LONGEST_PAUSE: Final = 300.0  # a retriever that asks for more is taken as one that failed
 _LEAST_SILENT: Final = 5  # queries without a connection or an answer from which on a server may be taken for dead
-_STATUSES: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
 _PASSING: Final = (
     *("timeout", "timedout", "ratelimit", "toomanyrequests", "throttl", "unavailable"),
     *("connectionerror", "connecterror", "networkerror", "remoteprotocolerror"),
 )
 _TOO_LATE: Final = ("timeout", "timedout")
-_NO_CONNECTION: Final = ("connecterror", "connecttimeout", "connectionerror", "newconnection", "connectionrefused")
+_NO_CONNECTION: Final = (
+    *("connecterror", "connecttimeout", "connectionerror", "newconnection", "connectionrefused", "remoteprotocolerror"),
+)
 
 
 def worth_retrying(error: BaseException) -> bool:
@@ -44,7 +46,7 @@ def worth_retrying(error: BaseException) -> bool:
         for name in ("status_code", "status", "code"):
             status = getattr(holder, name, None)
             if isinstance(status, int) and 400 <= status < 600:
-                return status in _STATUSES
+                return status in RETRIED
     names = [kind.__name__.lower() for kind in type(error).__mro__]
     return any(word in name for name in names for word in _PASSING)
 

@@ -12,6 +12,7 @@ __all__ = [
     "KINDS",
     "bounds",
     "chance",
+    "count",
     "figure",
     "interval",
     "milliseconds",
@@ -20,6 +21,7 @@ __all__ = [
     "plain",
     "related_p",
     "score",
+    "seconds",
     "signed",
     "signed_percent",
     "small",
@@ -108,6 +110,16 @@ def rough(number: float) -> str:
     return f"{float(f'{number:.2g}'):.0f}"
 
 
+def count(number: int) -> str:
+    """12,345."""
+    return f"{number:,}"
+
+
+def seconds(value: float) -> str:
+    """1.5 s, in two digits."""
+    return f"{value:.2g} s"
+
+
 KINDS: dict[str, Callable[[Any], str]] = {
     "score": score,
     "score2": lambda value: score(value, 2),
@@ -128,7 +140,9 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "bounds": bounds,
     "interval": interval,
     "ms": milliseconds,
+    "seconds": seconds,
     "figure_ms": lambda seconds: f"{figure(1000 * seconds)} ms",
+    "count": count,
     "quoted": repr,
     "short": shortened,
 }

@@ -5,63 +5,57 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.formats import Source
-from rankgauge.formats.plan_reader import Reader
-from rankgauge.live.live import askable
+from rankgauge.live.checks import askable
 from rankgauge.model.testset import TestSet
 
-__all__ = ["check_cache", "check_corpus_file", "check_outputs", "read_test_set"]
+__all__ = ["cache_faults", "corpus_faults", "output_faults", "read_test_set"]
 
 _CORPUS = ("corpus.jsonl", "corpus.jsonl.gz", "corpus.jsonl.zst")
 _BLOCK = 1 << 16
 
 
-def read_test_set(read: Reader, path: Path | None) -> TestSet | None:
+def read_test_set(path: Path) -> tuple[TestSet | None, list[str]]:
     """The queries that will be asked; None where there are none."""
-    if path is None:
-        return None
     try:
-        return askable(path)
+        return askable(path), []
     except (RankgaugeError, OSError) as error:
-        read.fault("testset", _first(error))
-        return None
+        return None, [f"testset: {_first(error)}"]
 
 
-def check_corpus_file(read: Reader, path: Path | None) -> None:
+def corpus_faults(path: Path) -> Iterator[str]:
     """A look at the first document: a corpus may be large, and its faults are named when it is read."""
-    if path is None:
-        return
     try:
         file = path
         if path.is_dir():
             file = next((path / name for name in _CORPUS if (path / name).is_file()), path / _CORPUS[0])
         line = _first_line(Source(file))
     except (RankgaugeError, OSError) as error:
-        read.fault("corpus", _first(error))
+        yield f"corpus: {_first(error)}"
         return
     if not line:
-        read.fault("corpus", f"{str(file)!r} is empty: there is nothing to search")
+        yield f"corpus: {str(file)!r} is empty: there is nothing to search"
         return
     try:
         item = json.loads(line)
     except ValueError:
         item = None
     if not isinstance(item, Mapping) or not ({"_id", "id", "doc_id"} & item.keys()):
-        read.fault("corpus", f'{str(file)!r} does not begin with a line such as {{"_id": "d1", "text": "..."}}')
+        yield f'corpus: {str(file)!r} does not begin with a line such as {{"_id": "d1", "text": "..."}}'
 
 
-def check_cache(read: Reader, name: str | None, folder: Path) -> None:
-    """Whether answers can be kept there."""
-    if name is not None and (why := _no_folder(folder / name)):
-        read.fault("calls.cache", f"{name!r} cannot be used: {why}; name another folder, or cache = false")
+def cache_faults(cache: Path | None) -> Iterator[str]:
+    """Why answers cannot be kept there."""
+    if cache is not None and (why := _no_folder(cache)):
+        yield f"calls.cache: {str(cache)!r} cannot be used: {why}; name another folder, or cache = false"
 
 
-def check_outputs(read: Reader, outputs: Mapping[str, str | None], folder: Path, inputs: Iterable[Path]) -> None:
-    """Whether every output can be written, and none of them over an input or another one."""
+def output_faults(outputs: Mapping[str, str | None], folder: Path, inputs: Iterable[Path]) -> Iterator[str]:
+    """Why an output cannot be written, or would be written over an input or another one."""
     taken = {path.resolve(): "an input" for path in inputs}
     for key, name in outputs.items():
         if name is None:
@@ -69,13 +63,13 @@ def check_outputs(read: Reader, outputs: Mapping[str, str | None], folder: Path,
         path = folder / name
         place, resolved = f"outputs.{key}", path.resolve()
         if resolved in taken:
-            read.fault(place, f"{name!r} is {taken[resolved]} too; name another file")
+            yield f"{place}: {name!r} is {taken[resolved]} too; name another file"
             continue
-        taken[resolved] = f"outputs.{key}"
+        taken[resolved] = place
         if key != "runs" and path.is_dir():
-            read.fault(place, f"{name!r} is a folder; name a file in it")
+            yield f"{place}: {name!r} is a folder; name a file in it"
         elif why := _no_folder(path if key == "runs" else path.parent):
-            read.fault(place, f"{name!r} cannot be written: {why}")
+            yield f"{place}: {name!r} cannot be written: {why}"
 
 
 def _no_folder(path: Path) -> str:

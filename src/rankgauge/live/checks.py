@@ -1,0 +1,102 @@
+"""What is given to a live evaluation, looked at before the first call: a slip must not cost a thousand of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rankgauge.engine.chunks import check_rule
+from rankgauge.errors import ContractError, DataError
+from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, evaluate, make_plan
+from rankgauge.formats import load_chunk_mapping, load_corpus, load_testset
+from rankgauge.measures import Measure
+from rankgauge.model.contract import Contract
+from rankgauge.model.run import Run
+from rankgauge.model.testset import TestSet
+from rankgauge.retrievers.checks import check_corpus
+
+__all__ = ["Scoring", "askable", "documents_of"]
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How lists are scored: what `evaluate` takes beside judgments, run and corpus."""
+
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES
+    contract: str | Contract | None = None
+    ties: str | None = None
+    missing: str | None = None
+    no_relevant: str | None = None
+    duplicates: str | None = None
+    depth: int | None = None
+    rel: float | None = None
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None
+    tokenizer: Callable[[str], int] | None = None
+
+    def check(self, documents: Mapping[str, str] | None) -> None:
+        """Raise the errors that scoring would raise after the last call."""
+        for name in ("rel", "depth"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise DataError(f"{name}={value!r} must be a number")
+        plan = make_plan(
+            self.measures,
+            self.contract,
+            rel=self.rel,
+            ties=self.ties,
+            missing=self.missing,
+            no_relevant=self.no_relevant,
+            duplicates=self.duplicates,
+            depth=self.depth,
+        )
+        budgets = [measure for measure in plan.measures if measure.get("budget") is not None]
+        if budgets and documents is None:
+            raise DataError(f"{budgets[0]} needs the texts of the documents: give corpus=")
+        if budgets and plan.contract.ties == "expected":
+            raise ContractError(f"{budgets[0]} needs one order of the list; choose ties='trec', 'stable' or 'given'")
+        if self.tokenizer is not None and documents is None:
+            raise DataError("a tokenizer measures texts: give corpus= too")
+        rule = self.collapse_chunks
+        if rule is not None:
+            check_rule(load_chunk_mapping(rule) if isinstance(rule, os.PathLike) else rule)
+
+    def score(self, test_set: TestSet, run: Run, name: str, documents: Mapping[str, str] | None) -> Evaluation:
+        return evaluate(test_set, run, name=name, corpus=documents, **vars(self))
+
+
+def askable(given: TestSet | str | os.PathLike[str]) -> TestSet:
+    """A test set, read if need be. One without queries, or without texts to search with, is an error."""
+    if not isinstance(given, TestSet | str | os.PathLike):
+        raise DataError(
+            f"a test set with the texts of the queries is needed, or its path, not a {type(given).__name__}"
+        )
+    test_set = given if isinstance(given, TestSet) else load_testset(given)
+    if not len(test_set):
+        raise DataError(f"{test_set.name}: there is no query to ask")
+    if len(test_set) > 1 and all(query.text == query.id for query in test_set) and not _asks(test_set):
+        raise DataError(
+            f"{test_set.name}: it has ids of queries, but no texts to search with; give a test set whose entries have "
+            'both, {"id": "q1", "query": "reset password", "relevant_docs": [...]}'
+        )
+    return test_set
+
+
+def _asks(test_set: TestSet) -> bool:
+    """Whether texts that are also the ids look like something to search for: several words, or no plain ids."""
+    return any(" " in query.text.strip() or not query.text.isascii() for query in test_set)
+
+
+def documents_of(corpus: Any) -> Mapping[str, str] | None:
+    """The texts by id; a path is read."""
+    if corpus is None:
+        return None
+    if isinstance(corpus, str | os.PathLike):
+        return load_corpus(corpus)
+    if not isinstance(corpus, Mapping):
+        raise DataError(
+            f"a corpus is a mapping from document id to text, or the path of a file, not a {type(corpus).__name__}"
+        )
+    check_corpus(corpus)
+    return corpus

@@ -1,0 +1,160 @@
+"""RETRIEVERS: retrievers by name, with their parameters, so that a plan can be checked before anything is built.
+
+A part is a function or class with keyword parameters that gives a retriever; where it has a parameter `corpus`, it gets
+the documents. Its signature tells the rest: types, defaults, and in `Annotated` what a parameter is for and which
+values it takes. Where values can be wrong that have the right types, such as a file that is not there, the part has a
+function `faults(**parameters)`, which lists them without connecting to anything.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import os
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from rankgauge.errors import RankgaugeError
+from rankgauge.registry import Registry
+from rankgauge.retrievers.checks import Bounds, Choices, InFolder, check_choice, check_number, check_whole
+
+__all__ = ["RETRIEVERS", "Parameter", "build", "check_parameters", "needs_corpus", "parameter_faults", "parameters_of"]
+
+RETRIEVERS: Registry[Callable[..., Any]] = Registry(
+    "retriever",
+    "rankgauge.retrievers",
+    {
+        "bm25": "rankgauge.retrievers.bm25:BM25",
+        "dense": "rankgauge.retrievers.dense:Dense",
+        "hnsw": "rankgauge.retrievers.builtin:hnsw",
+        "hybrid": "rankgauge.retrievers.builtin:hybrid",
+        "mmr": "rankgauge.retrievers.builtin:mmr",
+        "rerank": "rankgauge.retrievers.builtin:rerank",
+        "http": "rankgauge.retrievers.http:HttpRetriever",
+        "chroma": "rankgauge.retrievers.stores:chroma",
+        "faiss": "rankgauge.retrievers.stores:faiss",
+        "elasticsearch": "rankgauge.retrievers.stores:elasticsearch",
+    },
+)
+_REQUIRED = inspect.Parameter.empty
+_NAMES = {str: "a text", bool: "true or false", list: "a list", dict: "a table", type(None): "nothing"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a retriever, as its signature tells it."""
+
+    name: str
+    default: Any = _REQUIRED
+    """What it is when not given; `Parameter.required` says that there is no default."""
+    types: tuple[type, ...] = ()
+    """What a value may be; anything if empty."""
+    doc: str = ""
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    in_folder: bool = False
+    """Whether it is a path, which a plan gives relative to its own folder."""
+
+    @property
+    def required(self) -> bool:
+        return self.default is _REQUIRED
+
+    def check(self, value: Any) -> None:
+        """Raise an error unless the retriever takes this value."""
+        bounds = {key: bound for key, bound in (("low", self.low), ("high", self.high)) if bound is not None}
+        if self.choices:
+            check_choice(self.name, value, self.choices)
+        elif float in self.types:
+            check_number(self.name, value, **bounds)
+        elif int in self.types:
+            check_whole(self.name, value, **bounds)
+        elif self.types and not isinstance(value, self.types):
+            wanted = " or ".join(_NAMES.get(kind, kind.__name__) for kind in self.types)
+            raise RankgaugeError(f"{self.name}={value!r} must be {wanted}")
+
+
+def needs_corpus(name: str) -> bool:
+    """Whether a retriever is built over documents."""
+    return "corpus" in inspect.signature(RETRIEVERS[name]).parameters
+
+
+def parameters_of(name: str) -> dict[str, Parameter]:
+    """The parameters of a retriever by name, from its signature."""
+    factory = RETRIEVERS[name]
+    function = factory.__init__ if inspect.isclass(factory) else factory
+    hints = get_type_hints(function, include_extras=True)
+    signed = inspect.signature(factory).parameters.values()
+    return {
+        one.name: _parameter(one, hints.get(one.name, Any))
+        for one in signed
+        if one.kind is not one.VAR_KEYWORD and one.name != "corpus"
+    }
+
+
+def parameter_faults(name: str, parameters: Mapping[str, Any]) -> list[str]:
+    """Why a retriever does not take these parameters; nothing when it does. Builds nothing."""
+    factory, known, faults, sound = RETRIEVERS[name], parameters_of(name), [], {}
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in inspect.signature(factory).parameters.values())
+    for key, value in parameters.items():
+        if key in known:
+            try:
+                known[key].check(value)
+                sound[key] = value
+            except RankgaugeError as error:
+                faults.append(f"{name}: {error}")
+        elif not takes_any:
+            close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+            nearby = f"did you mean {close[0]!r}?" if close else f"it has: {', '.join(known) or 'none'}"
+            faults.append(f"{name} has no parameter {key!r}; {nearby}")
+    missing = [known[key] for key in known if known[key].required and key not in parameters]
+    faults += [f"{name} needs the parameter {one.name!r}: {one.doc}".rstrip(": ") for one in missing]
+    variable = parameters.get("api_key_env")
+    if isinstance(variable, str) and not os.environ.get(variable, "").strip():
+        faults.append(f"the environment variable {variable} (api_key_env) is not set: put the key there")
+    more: Callable[..., list[str]] | None = getattr(factory, "faults", None)
+    return faults if more is None else faults + [f"{name}: {fault}" for fault in more(**sound)]
+
+
+def check_parameters(name: str, parameters: Mapping[str, Any]) -> None:
+    """Raise an error unless a retriever takes these parameters."""
+    if faults := parameter_faults(name, parameters):
+        raise RankgaugeError(faults[0])
+
+
+def build(name: str, corpus: Mapping[str, str] | None = None, **parameters: Any) -> Any:
+    """A retriever by name: over a corpus, or before a service or store that holds the documents already."""
+    check_parameters(name, parameters)
+    if not needs_corpus(name):
+        return RETRIEVERS[name](**parameters)
+    if corpus is None:
+        raise RankgaugeError(f"the retriever {name!r} needs documents: give corpus=")
+    return RETRIEVERS[name](corpus, **parameters)
+
+
+def _parameter(signed: inspect.Parameter, hint: Any) -> Parameter:
+    notes: tuple[Any, ...] = ()
+    if get_origin(hint) is Annotated:
+        hint, *rest = get_args(hint)
+        notes = tuple(rest)
+    bounds = next((note for note in notes if isinstance(note, Bounds)), None)
+    choices = next((note for note in notes if isinstance(note, Choices)), None)
+    return Parameter(
+        signed.name,
+        signed.default,
+        _plain_types(hint),
+        next((note for note in notes if isinstance(note, str)), ""),
+        bounds.low if bounds else None,
+        bounds.high if bounds else None,
+        choices.words if choices else (),
+        any(note is InFolder for note in notes),
+    )
+
+
+def _plain_types(hint: Any) -> tuple[type, ...]:
+    """The classes that a plan can give: from a union those that are plain; nothing where anything goes."""
+    parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    plain = tuple(part for part in parts if part in (bool, int, float, str, list, dict, type(None)))
+    return plain if any(part is not type(None) for part in plain) else ()

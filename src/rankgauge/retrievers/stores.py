@@ -1,0 +1,168 @@
+"""Stores that hold the documents already, by the plain parameters of a plan: Chroma, FAISS, Elasticsearch."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from rankgauge.errors import MissingExtraError, RankgaugeError, RetrieverError
+from rankgauge.extras import check_installed, optional
+from rankgauge.formats.secrets import masked
+from rankgauge.retrievers.adapters import MATCH, from_chroma, from_elasticsearch, from_faiss
+from rankgauge.retrievers.annotations import EndpointUrl, KeyVariable, ModelName
+from rankgauge.retrievers.checks import Bounds, InFolder
+from rankgauge.retrievers.searcher import Searcher
+from rankgauge.retrievers.web import check_url
+
+__all__ = ["chroma", "elasticsearch", "faiss"]
+
+_CHROMA = ("chromadb", "a Chroma collection", "chromadb", "chroma")
+_FAISS = ("faiss", "a FAISS index", "faiss-cpu", "retrievers")
+_ENCODERS = "give model, a sentence-transformers model, or endpoint and model, an OpenAI-compatible server"
+
+
+def chroma(
+    *,
+    collection: Annotated[str, "Name of the collection."],
+    path: Annotated[str | None, "Folder of the database.", InFolder] = None,
+    url: Annotated[str | None, "URL of the server, instead of a folder."] = None,
+    where: Annotated[dict[str, Any] | None, "Filter on the metadata."] = None,
+    model: ModelName = None,
+    endpoint: EndpointUrl = None,
+    api_key_env: KeyVariable = None,
+) -> Searcher:
+    """A Chroma collection in a folder or on a server; without a model, the collection's own embeds the queries."""
+    _first(_chroma_faults(path=path, url=url))
+    library = optional(*_CHROMA)
+    quiet = library.Settings(anonymized_telemetry=False)
+    try:
+        if url is None:
+            client = library.PersistentClient(path, quiet)
+        else:
+            parts = urlsplit(url)
+            secure = parts.scheme == "https"
+            port = parts.port or (443 if secure else 8000)
+            client = library.HttpClient(parts.hostname, port, ssl=secure, settings=quiet)
+        found = client.get_collection(collection)
+    except Exception as error:  # its kinds differ from version to version
+        place = masked(str(path or url))
+        raise RetrieverError(f"the Chroma collection {collection!r} at {place} cannot be opened: {error}") from None
+    encode = _encoder(model, endpoint, api_key_env)
+    embed = None if encode is None else lambda text: encode([text])[0]
+    return from_chroma(found, embed=embed, where=where)
+
+
+def _chroma_faults(path: str | None = None, url: str | None = None, **_: Any) -> list[str]:
+    faults = _not_installed(*_CHROMA)
+    if (path is None) == (url is None):
+        faults.append("say where the collection is: either path, a folder, or url, a server")
+    if path is not None and not Path(path).is_dir():
+        faults.append(f"path={path!r}: there is no such folder")
+    return faults + _bad_url(url)
+
+
+def faiss(
+    *,
+    index: Annotated[str, "File of the index, as faiss.write_index makes it.", InFolder],
+    ids: Annotated[str, "File with the id of each vector: one a line, or a JSON list.", InFolder],
+    model: ModelName = None,
+    endpoint: EndpointUrl = None,
+    api_key_env: KeyVariable = None,
+) -> Searcher:
+    """A FAISS index in a file; the model that made its vectors embeds the queries."""
+    _first(_faiss_faults(index=index, ids=ids, model=model, endpoint=endpoint))
+    encode = _encoder(model, endpoint, api_key_env)
+    assert encode is not None
+    try:
+        held = optional(*_FAISS).read_index(os.fspath(index))
+    except RuntimeError as error:
+        raise RetrieverError(f"index={index!r} is no FAISS index: {str(error).splitlines()[0]}") from None
+    return from_faiss(held, _ids(ids), lambda text: encode([text])[0])
+
+
+def _faiss_faults(
+    index: str | None = None, ids: str | None = None, model: str | None = None, endpoint: str | None = None, **_: Any
+) -> list[str]:
+    faults = _not_installed(*_FAISS)
+    for name, path in (("index", index), ("ids", ids)):
+        if path is not None and not Path(path).is_file():
+            faults.append(f"{name}={path!r}: there is no such file")
+    if model is None:
+        faults.append(f"queries need the model that made the vectors: {_ENCODERS}")
+    return faults + _bad_url(endpoint)
+
+
+def elasticsearch(
+    *,
+    url: Annotated[str, "URL of the server."],
+    index: Annotated[str, "Name of the index."],
+    body: Annotated[dict[str, Any] | None, "The search body, with {query} where the query stands."] = None,
+    id_field: Annotated[str, "Where the id of a hit is: _id, or a field such as _source.doc_id."] = "_id",
+    headers: Annotated[dict[str, str] | None, "Headers; ${NAME} is taken from the environment."] = None,
+    timeout: Annotated[float, "Seconds for one call.", Bounds(0.001)] = 30.0,
+) -> Searcher:
+    """An index of Elasticsearch or OpenSearch."""
+    return from_elasticsearch(url, index, body=body or MATCH, id_field=id_field, headers=headers, timeout=timeout)
+
+
+def _elasticsearch_faults(**parameters: Any) -> list[str]:
+    """Each parameter by itself. Making a searcher connects to nothing."""
+    faults = []
+    for key, value in parameters.items():
+        given = {"url": "http://localhost", "index": "index", key: value}
+        try:
+            elasticsearch(**given)
+        except RankgaugeError as error:
+            faults.append(str(error))
+    return faults
+
+
+chroma.faults = _chroma_faults  # type: ignore[attr-defined]
+faiss.faults = _faiss_faults  # type: ignore[attr-defined]
+elasticsearch.faults = _elasticsearch_faults  # type: ignore[attr-defined]
+
+
+def _encoder(model: str | None, endpoint: str | None, api_key_env: str | None) -> Callable[[Sequence[str]], Any] | None:
+    if model is None and endpoint is None:
+        return None
+    from rankgauge.retrievers.encoders import model_encoder
+
+    return model_encoder(model, endpoint, api_key_env)
+
+
+def _ids(path: str) -> list[str]:
+    """Document ids, in the order of the vectors."""
+    text = Path(path).read_text("utf-8")
+    if text.lstrip().startswith("["):
+        try:
+            listed = json.loads(text)
+        except ValueError as error:
+            raise RetrieverError(f"ids={path!r} is no JSON: {error}") from None
+        return [str(one) for one in listed]
+    return text.splitlines()
+
+
+def _not_installed(module: str, what: str, package: str, extra: str) -> list[str]:
+    try:
+        check_installed(module, what, package, extra)
+    except MissingExtraError as error:
+        return [str(error)]
+    return []
+
+
+def _bad_url(url: str | None) -> list[str]:
+    try:
+        if url is not None:
+            check_url(url)
+    except RetrieverError as error:
+        return [str(error)]
+    return []
+
+
+def _first(faults: list[str]) -> None:
+    if faults:
+        raise RetrieverError(faults[0])
