@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rankgauge.registry import Registry
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 __all__ = [
+    "PartOf",
     "chosen_form",
     "digits",
     "input_formats",
@@ -28,6 +34,32 @@ _CHOICES = {
     "no_relevant": ("count", "skip"),
     "duplicates": ("error", "first"),
 }
+
+
+class PartOf(click.ParamType):  # type: ignore[type-arg]
+    """The name of a part of a registry. Help shows the built-in ones; other packages are asked for the rest."""
+
+    name = "name"
+
+    def __init__(self, registry: Registry[Any]) -> None:
+        self._registry = registry
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return f"[{'|'.join(self._registry.known)}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from rankgauge.errors import DataError
+
+        try:
+            self._registry.check(value)
+        except DataError as error:
+            self.fail(str(error), param, ctx)
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in self._registry.known if name.startswith(incomplete)]
 
 
 def _default_language() -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from rankgauge.cli import options
+from rankgauge.words import check_language
 
 __all__ = ["audit", "power"]
 
@@ -41,6 +42,7 @@ def power(
     """
     from rankgauge.comparison.power import Question, size_for, sizes_of
     from rankgauge.errors import DataError
+    from rankgauge.formats.json_values import dumps
 
     asked = Question(queries, difference, alpha, chance)
     if sd is not None:
@@ -58,12 +60,10 @@ def power(
         found = compare(files[0], named_runs(files[1:]), measures or DEFAULT_MEASURES, test="t", **choices)
         sizes = sizes_of(found, asked)
     if as_json:
-        from rankgauge.formats.json_values import dumps
-
         click.echo(dumps([size.to_dict() for size in sizes]).decode())
         return
     for size in sizes:
-        click.echo(size.sentence("zh" if language == "zh" else "en"))
+        click.echo(size.sentence(check_language(language)))
 
 
 @click.command()
@@ -76,12 +76,11 @@ def power(
 def audit(n: int, value: float, baseline: float | None, alpha: float, as_json: bool, language: str) -> None:
     """What a published table can mean when only the number of queries and the means are known."""
     from rankgauge.comparison.power import audit as look_at
+    from rankgauge.formats.json_values import dumps
 
     found = look_at(n, value, baseline, alpha=alpha)
     if as_json:
-        from rankgauge.formats.json_values import dumps
-
         click.echo(dumps(found.to_dict()).decode())
         return
-    for line in found.sentences("zh" if language == "zh" else "en"):
+    for line in found.sentences(check_language(language)):
         click.echo(line)

@@ -97,7 +97,9 @@ def size_for(deviation: float, asked: Question, *, measure: str = "score", obser
         n = queries_needed(difference, deviation, alpha, power)
         return Size(measure, deviation, n, abs(difference), power, alpha, "queries", observed)
     if queries is None:
-        raise DataError("say which difference is to be found (difference=0.02), or with how many queries (queries=150)")
+        raise DataError(
+            "say which difference is to be found, `difference=0.02`, or with how many queries, `queries=150`"
+        )
     found = detectable_difference(deviation, queries, alpha, power)
     assert found is not None  # only fewer than two queries find nothing
     return Size(measure, deviation, queries, found, power, alpha, "difference", observed)

@@ -17,7 +17,7 @@ from rankgauge.engine.hits import Hits, Judged, assemble, best_first
 from rankgauge.errors import DataError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.ordering import as_compared, place_of_scores
+from rankgauge.model.ordering import as_compared, ids_descending, place_of_scores
 from rankgauge.model.ranked import Floats, Ints, RankedGrades
 from rankgauge.model.run import Run
 
@@ -139,10 +139,7 @@ def _given(own: Sequence[Mapping[str, float]], owner: Ints, names: Sequence[str]
 def _tied_before(
     own: Sequence[Mapping[str, float]], owner: Ints, names: Sequence[str], asked: Floats, contract: Contract
 ) -> Ints:
-    """For each tied document: those of the same score that come first, by id or by place in the list.
-
-    Python compares texts as their UTF-8 bytes compare.
-    """
+    """For each tied document: those of the same score that come first, by id or by place in the list."""
     extra = np.zeros(len(names), dtype=np.int64)
     rows_of: dict[int, list[int]] = {}
     for row, query in enumerate(owner.tolist()):
@@ -155,7 +152,7 @@ def _tied_before(
             if score in groups:
                 groups[score].append(doc)
         if contract.ties == "trec":
-            groups = {score: sorted(tied, reverse=True) for score, tied in groups.items()}
+            groups = {score: ids_descending(tied) for score, tied in groups.items()}
         places = {doc: i for tied in groups.values() for i, doc in enumerate(tied)}
         for row in rows:
             extra[row] = places[names[row]]

@@ -47,9 +47,9 @@ class Claim:
         try:
             value = float(plain)
         except ValueError:
-            raise DataError(f"--value {text!r} is no number; example: 0.6542") from None
+            raise DataError(f"`value={text!r}` is no number; example: 0.6542") from None
         if not math.isfinite(value):
-            raise DataError(f"--value {text!r} is no finite number")
+            raise DataError(f"`value={text!r}` is no finite number")
         digits = len(plain.partition(".")[2]) if "e" not in plain.lower() else 12
         return Claim(value, digits, percent=text.strip().endswith("%"))
 

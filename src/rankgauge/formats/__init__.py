@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.formats.detect import FORMATS, Format, check_format, detect, is_beir_folder
 from rankgauge.formats.json_lists import qrels_of, run_of
-from rankgauge.formats.json_values import read_json, read_json_lines
+from rankgauge.formats.json_values import read_json, read_values
 from rankgauge.formats.sources import Source
-from rankgauge.formats.testset_json import is_testset, testset_of, write_testset
+from rankgauge.formats.testset_json import is_testset, testset_of
 from rankgauge.formats.trec import TrecRun, read_qrels
-from rankgauge.model import testset as testset_model
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.testset import Corpus, Query, TestSet
@@ -53,12 +52,6 @@ class RunParts(Protocol):
     def describe_repeats(self, pairs: Sequence[tuple[str, str]], total: int) -> RankgaugeError: ...
 
 
-def _value(source: Source, kind: Format) -> object:
-    if kind == "json":
-        return read_json(source)
-    return [value for _, value in read_json_lines(source)]
-
-
 def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels | TestSet:  # noqa: A002
     """Judgments from a file; a test set, with its texts and tags, where the file holds one."""
     if not isinstance(path, Source) and (is_beir_folder(path) or format == "beir"):
@@ -66,7 +59,7 @@ def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels 
     source = path if isinstance(path, Source) else Source(path)
     kind = check_format(format) if format else detect(source)
     if kind in ("json", "jsonl"):
-        value = _value(source, kind)
+        value = read_values(source, kind)
         if is_testset(value):
             return testset_of(value, source.name)
     return load_qrels(source, kind)
@@ -83,7 +76,7 @@ def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # 
     if kind == "trec":
         return read_qrels(source)
     if kind in ("json", "jsonl"):
-        value = _value(source, kind)
+        value = read_values(source, kind)
         return testset_of(value, source.name).qrels if is_testset(value) else qrels_of(value, source.name)
     from rankgauge.formats.tables import qrels_of_table, read_table, table_kind
 
@@ -98,7 +91,7 @@ def open_run(path: PathLike | Source, format: str | None = None) -> Run | RunPar
     if kind == "trec":
         return TrecRun(source)
     if kind in ("json", "jsonl"):
-        value = _value(source, kind)
+        value = read_values(source, kind)
         if is_testset(value):
             raise FormatError(source.name, ["this is a test set, not a run: give the judgments first, then the runs"])
         return run_of(value, source.name)
@@ -125,7 +118,7 @@ def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:
     source = path if isinstance(path, Source) else Source(path)
     kind = check_format(format) if format else detect(source)
     if kind in ("json", "jsonl"):
-        value = _value(source, kind)
+        value = read_values(source, kind)
         if is_testset(value) or (isinstance(value, list) and kind == "json"):
             return testset_of(value, source.name)
         qrels = qrels_of(value, source.name)
@@ -148,7 +141,3 @@ def load_chunk_mapping(path: PathLike) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(parent, str | int) for parent in value.values()):
         raise FormatError(source.name, ['a chunk mapping is one object {"chunk id": "document id", ...}'])
     return {chunk: str(parent) for chunk, parent in value.items()}
-
-
-testset_model.load_from = load_testset
-testset_model.save_to = write_testset

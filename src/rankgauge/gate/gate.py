@@ -145,7 +145,7 @@ def _chosen(record: Record, other: Record, what: str, measures: Sequence[str]) -
         left = [name for name in wanted if name in means]
         raise DataError(
             f"the record lacks {', '.join(lost)}, which {what} has; measure it again with them"
-            + (f", or choose the measures to compare: measures={left}" if left else "")
+            + (f", or choose the measures to compare: `measures={left}`" if left else "")
         )
     added = [name for name in means if name not in wanted]
     return wanted, [remark("not_in_baseline", measures=added)] if added else []
