@@ -45,8 +45,8 @@ def run_queries(
     ending. Errors worth retrying are retried `retries` times, after backoff * 2^(attempt-1) seconds times a random
     factor between 0.5 and 1.5, or after the pause that the retriever asked for. With a journal, answers it holds are
     not asked again. `progress` gets the number of finished queries and of all. Ctrl-C ends it with what is done.
-    When there was no answer at all (no connection, or none in time), and more than `max_failed` of the queries, at least
-    5, have failed so, the rest is not asked.
+    When there was no answer at all (no connection, or none in time), and more than `max_failed` of the queries, at
+    least 5, have failed so, the rest is not asked.
     """
     searcher = as_searcher(searcher)
     _check_queries(queries)
