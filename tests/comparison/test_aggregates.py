@@ -16,7 +16,7 @@ from rankgauge import compare, compare_scores, evaluate, sweep
 from rankgauge.comparison.stored_scores import compare_records, compare_stored
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError, FormatError, MeasureError
-from rankgauge.live.sweep import _best
+from rankgauge.live.choosing import best_of
 from rankgauge.measures import all_definitions, parse_measure
 from rankgauge.measures.measure import AGGREGATES
 from rankgauge.model.testset import Query, TestSet
@@ -263,9 +263,9 @@ def test_a_sweep_chooses_by_the_measure_itself(name: str, no_relevant: str) -> N
 
 def test_a_version_of_which_no_query_counts_is_never_the_best() -> None:
     for lower in (False, True):
-        assert _best([math.nan, -3.0, math.nan], lower) == 1
-    assert _best([math.nan, math.nan], lower=True) == 0
-    assert (_best([1.0, 2.0, 2.0], lower=False), _best([2.0, 1.0, 1.0], lower=True)) == (1, 1)
+        assert best_of([math.nan, -3.0, math.nan], lower) == 1
+    assert best_of([math.nan, math.nan], lower=True) == 0
+    assert (best_of([1.0, 2.0, 2.0], lower=False), best_of([2.0, 1.0, 1.0], lower=True)) == (1, 1)
 
 
 @pytest.mark.parametrize("name", ["GMAP", "NumRelRet", "AP"])

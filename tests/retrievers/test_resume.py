@@ -247,7 +247,7 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
     ) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "held\n"
-        with pytest.raises(RetrieverError, match="is in use: another pass writes to it"):
+        with pytest.raises(RetrieverError, match="is in use by another process"):
             Journal(path, KEY)
         os.kill(child.pid, signal.SIGKILL)
         child.wait()

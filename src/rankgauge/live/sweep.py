@@ -11,7 +11,7 @@ import itertools
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -19,15 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankgauge.arguments import named_arguments
-from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError
 from rankgauge.formats.json_values import plain_value
 from rankgauge.live.checks import Scoring, askable, documents_of
+from rankgauge.live.choosing import best_of, held_out
 from rankgauge.live.live import LiveEvaluation, evaluate_retriever
 from rankgauge.live.trials import Kept, try_settings
 from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.contract import Contract
-from rankgauge.model.ranked import Ints
 from rankgauge.model.testset import TestSet
 from rankgauge.record import HeldOut, SweepResult, Version
 from rankgauge.retrievers.configuration import corpus_version
@@ -35,7 +34,6 @@ from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.runner import check_calls
 from rankgauge.stats.latency import Latency
 from rankgauge.stats.pareto import pareto_front
-from rankgauge.stats.selection import interval_of_best
 from rankgauge.words import Note
 
 if TYPE_CHECKING:
@@ -247,8 +245,8 @@ def sweep(
     ]
     front = pareto_front([(version.mean, version.p50) for version in versions], lower_is_better=lower)
     versions = [replace(version, on_front=on) for version, on in zip(versions, front, strict=True)]
-    best = _best([live.mean[measure] if live.table.counted.any() else math.nan for live in found], lower)
-    held = _held_out(found, best, numbers, folds or FOLDS, seed)
+    best = best_of([live.mean[measure] if live.table.counted.any() else math.nan for live in found], lower)
+    held = held_out(found, best, numbers, folds or FOLDS, seed)
     result = SweepResult(
         system=called,
         measure=str(about_measure),
@@ -295,39 +293,3 @@ def _overlap(live: LiveEvaluation, reference: LiveEvaluation) -> float:
         if wanted:
             shares.append(len(own.get(answer.query, set()) & wanted) / len(wanted))
     return float(np.mean(shares)) if shares else 0.0
-
-
-def _best(figures: Sequence[float], lower: bool) -> int:
-    """The first of the best. NaN, the figure of a version of which no query counts, is never better than a number."""
-    goodness = -np.array(figures) if lower else np.array(figures)
-    return int(np.nan_to_num(goodness, nan=-math.inf).argmax())
-
-
-def _folds(n: int, folds: int, seed: int) -> Iterator[Ints]:
-    order = np.random.default_rng(seed).permutation(n)
-    yield from np.array_split(order, folds)
-
-
-def _held_out(found: Sequence[LiveEvaluation], best: int, numbers: list[int], folds: int, seed: int) -> HeldOut | None:
-    """Cross-validation; None with too few queries that count to hold any out."""
-    measure = found[0].measures[0]
-    how, lower = measure.definition.aggregate, measure.definition.lower_is_better
-    values = np.stack([live.table.values[:, 0] for live in found])
-    counted = np.stack([live.table.counted[:, 0] for live in found])
-    values, counted = values[:, counted.any(axis=0)], counted[:, counted.any(axis=0)]
-    n = values.shape[1]
-    if n < 2 * folds or len(values) < 2:
-        return None
-    held, counts, chosen = np.zeros(n), np.zeros(n, dtype=bool), []
-    for part in _folds(n, folds, seed):
-        others = counted & ~np.isin(np.arange(n), part)
-        rows = [row[among] for row, among in zip(values, others, strict=True)]
-        choice = _best([aggregate(how, row) if len(row) else math.nan for row in rows], lower)
-        chosen.append(numbers[choice])
-        held[part], counts[part] = values[choice, part], counted[choice, part]
-    mean, interval = aggregate(how, held[counts]), None
-    if how == "mean":
-        interval = interval_of_best(values, counted, best, lower_is_better=lower, bounds=measure.bounds, seed=seed)
-    if interval is not None:
-        interval = replace(interval, low=min(interval.low, mean), high=max(interval.high, mean))
-    return HeldOut(mean, interval, folds, chosen)

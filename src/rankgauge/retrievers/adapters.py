@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.http import HttpRetriever, fill
@@ -17,6 +18,7 @@ _INNER_PRODUCT: Final = 0  # faiss.METRIC_INNER_PRODUCT; every other metric of F
 MATCH: Final = {"query": {"match": {"text": "{query}"}}}
 
 
+@named_arguments
 def from_langchain(source: Any, *, name: str | None = None, id_field: str | None = None) -> Searcher:
     """A LangChain retriever or vector store.
 
@@ -29,6 +31,7 @@ def from_langchain(source: Any, *, name: str | None = None, id_field: str | None
     raise RetrieverError(f"a {type(source).__name__} is neither a LangChain retriever nor a vector store")
 
 
+@named_arguments
 def from_chroma(
     collection: Any,
     *,
@@ -51,6 +54,7 @@ def from_chroma(
     return Searcher(search, name or str(getattr(collection, "name", "chroma")))
 
 
+@named_arguments
 def from_faiss(
     index: Any,
     ids: Sequence[Any] | Mapping[int, Any],
@@ -83,6 +87,7 @@ def from_faiss(
     return Searcher(search, name or type(index).__name__)
 
 
+@named_arguments
 def from_elasticsearch(
     client: Any,
     index: str,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 from rankgauge.extras import optional
 from rankgauge.retrievers.annotations import TextLanguage
@@ -29,6 +30,7 @@ class BM25:
     Only documents that hold a query term are found. A term that stands twice in the query counts twice.
     """
 
+    @named_arguments
     def __init__(
         self,
         corpus: Mapping[str, str],

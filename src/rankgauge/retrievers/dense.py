@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.retrievers.annotations import Dimensions, EndpointUrl, KeyVariable, TextLanguage
 from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_corpus, check_query, check_whole
@@ -30,6 +31,7 @@ class Dense:
     `endpoint`. A query whose vector is zero, such as one without any known word, finds nothing.
     """
 
+    @named_arguments
     def __init__(
         self,
         corpus: Mapping[str, str],

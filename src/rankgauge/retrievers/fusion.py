@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 from rankgauge.model.ordering import best_first
 from rankgauge.model.run import Run
@@ -20,6 +21,7 @@ NORMS = ("min-max", "z-score", "none")
 _SMALL, _LARGE = 1e-290, 1e300  # products and sums of a million such terms are exact to the last digit
 
 
+@named_arguments
 def fuse(
     lists: Sequence[Sequence[Hit]],
     method: str = "rrf",
@@ -58,6 +60,7 @@ def fuse(
     return fused[:k]
 
 
+@named_arguments
 def fuse_runs(
     runs: Sequence[Run],
     method: str = "rrf",

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.formats.secrets import masked
 from rankgauge.retrievers.checks import check_number
@@ -31,6 +32,7 @@ class HttpRetriever:
     `${NAME}` is taken from the environment, so that no secret stands in a file.
     """
 
+    @named_arguments
     def __init__(
         self,
         url: Annotated[str, "The URL to ask."],

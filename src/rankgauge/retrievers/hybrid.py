@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import RankgaugeError
 from rankgauge.retrievers.checks import check_query, check_whole
 from rankgauge.retrievers.configuration import described
@@ -20,6 +21,7 @@ class Hybrid:
     Retrievers given by name may have their weights by name. More than `depth` are taken where a search wants more.
     """
 
+    @named_arguments
     def __init__(
         self,
         retrievers: Sequence[Retriever] | Mapping[str, Retriever],

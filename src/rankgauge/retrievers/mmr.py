@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.retrievers.checks import check_choice, check_number, check_query, check_whole
 from rankgauge.retrievers.configuration import described
@@ -42,6 +43,7 @@ class MMR:
     Beyond `depth`, documents follow in the retriever's order.
     """
 
+    @named_arguments
     def __init__(
         self,
         retriever: Retriever,

@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.extras import optional
 from rankgauge.retrievers.checks import check_corpus, check_query, check_whole
@@ -26,6 +27,7 @@ class Rerank:
     Beyond `depth`, documents follow in the retriever's order, so that re-ranking loses none.
     """
 
+    @named_arguments
     def __init__(
         self, retriever: Retriever, scorer: Scorer | str, *, corpus: Mapping[str, str], depth: int = 50
     ) -> None:

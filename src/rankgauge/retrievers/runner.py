@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, Final
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RetrieverError
 from rankgauge.retrievers.answers import Answer, RetrievalResult
 from rankgauge.retrievers.checks import check_number, check_whole
@@ -23,6 +24,7 @@ _SYNC: Final = 0.25  # seconds between two waits for the disk
 _GRACE: Final = 1.0  # seconds for a cancelled coroutine to end
 
 
+@named_arguments
 def run_queries(
     searcher: Any,
     queries: Mapping[str, str],

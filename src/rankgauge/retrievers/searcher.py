@@ -11,6 +11,7 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Itera
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.configuration import own_configuration
 from rankgauge.retrievers.hits import Hit, ListFault, hits_of
@@ -108,6 +109,7 @@ class Searcher:
         return f"Searcher({self.name!r}{', async' if self.is_async else ''})"
 
 
+@named_arguments
 def as_searcher(
     retriever: Any, *, name: str | None = None, id_field: str | None = None, score_field: str | None = None
 ) -> Searcher:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
 
+from rankgauge.arguments import named_arguments
 from rankgauge.retrievers.checks import check_corpus, check_number
 from rankgauge.retrievers.configuration import described
 from rankgauge.retrievers.text import identifiers, tokenizer_for
@@ -26,6 +27,7 @@ class TermProximity:
     occurrences, in terms.
     """
 
+    @named_arguments
     def __init__(
         self,
         corpus: Mapping[str, str],
