@@ -29,7 +29,7 @@ def test_its_figures_hold_together(found: showcase.Showcase) -> None:
     means = {live.name: live.mean["nDCG@10"] for live in found.evaluations}
     assert means["bm25"] > means["dense"]
     assert found.documents > 4000
-    weights, graph = (tried for _, tried in found.sweeps)
+    weights, graph = found.sweeps
     assert weights.versions[0].mean == pytest.approx(means["bm25"])  # no weight for the dense part
     recalls = [version.ann_recall for version in graph.versions]
     assert recalls == sorted(recalls)

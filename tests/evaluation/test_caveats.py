@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rankgauge.reports.html import render_html
 
 from rankgauge import compare, evaluate, evaluate_retriever
 from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation
@@ -17,7 +18,6 @@ from rankgauge.evaluation.notes import notes_of
 from rankgauge.model.testset import TestSet
 from rankgauge.reports.comparison import render as render_comparison
 from rankgauge.reports.evaluation import render
-from rankgauge.reports.html import render_html
 from rankgauge.words import LANGUAGES, tell
 from tests.cli.command import run_command
 

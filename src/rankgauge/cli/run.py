@@ -11,31 +11,15 @@ import click
 
 from rankgauge.cli import options
 from rankgauge.cli.keeping import Keeping, keeping
+from rankgauge.words import Language, say, tell
+from rankgauge.words.visible import shortened
 
 if TYPE_CHECKING:
+    from rankgauge.live.live import LiveEvaluation
     from rankgauge.plans.plan import RunPlan
     from rankgauge.plans.running import Outcome
 
 __all__ = ["init", "run"]
-
-_WORDS = {
-    "en": {
-        "fine": "{path}: {systems} systems, {measures}: nothing wrong with it",
-        "fine_one": "{path}: 1 system, {measures}: nothing wrong with it",
-        "kept": "interrupted: the answers so far are kept in {cache}; the same command goes on from there",
-        "not_kept": "interrupted: no answers are kept (cache = false), so the same command begins anew",
-        "invalid": "left out: {reason}",
-        "wrote": "wrote {path}",
-    },
-    "zh": {
-        "fine": "{path}：{systems} 个系统，{measures}：没有问题",
-        "fine_one": "{path}：1 个系统，{measures}：没有问题",
-        "kept": "已中断：已得到的应答保存在 {cache} 中；再次运行同一命令即可继续",
-        "not_kept": "已中断：未保存应答（cache = false），再次运行同一命令将从头开始",
-        "invalid": "未计入：{reason}",
-        "wrote": "已写入 {path}",
-    },
-}
 
 
 @click.command()
@@ -55,7 +39,7 @@ def run(
     label: str | None,
     as_json: bool,
     digits: int,
-    language: str,
+    language: Language,
 ) -> None:
     """Ask the systems of a plan every query, score and compare them, and write what the plan asks for.
 
@@ -80,46 +64,38 @@ def _run(
     made: Callable[[], Keeping],
     as_json: bool,
     digits: int,
-    language: str,
+    language: Language,
     out: TextIO,
 ) -> bool:
     """Whether a system was left out."""
     from rankgauge.plans.plan import load_plan
     from rankgauge.plans.running import run_plan
 
-    words = _WORDS[language]
     loaded = load_plan(plan, hint="") if check else load_plan(plan)
     if check:
-        measures = ", ".join(loaded.measures)
-        fine = words["fine_one" if len(loaded.systems) == 1 else "fine"]
-        click.echo(fine.format(path=plan, systems=len(loaded.systems), measures=measures), file=out)
+        text = say("live.checked", language, path=plan, systems=len(loaded.systems), measures=loaded.measures)
+        click.echo(text, file=out)
         return False
     kept = made()
     try:
         with _progress() as progress:
             outcome = run_plan(loaded, fresh=fresh, progress=progress)
     except KeyboardInterrupt:
-        said = words["not_kept"] if loaded.cache is None else words["kept"].format(cache=loaded.cache)
-        raise KeyboardInterrupt(said) from None
+        key = "live.stopped_lost" if loaded.cache is None else "live.stopped_kept"
+        raise KeyboardInterrupt(say(key, language, cache=loaded.cache)) from None
     if as_json:
-        from rankgauge.formats.json_values import dumps
-
-        click.echo(dumps(outcome.record).decode(), file=out)
+        click.echo(outcome.record.to_json(), file=out)
     else:
+        from rankgauge.reports import report
         from rankgauge.reports.tables import terminal_width
 
-        width = terminal_width(out)
-        text = _rendered(outcome.record, "table", language, digits=digits, width=width)
+        text = report(outcome.record, language=language, digits=digits, width=terminal_width(out), color=out.isatty())
         click.echo(text, nl=False, file=out)
     for path in _written(loaded, outcome, language):
-        click.echo(words["wrote"].format(path=path), err=True)
+        click.echo(say("live.wrote", language, path=path), err=True)
     kept.store(outcome.record, language, label=Path(plan).stem)
-    if outcome.invalid:
-        from rankgauge.retrievers.answers import shortened
-        from rankgauge.retrievers.reasons import translated
-
-        for reason in outcome.invalid.values():
-            click.echo(words["invalid"].format(reason=shortened(translated(reason, language))), err=True)
+    for name, reason in outcome.invalid.items():
+        click.echo(say("live.left_out", language, name=name, reason=shortened(tell(reason, language))), err=True)
     return bool(outcome.invalid)
 
 
@@ -151,65 +127,50 @@ def _progress() -> Any:
     return bar()
 
 
-def _rendered(record: dict[str, Any], form: str, language: str, **looks: Any) -> str:
-    from rankgauge.words import check_language
-
-    chosen = check_language(language)
-    if record["kind"] == "comparison":
-        from rankgauge.reports.comparison import render as render_comparison
-
-        return render_comparison(record, form, language=chosen, **looks)
-    from rankgauge.reports.evaluation import render
-
-    return render(record, form, language=chosen, **looks)
-
-
-def _written(plan: RunPlan, outcome: Outcome, language: str) -> list[Path]:
+def _written(plan: RunPlan, outcome: Outcome, language: Language) -> list[Path]:
     """Write the outputs of the plan, each whole."""
-    from rankgauge.errors import FormatError
-    from rankgauge.formats.json_values import dumps
-    from rankgauge.formats.sources import write_whole
-    from rankgauge.words import check_language
+    from rankgauge.reports import report
 
-    chosen, outputs, record = check_language(language), plan.outputs, outcome.record
-    written = []
-
-    def write(name: str, data: bytes) -> None:
-        path = plan.folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FormatError(str(path), [f"cannot be written: {error.filename}: {error.strerror}"]) from None
-        write_whole(path, data)
-        written.append(path)
-
+    outputs, written = plan.outputs, []
     if outputs.record:
-        write(outputs.record, dumps(record))
-    if outputs.report:
-        from rankgauge.reports.html import render_html
-
-        write(outputs.report, render_html(record, chosen).encode())
-    if outputs.table:
-        form = options.chosen_form(None, False, outputs.table, ("csv", "markdown", "latex"))
-        write(outputs.table, _rendered(record, form, language).encode())
-        if form == "csv":  # a spreadsheet reads one table from a file
-            from rankgauge.reports.calls import calls_files
-
-            for name, text in calls_files(record, outputs.table).items():
-                write(name, text.encode())
+        written.append(_placed(plan.folder / outputs.record))
+        outcome.record.save(written[-1])
+    for name in filter(None, (outputs.report, outputs.table)):
+        written.append(_placed(plan.folder / name))
+        report(outcome.record, written[-1], language=language)
     if outputs.runs:
-        from rankgauge.formats.convert import refuse_blanks
-        from rankgauge.formats.json_lists import render_run_json
-        from rankgauge.formats.trec import render_run
-
-        for live in outcome.evaluations:
-            try:
-                refuse_blanks(live.retrieval.run, live.name)
-            except FormatError:  # TREC columns cannot hold white space in ids; JSON can
-                write(f"{outputs.runs}/{live.name}.json", render_run_json(live.retrieval.run))
-            else:
-                write(f"{outputs.runs}/{live.name}.run", render_run(live.retrieval.run.frame, live.name))
+        written += [_save_run(live, _placed(plan.folder / outputs.runs / live.name)) for live in outcome.evaluations]
     return written
+
+
+def _placed(path: Path) -> Path:
+    """The path, in a folder that is there."""
+    from rankgauge.errors import FormatError
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FormatError(str(path), [f"cannot be written: {error.filename}: {error.strerror}"]) from None
+    return path
+
+
+def _save_run(live: LiveEvaluation, path: Path) -> Path:
+    """Write a system's lists as TREC text; as JSON where ids hold white space, which TREC columns cannot."""
+    from rankgauge.errors import FormatError
+    from rankgauge.formats.convert import refuse_blanks
+    from rankgauge.formats.json_lists import render_run_json
+    from rankgauge.formats.sources import write_whole
+    from rankgauge.formats.trec import render_run
+
+    run = live.retrieval.run
+    try:
+        refuse_blanks(run, live.name)
+    except FormatError:
+        file, data = path.with_name(f"{path.name}.json"), render_run_json(run)
+    else:
+        file, data = path.with_name(f"{path.name}.run"), render_run(run.frame, live.name)
+    write_whole(file, data)
+    return file
 
 
 @click.command()

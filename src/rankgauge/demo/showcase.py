@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rankgauge.live.live import LiveEvaluation, evaluate_retriever
+from rankgauge.live.recording import live_comparison, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import TestSet
-from rankgauge.plans.running import live_comparison, live_record
+from rankgauge.record import Record
 from rankgauge.stats.family import Settings
 
 __all__ = ["Showcase", "chinese_showcase", "stdlib_showcase"]
@@ -25,8 +26,8 @@ class Showcase:
     test_set: TestSet
     documents: int
     evaluations: list[LiveEvaluation]
-    record: dict[str, Any]
-    sweeps: list[tuple[str, Sweep]]
+    record: Record
+    sweeps: list[Sweep]
 
 
 def stdlib_showcase(progress: Progress | None = None) -> Showcase:
@@ -42,16 +43,18 @@ def stdlib_showcase(progress: Progress | None = None) -> Showcase:
         say(name)
         evaluations.append(evaluate_retriever(system, test_set, k=10, measures=_MEASURES, name=name, corpus=corpus))
     say("weight")
-    weights = sweep(factories["weight"], {"weight": [0.0, 0.25, 0.5, 0.75, 1.0]}, test_set)
+    weights = sweep(factories["weight"], {"weight": [0.0, 0.25, 0.5, 0.75, 1.0]}, test_set, name="hybrid")
     say("ef_search")
     graph = sweep(
-        factories["ef_search"], {"ef_search": [4, 8, 16, 32, 64, 256]}, test_set, exact={"ef_search": len(corpus)}
+        factories["ef_search"],
+        {"ef_search": [4, 8, 16, 32, 64, 256]},
+        test_set,
+        name="hnsw",
+        exact={"ef_search": len(corpus)},
     )
     comparison = live_comparison(evaluations, test_set, Settings.of(), baseline="bm25")
-    record = live_record(evaluations, comparison)
-    sweeps = [("hybrid", weights), ("hnsw", graph)]
-    record["sweeps"] = [{"system": name, **found.to_dict()} for name, found in sweeps]
-    return Showcase(test_set, len(corpus), evaluations, record, sweeps)
+    record = replace(live_record(evaluations, comparison), sweeps=[weights.result, graph.result])
+    return Showcase(test_set, len(corpus), evaluations, record, [weights, graph])
 
 
 def chinese_showcase() -> Showcase:
