@@ -7,7 +7,7 @@ compared only where scores tie.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
 from operator import contains, methodcaller
 
@@ -21,7 +21,7 @@ from rankgauge.model.ordering import as_compared, ids_descending, place_of_score
 from rankgauge.model.ranked import Floats, Ints, RankedGrades
 from rankgauge.model.run import Run
 
-__all__ = ["match_mappings"]
+__all__ = ["match_mappings", "numbers_of"]
 
 Lists = Mapping[str, Mapping[str, float]]
 
@@ -34,7 +34,7 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
     queries = list(judgments)
     n = len(queries)
     counts = np.fromiter(map(len, judgments.values()), dtype=np.int64, count=n)
-    grades = _numbers(judgments, int(counts.sum()), "grade", qrels.name)
+    grades = numbers_of(judgments, int(counts.sum()), "grade", qrels.name)
     owner = np.repeat(np.arange(n), counts)
     judged = Judged(queries, np.concatenate(([0], np.cumsum(counts))), best_first(grades, owner))
 
@@ -44,10 +44,10 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
         own = [_without(docs, query) for query, docs in zip(queries, own, strict=True)]
     retrieved = np.fromiter(map(len, own), dtype=np.int64, count=n)
     total = int(retrieved.sum())
-    scores = as_compared(_numbers(_Lists(queries, own), total, "score", run.name), contract.scores)
+    scores = as_compared(numbers_of(dict(zip(queries, own, strict=True)), total, "score", run.name), contract.scores)
     if len(lists) > int(in_run.sum()):  # queries without judgments are left out, but their scores must be numbers too
         rest = {query: docs for query, docs in lists.items() if query not in judgments}
-        _numbers(rest, sum(map(len, rest.values())), "score", run.name)
+        numbers_of(rest, sum(map(len, rest.values())), "score", run.name)
 
     looked_up = chain.from_iterable(
         map(docs.get, wanted, repeat(math.nan)) for docs, wanted in zip(own, judgments.values(), strict=True)
@@ -69,20 +69,7 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
     return assemble(judged, hits, in_run, retrieved)
 
 
-class _Lists:
-    """Lists of the judged queries, with the little of a dictionary's manners that the checks need."""
-
-    def __init__(self, queries: Sequence[str], docs: Sequence[Mapping[str, float]]) -> None:
-        self._queries, self._docs = queries, docs
-
-    def values(self) -> Sequence[Mapping[str, float]]:
-        return self._docs
-
-    def items(self) -> Iterator[tuple[str, Mapping[str, float]]]:
-        return zip(self._queries, self._docs, strict=True)
-
-
-def _numbers(source: Lists | _Lists, total: int, what: str, name: str) -> Floats:
+def numbers_of(source: Lists, total: int, what: str, name: str) -> Floats:
     """All values as finite numbers; ids must not be empty."""
     if any(map(contains, source.values(), repeat(""))):
         query = next(query for query, docs in source.items() if "" in docs)
@@ -97,7 +84,7 @@ def _numbers(source: Lists | _Lists, total: int, what: str, name: str) -> Floats
     raise _bad_number(source, what, name)
 
 
-def _bad_number(source: Lists | _Lists, what: str, name: str) -> DataError:
+def _bad_number(source: Lists, what: str, name: str) -> DataError:
     for query, docs in source.items():
         for doc, value in docs.items():
             try:
