@@ -189,7 +189,7 @@ class Detector:
         self.logs = self.logs or [0.0] * size
         self.began = self.began or [0] * size
 
-    def look(self, x: float, number: int, precision: float = 1.0) -> Change | None:
+    def update(self, x: float, number: int, precision: float = 1.0) -> Change | None:
         """Take in the value of one check; what changed by it, if anything."""
         if not math.isfinite(x):
             raise DataError(f"check {number}: {x!r} is no value to watch")
