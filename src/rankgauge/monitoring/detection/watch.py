@@ -230,8 +230,12 @@ class SystemWatch:
         for entry in kept.series:
             key = watch._key(entry.measure, entry.tag)
             watch.series[key] = entry.state
-            dropped = {"latency": not watching.latency, "slice": not watching.slices}
-            if dropped.get(kind := watch.kind_of(key), kind == "threshold" and key.measure not in limits):
+            unwanted = {
+                "latency": not watching.latency,
+                "slice": not watching.slices,
+                "threshold": key.measure not in limits,
+            }
+            if unwanted.get(watch.kind_of(key), False):
                 del watch.series[key]
             elif entry.last is not None:
                 watch.last[key] = entry.last
