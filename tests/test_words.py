@@ -24,6 +24,7 @@ ALIASES = {
     "comparison/stored_scores.py",
     "demo/chinese.py",
     "demo/stdlib.py",
+    "model/frames.py",
 }
 
 

@@ -113,7 +113,7 @@ def _of_mapping(
         ]
     counts = np.fromiter(map(len, own), dtype=np.int64, count=len(own))
     starts = np.concatenate(([0], np.cumsum(counts)))
-    scores = numbers_of(dict(zip(queries, own, strict=True)), int(counts.sum()), "score", name)
+    scores = numbers_of(queries, own, int(counts.sum()), "score", name)
     inside = _may_be_first(scores, starts, contract, depth)
     ids: Iterable[str] = compress(chain.from_iterable(own), inside.tolist())
     owner = np.repeat(np.arange(len(own)), counts)[inside]
