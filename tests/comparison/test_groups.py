@@ -56,7 +56,7 @@ def check_agreement(found: Comparison, lower: bool = False) -> None:
             assert means == sorted(means, reverse=not lower)
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", list(TESTS))
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("systems", [2, 3, 5])
 def test_no_verdict_contradicts_the_order(test: str, lower: bool, systems: int) -> None:
