@@ -5,7 +5,6 @@ Prints JSON: seconds to store one record (median), and of the whole processes of
 
 from __future__ import annotations
 
-import copy
 import datetime
 import json
 import os
@@ -14,12 +13,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from rankgauge.history.store import History
+from rankgauge.record import InputFile, Provenance, Record
 
 RECORDS, QUERIES, TOGETHER, ALONE, ROUNDS = 10_000, 200, 500, 50, 3
 MEASURES = ("nDCG@10", "AP", "RR", "R@10", "P@10")
