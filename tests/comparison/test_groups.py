@@ -185,7 +185,7 @@ def test_ranks_where_letters_would_be_too_many() -> None:
         "system": "s22",
         "mean": pytest.approx(found.groups["score"][4].mean),
         "letters": "",
-        "ranks": [5, 5],
+        "ranks": (5, 5),
     }
     for form in ("terminal", "markdown"):
         assert "too many groups for letters" in report(record, format=form, detail="answer")
