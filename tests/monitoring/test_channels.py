@@ -22,7 +22,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankgauge.errors import MissingExtraError
-from rankgauge.monitoring.channels import Channel, _library, _plugin, check_alerts
+from rankgauge.monitoring.alerts.apprise_sender import _library, _plugin
+from rankgauge.monitoring.alerts.channels import CHANNELS, Channel, check_alerts
 from tests.retrievers.servers import Asked, Reply, calls
 
 TITLE = "[rankgauge] 搜索：nDCG@10 下降"
@@ -207,7 +208,7 @@ def test_a_channel_that_hangs_costs_its_limit_once() -> None:
 def test_a_program_ends_although_a_delivery_hangs() -> None:
     with calls(lambda asked: Reply({}, delay=30)) as server:
         code = (
-            "from rankgauge.monitoring.channels import Channel\n"
+            "from rankgauge.monitoring.alerts.channels import Channel\n"
             f"print(Channel('ops', {server.url!r}, limit=0.5).send('t', 'b', incident=1, event='opened'))"
         )
         done = subprocess.run(
@@ -373,7 +374,7 @@ def test_all_faults_at_once() -> None:
     )
     assert not channels
     assert faults == [
-        "alert ops: 'urll' is unknown; did you mean url?",
+        "alert ops.urll: unknown; did you mean url?",
         "alert ops: the environment variable UNSET is not set; set it to the address",
         "alert ops (2): two channels are named 'ops'; give them different names",
         'alert 3: name is missing; write one such as name = "ops": it is shown instead of the address',
@@ -396,8 +397,46 @@ def test_without_apprise(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_apprise_is_loaded_when_it_is_needed() -> None:
     code = (
-        "import sys, rankgauge.monitoring.channels as channels; channels.check_alerts([{'url': 'console'}])\n"
+        "import sys, rankgauge.monitoring.alerts.channels as channels; channels.check_alerts([{'url': 'console'}])\n"
         "print('apprise' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+class Pager:
+    """A channel of another package."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[str, str, int, str]] = []
+
+    def fault(self, address: str) -> str | None:
+        return None if address.endswith("/team") else "names no team"
+
+    def send(self, address: str, title: str, body: str, *, incident: int, event: str) -> str | None:
+        self.got.append((address, title, incident, event))
+        if event == "recovered":
+            raise RuntimeError(f"no route to {address}")
+        return None
+
+
+def test_another_package_can_add_a_channel() -> None:
+    """By the scheme of its addresses; what it says is scrubbed like the rest."""
+    pager = Pager()
+    CHANNELS.register("pager", pager)
+    try:
+        made = channel("pager://T0KEN-1234/team")
+        assert made.send(TITLE, BODY, incident=7, event="opened") is None
+        reason = made.send(TITLE, BODY, incident=7, event="recovered")
+        assert faults_of("${A}", A="pager://T0KEN-1234/") == ["alert ops: the address in A names no team"]
+    finally:
+        CHANNELS.unregister("pager")
+    assert pager.got[0] == ("pager://T0KEN-1234/team", TITLE, 7, "opened")
+    assert reason is not None
+    assert "T0KEN" not in reason
+
+
+def test_the_channels_that_are_built_in() -> None:
+    assert CHANNELS.known == ["console", "http", "https", "mailto", "mailtos", "apprise"]
+    for name in CHANNELS.known:
+        assert callable(CHANNELS[name].send)

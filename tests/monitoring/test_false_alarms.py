@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from rankgauge.monitoring.rates import Rate
-from rankgauge.monitoring.series import Level, Sensitivity
-from rankgauge.monitoring.watching import Figures, SystemWatch, Watching
+from rankgauge.monitoring.detection.figures import Figures, Watching
+from rankgauge.monitoring.detection.rates import Rate
+from rankgauge.monitoring.detection.series import Level, Sensitivity
+from rankgauge.monitoring.detection.watch import SystemWatch
 
 QUERIES = [f"q{i}" for i in range(8)]
 KINDS = ["learnt", "baseline", "stream"]
@@ -55,7 +56,7 @@ def first_alarm(kind: str, found: Iterator[Figures], checks: int) -> int | None:
     if kind == "baseline":
         watch = SystemWatch.against("s", watching, next(found).scores)
     for number in range(1, checks + 1):
-        if any(event.event == "alarm" for event in watch.look(number, next(found))):
+        if any(event.event == "alarm" for event in watch.update(number, next(found))):
             return number
     return None
 
@@ -97,7 +98,8 @@ def test_noise_that_shows_itself_rarely_is_not_taken_for_a_fall(rate: float, hel
             level.with_reference()
         pairs = zip(values if not held else values[1:], values, strict=False)
         alarms += any(
-            level.look(value, number, same=value == before) is not None for number, (value, before) in enumerate(pairs)
+            level.update(value, number, same=value == before) is not None
+            for number, (value, before) in enumerate(pairs)
         )
     assert alarms <= 0.1 * monitors, alarms
 
@@ -107,7 +109,7 @@ def test_an_error_rate_that_is_allowed() -> None:
     alarms = 0
     for _ in range(60):
         rate = Rate.allowed(0.01, 2e4)
-        alarms += any(rate.look(float(rng.binomial(50, 0.01)) / 50, number) is not None for number in range(500))
+        alarms += any(rate.update(float(rng.binomial(50, 0.01)) / 50, number) is not None for number in range(500))
     assert alarms <= 3
 
 
@@ -142,7 +144,11 @@ def test_no_figure_is_infinite_or_no_number(kind: str, data: str, lower: bool) -
     if kind == "baseline":
         watch = SystemWatch.against("s", watching, found(data).scores)
     for number in range(1, 61):
-        events = watch.look(number, found(data if number <= 45 else ("huge", "tiny", "zero")[number % 3]))
-        json.dumps([event.detail for event in events], allow_nan=False)
+        events = watch.update(number, found(data if number <= 45 else ("huge", "tiny", "zero")[number % 3]))
+        assert all(
+            math.isfinite(value) for event in events for value in (event.finding.before, event.finding.now) if value
+        )
         watch = SystemWatch.from_dict(json.loads(json.dumps(watch.to_dict(), allow_nan=False)), watching)
-        assert all(value is None or math.isfinite(value) for last in watch.last.values() for value in last.values())
+        assert all(
+            value is None or math.isfinite(value) for last in watch.last.values() for value in vars(last).values()
+        )

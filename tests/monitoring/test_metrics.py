@@ -16,7 +16,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from rankgauge.errors import DataError, MissingExtraError
 from rankgauge.history.store import History
-from rankgauge.monitoring.metrics import Metrics
+from rankgauge.model.series import SeriesKey
+from rankgauge.monitoring.loop.metrics import Measured, Metrics
 from tests.monitoring.workspace import Watch, Workspace
 from tests.parts import here
 
@@ -37,24 +38,21 @@ def value(samples: Samples, name: str, **labels: str) -> float | None:
     return samples.get((f"rankgauge_{name}", tuple(sorted(labels.items()))))
 
 
-def looked(metrics: Metrics) -> None:
-    key = ("bm25", "nDCG@10", "")
-    metrics.look(
-        "搜索",
-        status="done",
-        finished=AT,
-        scores={key: 0.431, ("bm25", "R@10", 'tag "a\\b"'): 0.6},
+def checked(metrics: Metrics) -> None:
+    key = SeriesKey("bm25", "nDCG@10")
+    found = Measured(
+        scores={key: 0.431, SeriesKey("bm25", "R@10", 'tag "a\\b"'): 0.6},
         references={key: 0.512},
-        log10_evidence={key: 400.5},
-        latency={("bm25", "0.95"): 0.12, ("bm25", 0.5): 0.03},
+        evidence={key: 400.5},
+        latency={("bm25", "0.95"): 0.12, ("bm25", "0.5"): 0.03},
         failed={"bm25": 2},
-        open_incidents={"quality": 1},
     )
+    metrics.check("搜索", status="done", finished=AT, measured=found, open_incidents={"quality": 1})
 
 
 def test_over_http() -> None:
     metrics = Metrics()
-    looked(metrics)
+    checked(metrics)
     metrics.alerts({("ops", "sent"): 2, ("ops", "failed"): 1})
     metrics.alerts({("ops", "sent"): 1})
     with metrics.serve(0) as server:
@@ -63,60 +61,61 @@ def test_over_http() -> None:
             samples = parsed(answer.read().decode("utf-8"))
         port = server.port
     one = {"monitor": "搜索", "system": "bm25"}
-    series = {**one, "measure": "nDCG@10", "slice": ""}
+    series = {**one, "measure": "nDCG@10", "tag": ""}
     assert value(samples, "score", **series) == 0.431
-    assert value(samples, "score", **one, measure="R@10", slice='tag "a\\b"') == 0.6
+    assert value(samples, "score", **one, measure="R@10", tag='tag "a\\b"') == 0.6
     assert value(samples, "score_reference", **series) == 0.512
     assert value(samples, "evidence", **series) == 400.5
     assert value(samples, "latency_seconds", **one, quantile="0.95") == 0.12
     assert value(samples, "latency_seconds", **one, quantile="0.5") == 0.03
     assert value(samples, "failed_queries", **one) == 2
     assert value(samples, "incidents_open", monitor="搜索", kind="quality") == 1
-    assert value(samples, "last_look_timestamp_seconds", monitor="搜索") == AT.timestamp()
-    assert value(samples, "last_valid_look_timestamp_seconds", monitor="搜索") == AT.timestamp()
-    assert value(samples, "looks_total", monitor="搜索", status="done") == 1
+    assert value(samples, "last_check_timestamp_seconds", monitor="搜索") == AT.timestamp()
+    assert value(samples, "last_valid_check_timestamp_seconds", monitor="搜索") == AT.timestamp()
+    assert value(samples, "checks_total", monitor="搜索", status="done") == 1
     assert value(samples, "alerts_total", channel="ops", outcome="sent") == 3
     assert value(samples, "alerts_total", channel="ops", outcome="failed") == 1
     with socket.socket() as probe:  # stopped: the port is free again
         assert probe.connect_ex(("127.0.0.1", port)) != 0
 
 
-def test_an_invalid_look_keeps_the_last_scores() -> None:
+def test_an_invalid_check_keeps_the_last_scores() -> None:
     metrics = Metrics()
-    looked(metrics)
-    metrics.look("搜索", status="invalid", finished=AT.timestamp() + 60, open_incidents={"down": 1})
+    checked(metrics)
+    metrics.check("搜索", status="invalid", finished=AT.timestamp() + 60, open_incidents={"down": 1})
     samples = parsed(metrics.text())
-    assert value(samples, "last_look_timestamp_seconds", monitor="搜索") == AT.timestamp() + 60
-    assert value(samples, "last_valid_look_timestamp_seconds", monitor="搜索") == AT.timestamp()
-    assert value(samples, "looks_total", monitor="搜索", status="invalid") == 1
-    assert value(samples, "score", monitor="搜索", system="bm25", measure="nDCG@10", slice="") == 0.431
+    assert value(samples, "last_check_timestamp_seconds", monitor="搜索") == AT.timestamp() + 60
+    assert value(samples, "last_valid_check_timestamp_seconds", monitor="搜索") == AT.timestamp()
+    assert value(samples, "checks_total", monitor="搜索", status="invalid") == 1
+    assert value(samples, "score", monitor="搜索", system="bm25", measure="nDCG@10", tag="") == 0.431
     assert value(samples, "incidents_open", monitor="搜索", kind="quality") == 0
     assert value(samples, "incidents_open", monitor="搜索", kind="down") == 1
 
 
 def test_series_that_are_gone_disappear_and_other_monitors_stay() -> None:
     metrics = Metrics()
-    looked(metrics)
-    other = {("hybrid", "AP", ""): 0.3}
-    metrics.look("other", status="done", finished=AT, scores=other)
-    metrics.look("搜索", status="done", finished=AT, scores={("bm25", "AP", ""): 0.2, ("bm25", "RR", ""): None})
+    checked(metrics)
+    other = Measured({SeriesKey("hybrid", "AP"): 0.3})
+    metrics.check("other", status="done", finished=AT, measured=other)
+    mine = Measured({SeriesKey("bm25", "AP"): 0.2, SeriesKey("bm25", "RR"): None})
+    metrics.check("搜索", status="done", finished=AT, measured=mine)
     scores = {labels: v for (name, labels), v in parsed(metrics.text()).items() if name == "rankgauge_score"}
     assert sorted(scores.values()) == [0.2, 0.3]
 
 
-def test_a_start_sets_counters_to_zero_and_remembers_the_last_looks() -> None:
+def test_a_start_sets_counters_to_zero_and_remembers_the_last_checks() -> None:
     metrics = Metrics()
-    metrics.begin("search", ["ops"], last_look=AT, last_valid_look=AT.timestamp() - 60)
+    metrics.begin("search", ["ops"], last_check=AT, last_valid_check=AT.timestamp() - 60)
     samples = parsed(metrics.text())
-    assert value(samples, "looks_total", monitor="search", status="done") == 0
-    assert value(samples, "looks_total", monitor="search", status="invalid") == 0
+    assert value(samples, "checks_total", monitor="search", status="done") == 0
+    assert value(samples, "checks_total", monitor="search", status="invalid") == 0
     assert [value(samples, "alerts_total", channel="ops", outcome=o) for o in ("sent", "failed", "given_up")] == [0] * 3
-    assert value(samples, "last_look_timestamp_seconds", monitor="search") == AT.timestamp()
-    assert value(samples, "last_valid_look_timestamp_seconds", monitor="search") == AT.timestamp() - 60
+    assert value(samples, "last_check_timestamp_seconds", monitor="search") == AT.timestamp()
+    assert value(samples, "last_valid_check_timestamp_seconds", monitor="search") == AT.timestamp() - 60
 
 
 def test_two_registries_do_not_meet() -> None:
-    looked(Metrics())
+    checked(Metrics())
     assert "nDCG" not in Metrics().text()
 
 
@@ -139,7 +138,7 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_rules_use_metrics_that_there_are() -> None:
     metrics = Metrics()
-    looked(metrics)
+    checked(metrics)
     metrics.alerts({("ops", outcome): 1 for outcome in ("sent", "failed", "given_up")})
     samples = parsed(metrics.text())
     known = {name for name, _ in samples}
@@ -157,7 +156,7 @@ def test_prometheus_takes_the_rules() -> None:
 
 
 def test_a_new_start_begins_where_the_last_one_ended(tmp_path: Path) -> None:
-    """Scores and open incidents are there before the first look; a monitor that never gets a score is found."""
+    """Scores and open incidents are there before the first check; a monitor that never gets a score is found."""
     service = Workspace(tmp_path, thresholds=["nDCG@10 < 0.5"])
     everywhere = {"quality", "slice", "latency", "errors", "threshold", "down", "drift"}
     with History.open(":memory:") as history:
@@ -167,21 +166,21 @@ def test_a_new_start_begins_where_the_last_one_ended(tmp_path: Path) -> None:
         first.metrics = Metrics()
         first.begin_metrics()
         samples = parsed(first.metrics.text())
-        assert value(samples, "last_valid_look_timestamp_seconds", monitor="plan") == AT.timestamp()
-        assert value(samples, "last_look_timestamp_seconds", monitor="plan") is None
+        assert value(samples, "last_valid_check_timestamp_seconds", monitor="plan") == AT.timestamp()
+        assert value(samples, "last_check_timestamp_seconds", monitor="plan") is None
         opened = {kind: value(samples, "incidents_open", monitor="plan", kind=kind) for kind in everywhere}
         assert opened == dict.fromkeys(everywhere, 0.0)
         service.order(broken=[f"word{i}" for i in range(6)])
-        watch.look(2)
+        watch.check(2)
         again = watch.monitor()
         again.metrics = Metrics()
         again.begin_metrics()
         samples = parsed(again.metrics.text())
-    series = {"monitor": "plan", "system": "search", "measure": "nDCG@10", "slice": ""}
+    series = {"monitor": "plan", "system": "search", "measure": "nDCG@10", "tag": ""}
     assert value(samples, "score", **series) == 0.4
     assert value(samples, "failed_queries", monitor="plan", system="search") == 0
     assert value(samples, "incidents_open", monitor="plan", kind="threshold") == 1
     assert value(samples, "incidents_open", monitor="plan", kind="down") == 0
-    assert value(samples, "looks_total", monitor="plan", status="done") == 0
-    assert value(samples, "last_valid_look_timestamp_seconds", monitor="plan") > AT.timestamp()
+    assert value(samples, "checks_total", monitor="plan", status="done") == 0
+    assert value(samples, "last_valid_check_timestamp_seconds", monitor="plan") > AT.timestamp()
     assert all(number >= 0 for (name, _), number in samples.items() if name == "rankgauge_evidence")

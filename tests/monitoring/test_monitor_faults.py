@@ -19,12 +19,12 @@ import pytest
 
 from rankgauge.history.lease import Lease
 from rankgauge.history.store import History
-from rankgauge.monitoring.plan import load_monitor_plan
+from rankgauge.monitoring.loop.plan import load_monitor_plan
 from tests.history.conftest import Server
 from tests.monitoring.workspace import FakeClock, Watch, Workspace, counted_once, eventually, rows
 from tests.retrievers.servers import Asked, Reply, calls
 
-KEPT = "the look is kept in "
+KEPT = "the check is spooled in "
 BACK = "the history can be used again"
 
 
@@ -38,7 +38,7 @@ def place(service: Workspace) -> Path:
 
 
 def asked(service: Workspace, more: int = 1) -> None:
-    """Wait until so many more questions have been asked: a look is under way."""
+    """Wait until so many more questions have been asked: a check is under way."""
     wanted = len(service.calls()) + more
     eventually(lambda: len(service.calls()) >= wanted, lambda: "no question was asked")
 
@@ -51,18 +51,18 @@ def test_killed_in_the_middle_of_a_pass(service: Workspace) -> None:
     service.order()
     done = service.once()
     assert done.returncode == 0, done.stderr
-    assert "look 1, begun " in done.stderr
+    assert "check 1, begun " in done.stderr
     assert "was broken off; nothing of it was counted" in done.stderr
-    assert "look 2: search nDCG@10 1.0000" in done.stderr
+    assert "check 2: search nDCG@10 1.0000" in done.stderr
     with History.open(place(service)) as history:
         assert counted_once(history, service) == [2]
-        assert [row["status"] for row in rows(history, "looks")] == ["abandoned", "done"]
+        assert [row["status"] for row in rows(history, "checks")] == ["abandoned", "done"]
 
 
 KILLED = """
 import os, signal, sys
-import rankgauge.monitoring.ingest as ingest
-import rankgauge.monitoring.monitor as monitor
+import rankgauge.monitoring.loop.ingest as ingest
+import rankgauge.monitoring.loop.monitor as monitor
 from rankgauge.cli import main
 
 def die(*arguments, **rest):
@@ -75,35 +75,35 @@ def die_after(step):
     return stepped
 
 moment = sys.argv.pop(1)
-if moment == "put down":
-    monitor.take_in = die
-elif moment == "half taken in":
-    ingest.forget_others = die
+if moment == "spooled":
+    monitor.ingest = die
+elif moment == "half ingested":
+    ingest.forget_systems = die
 else:
-    monitor.take_in = die_after(monitor.take_in)
+    monitor.ingest = die_after(monitor.ingest)
 main()
 """
 
 
-@pytest.mark.parametrize("moment", ["put down", "half taken in", "taken in"])
+@pytest.mark.parametrize("moment", ["spooled", "half ingested", "ingested"])
 def test_killed_between_two_steps(service: Workspace, moment: str) -> None:
     """The observation lies in its file; whether it has been taken in or not, it counts once."""
     service.order(down=["search"])
     command = [sys.executable, "-c", KILLED, moment, "monitor", str(service.plan), "--once"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert [path.suffix for path in service.pending] == [".json"]
+    assert [path.suffix for path in service.spooled] == [".json"]
     with History.open(place(service)) as history:
-        before = [row["status"] for row in rows(history, "looks")]
-        assert before == ["invalid" if moment == "taken in" else "running"]
+        before = [row["status"] for row in rows(history, "checks")]
+        assert before == ["invalid" if moment == "ingested" else "running"]
         watch = Watch(service, history)
-        said = watch.look(1)
+        said = watch.check(1)
         assert counted_once(history, service) == []
-        assert [row["status"] for row in rows(history, "looks")] == ["invalid", "invalid"]
+        assert [row["status"] for row in rows(history, "checks")] == ["invalid", "invalid"]
         assert len(rows(history, "incidents")) == 1
         assert len(rows(history, "deliveries")) == 1
         assert not any("broken off" in line for line in said)
-        assert any("taken in by now: 1" in line for line in said)
+        assert any("ingested by now: 1" in line for line in said)
 
 
 def locked(service: Workspace) -> sqlite3.Connection:
@@ -113,20 +113,20 @@ def locked(service: Workspace) -> sqlite3.Connection:
     return connection
 
 
-def test_the_database_locked_when_a_look_ends(service: Workspace) -> None:
+def test_the_database_locked_when_a_check_ends(service: Workspace) -> None:
     service.order(slow=0.05)
     history = f"sqlite:///{place(service)}?timeout=0.3"
     place(service).parent.mkdir()
     with service.running("--every", "1s", "--history", history) as monitor:
-        monitor.until("look 1: ")
+        monitor.until("check 1: ")
         asked(service)
         writer = locked(service)
-        monitor.until(KEPT, 2)  # that of the look at hand, and of the next one
-        assert len(service.pending) >= 2
+        monitor.until(KEPT, 2)  # that of the check at hand, and of the next one
+        assert len(service.spooled) >= 2
         assert monitor.log.count("locked: another process") == 1
         writer.close()
         monitor.until(BACK)
-        monitor.until("that had been kept and are taken in by now: ")
+        monitor.until("spooled checks that are ingested by now: ")
         done = monitor.log.count("nDCG@10 1.0000")
         monitor.until("nDCG@10 1.0000", done + 1)
         assert monitor.stop() == 0
@@ -134,11 +134,11 @@ def test_the_database_locked_when_a_look_ends(service: Workspace) -> None:
         numbers = counted_once(opened, service)
         assert numbers == list(range(1, len(numbers) + 1))
         assert len(numbers) == monitor.log.count("nDCG@10 1.0000")
-        started = [row["started"] for row in rows(opened, "looks")]
+        started = [row["started"] for row in rows(opened, "checks")]
         assert started == sorted(started)
 
 
-def test_the_database_locked_when_a_single_look_ends(service: Workspace) -> None:
+def test_the_database_locked_when_a_single_check_ends(service: Workspace) -> None:
     service.order(slow=0.1)
     with History.open(_made(service)) as opened:
         with service.running("--once", "--history", f"sqlite:///{place(service)}?timeout=0.3") as monitor:
@@ -148,11 +148,11 @@ def test_the_database_locked_when_a_single_look_ends(service: Workspace) -> None
         writer.close()
         assert "locked: another process" in monitor.log
         assert KEPT in monitor.log
-        assert len(service.pending) == 1
+        assert len(service.spooled) == 1
         service.order()
-        said = Watch(service, opened).look(1)
-        assert said[0] == "look 1: search nDCG@10 1.0000"
-        assert said[1].endswith("taken in by now: 1")
+        said = Watch(service, opened).check(1)
+        assert said[0] == "check 1: search nDCG@10 1.0000"
+        assert said[1].endswith("ingested by now: 1")
         assert counted_once(opened, service) == [1, 2]
 
 
@@ -167,7 +167,7 @@ def test_the_server_stopped_and_started_again(
 ) -> None:
     monkeypatch.setenv("RANKGAUGE_HISTORY", server.new())
     with service.running("--every", "1s") as monitor:
-        monitor.until("look 1: ")
+        monitor.until("check 1: ")
         service.order(slow=0.1)
         asked(service)
         server.stop()
@@ -177,9 +177,9 @@ def test_the_server_stopped_and_started_again(
         finally:
             server.start()
         monitor.until(BACK)
-        monitor.until("that had been kept and are taken in by now: 1")
-        looked = monitor.log.count("nDCG@10 1.0000")
-        monitor.until("nDCG@10 1.0000", looked + 2)
+        monitor.until("spooled checks that are ingested by now: 1")
+        done_before = monitor.log.count("nDCG@10 1.0000")
+        monitor.until("nDCG@10 1.0000", done_before + 2)
         with History.open() as history:
             assert not Lease(history, "monitor plan").acquire()  # it has it again
             assert monitor.stop() == 0
@@ -192,13 +192,13 @@ def test_the_server_stopped_and_started_again(
 def test_no_room_on_the_disk(service: Workspace) -> None:
     """A limit on the size of files stands for a full disk: writing fails, reading does not."""
     with service.running("--every", "0.5s") as monitor:
-        monitor.until("look 2: ")
+        monitor.until("check 2: ")
         unlimited = resource.prlimit(monitor.process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(monitor.process.pid, resource.RLIMIT_FSIZE, (3000, unlimited[1]))
-        monitor.until("this look is lost, nothing can be written (", 2)
-        monitor.until("the monitor cannot see: looks are lost")
+        monitor.until("this check is lost, nothing can be written (", 2)
+        monitor.until("the monitor is unhealthy: checks are lost")
         assert "the disk is full, or the file has reached its limit" in monitor.log
-        lost = next(line for line in monitor.log.splitlines() if "this look is lost" in line)
+        lost = next(line for line in monitor.log.splitlines() if "this check is lost" in line)
         assert lost.endswith("; it had: search nDCG@10 1.0000")
         assert len(lost) < 120
         with sqlite3.connect(place(service)) as connection:
@@ -206,23 +206,23 @@ def test_no_room_on_the_disk(service: Workspace) -> None:
         connection.close()
         resource.prlimit(monitor.process.pid, resource.RLIMIT_FSIZE, unlimited)
         monitor.until(BACK)
-        looked = monitor.log.count(": search nDCG@10 1.0000")
-        monitor.until(": search nDCG@10 1.0000", looked + 2)
-        monitor.until("the monitor sees again")
+        done_before = monitor.log.count(": search nDCG@10 1.0000")
+        monitor.until(": search nDCG@10 1.0000", done_before + 2)
+        monitor.until("the monitor is healthy again")
         assert monitor.stop() == 0
-    assert monitor.log.count("the monitor cannot see") == monitor.log.count("the monitor sees again") == 1
+    assert monitor.log.count("the monitor is unhealthy") == monitor.log.count("the monitor is healthy again") == 1
     with History.open(place(service)) as history:
         lines = [line for line in monitor.log.splitlines() if line.endswith("search nDCG@10 1.0000")]
-        kept = [line for line in lines if "this look is lost" not in line]
+        kept = [line for line in lines if "this check is lost" not in line]
         assert len(counted_once(history, service)) == len(kept)
-        assert {row["status"] for row in rows(history, "looks")} <= {"done", "abandoned"}
+        assert {row["status"] for row in rows(history, "checks")} <= {"done", "abandoned"}
 
 
 @pytest.mark.parametrize("how", ["removed", "replaced", "with its folder"])
 def test_the_history_removed_under_it(service: Workspace, how: str) -> None:
     """What is written to a removed file is lost: it is opened anew, and nothing is written to the old one."""
     with service.running("--every", "0.5s") as monitor:
-        monitor.until("look 2: ")
+        monitor.until("check 2: ")
         if how == "with its folder":
             place(service).parent.rename(service.folder / "old")
             removed = service.folder / "old" / "history.db"
@@ -230,7 +230,7 @@ def test_the_history_removed_under_it(service: Workspace, how: str) -> None:
             removed = service.folder / "old.db"
             if how == "replaced":
                 with History.open(service.folder / "other.db") as other:
-                    Watch(service, other).look(4)
+                    Watch(service, other).check(4)
                 for path in service.folder.glob("other.db*"):
                     path.rename(place(service).with_name(path.name.replace("other", "next")))
             if how == "replaced":  # without a moment in which there is none, and the monitor would begin one itself
@@ -251,7 +251,7 @@ def test_the_history_removed_under_it(service: Workspace, how: str) -> None:
     assert monitor.log.count("was removed or replaced") == 1
     assert "this failed" not in monitor.log
     first = 5 if how == "replaced" else 1
-    assert f"look {first}: search" in monitor.log[log.index("was removed") :]
+    assert f"check {first}: search" in monitor.log[log.index("was removed") :]
     with History.open(removed) as old:
         assert len(counted_once(old)) + len(numbers) == monitor.log.count("nDCG@10 1.0000") + first - 1
 
@@ -268,21 +268,21 @@ def test_a_server_that_is_away_at_the_start(
         assert once.returncode == 2
         assert "the server cannot be used" in once.stderr
         with service.running("--every", "0.5s") as stopped:
-            stopped.until("the history takes nothing now: ")
+            stopped.until("the history cannot be used now: ")
             assert stopped.stop() == 0
         assert "stopping\n" in stopped.log
         with service.running("--every", "0.5s") as monitor:
-            monitor.until("the history takes nothing now: ")
+            monitor.until("the history cannot be used now: ")
             assert service.calls() == []
             server.start()
             away = False
             monitor.until(BACK)
-            monitor.until("look 1: search nDCG@10 1.0000")
+            monitor.until("check 1: search nDCG@10 1.0000")
             assert monitor.stop() == 0
     finally:
         if away:
             server.start()
-    assert monitor.log.count("the history takes nothing now") == 1
+    assert monitor.log.count("the history cannot be used now") == 1
     assert server.password not in monitor.log + once.stderr
     monkeypatch.setenv("RANKGAUGE_HISTORY", str(service.folder / "absent" / "history.db"))
     with service.running("--every", "1s") as wrong:  # waiting would not mend this
@@ -318,19 +318,19 @@ def test_a_server_away_for_long_is_told_once(
     finally:
         if down:
             server.start()
-    (blind, blind_title, blind_body), (sees, sees_title, sees_body) = watch.channel.got
-    assert (blind, blind_title) == ("blind", "[rankgauge] plan: the monitor cannot see: its history cannot be used")
-    assert "Since 2026-03-01 12:5" in blind_body
-    assert "the server cannot be used" in blind_body
-    assert server.password not in blind_body
-    assert (sees, sees_title) == ("sees", "[rankgauge] plan: the monitor sees again")
-    assert "it could not since 2026-03-01 12:5" in sees_body
-    refused = [line for line in watch.log if "'the monitor cannot see" in line and "no route" in line]
+    (bad, bad_title, bad_body), (good, good_title, good_body) = watch.channel.got
+    assert (bad, bad_title) == ("unhealthy", "[rankgauge] plan: the monitor is unhealthy: its history cannot be used")
+    assert "Since 2026-03-01 12:5" in bad_body
+    assert "the server cannot be used" in bad_body
+    assert server.password not in bad_body
+    assert (good, good_title) == ("healthy", "[rankgauge] plan: the monitor is healthy again")
+    assert "it could not be used since 2026-03-01 12:5" in good_body
+    refused = [line for line in watch.log if ": the monitor is unhealthy" in line and "no route" in line]
     assert 1 <= len(refused) <= 3  # tried again each minute
     assert watch.log.count(BACK) == 2
 
 
-def test_looks_that_take_longer_than_the_time_between_them(service: Workspace) -> None:
+def test_checks_that_take_longer_than_the_time_between_them(service: Workspace) -> None:
     service.order(slow=0.08)
     with service.running("--every", "0.2s") as monitor:
         monitor.until("nDCG@10 1.0000", 3)
@@ -339,12 +339,12 @@ def test_looks_that_take_longer_than_the_time_between_them(service: Workspace) -
         monitor.until("plan.toml changed; restart to use it")
         monitor.until("nDCG@10 1.0000", 5)
         assert monitor.stop() == 0
-    assert monitor.log.count("longer than every 0.2 s") == 1
+    assert monitor.log.count("longer than the interval of 0.2 s") == 1
     assert "missed" not in monitor.log
     assert monitor.log.count("changed; restart") == 1
 
 
-def test_one_look_that_was_missed(service: Workspace) -> None:
+def test_one_check_that_was_missed(service: Workspace) -> None:
     jumps = [150.0]
 
     def during(clock: FakeClock) -> None:
@@ -358,7 +358,7 @@ def test_one_look_that_was_missed(service: Workspace) -> None:
         monitor = watch.monitor()
         monitor.forever(100)
     assert [line for line in watch.log if "missed" in line] == [
-        "1 look was missed while this machine was asleep or busy, or the history away; looking now"
+        "1 check was missed while this machine was asleep or busy, or the history unavailable; checking now"
     ]
 
 
@@ -385,22 +385,22 @@ def test_the_clock_set_back_by_a_day(service: Workspace, monkeypatch: pytest.Mon
             now = datetime.datetime.now(datetime.UTC)
             assert delivery["next_try"] <= now + datetime.timedelta(hours=1)
             third = service.once(prefix=("faketime", "-f", "+2h"))
-            assert "was delivered at last (try 2)" in third.stderr
+            assert "was delivered at try 2" in third.stderr
             assert len(receiver.asked) == 2
             counted_once(history, service)
-            started = [row["started"] for row in rows(history, "looks")]
+            started = [row["started"] for row in rows(history, "checks")]
             assert started[1] < started[2] < started[0]
             assert len(rows(history, "incidents")) == 1
 
 
 def test_two_monitors_at_once(service: Workspace) -> None:
     with service.running("--every", "1s") as first:
-        first.until("look 1: ")
+        first.until("check 1: ")
         with service.running("--every", "1s") as second:
             second.until("standing by")
             beside = service.once()
             assert beside.returncode == 3
-            assert "another monitor is at work on 'plan'; nothing was asked" in beside.stderr
+            assert "another monitor is running 'plan'; nothing was checked" in beside.stderr
             assert {line.split()[0] for line in service.calls()} == {str(first.process.pid)}
             first.signal(signal.SIGKILL)
             second.until("took over 'plan'")
@@ -414,18 +414,18 @@ def test_two_monitors_at_once(service: Workspace) -> None:
         assert len(done) >= first.log.count("nDCG@10 1.0000") + second.log.count("nDCG@10 1.0000")
 
 
-def test_looks_missed_while_stopped(service: Workspace) -> None:
+def test_checks_missed_while_stopped(service: Workspace) -> None:
     with service.running("--every", "0.5s") as monitor:
-        monitor.until("look 2: ")
+        monitor.until("check 2: ")
         monitor.signal(signal.SIGSTOP)
         time.sleep(2.2)
-        looked = len([line for line in service.calls() if line.endswith("word0")])
+        done_before = len([line for line in service.calls() if line.endswith("word0")])
         woken = time.monotonic()
         monitor.signal(signal.SIGCONT)
-        monitor.until(" looks were missed while ")
+        monitor.until(" checks were missed while ")
         monitor.until("nDCG@10 1.0000", 4)
         since = time.monotonic() - woken
-        more = len([line for line in service.calls() if line.endswith("word0")]) - looked
+        more = len([line for line in service.calls() if line.endswith("word0")]) - done_before
         assert monitor.stop() == 0
     assert more <= since / 0.5 + 2  # on schedule again: what was missed is not made up for
     with History.open(place(service)) as history:
@@ -442,17 +442,17 @@ def test_a_receiver_that_refuses_and_comes_back(service: Workspace) -> None:
         service.order(down=["search"])
         watch = Watch(service, history)
         watch.channel = load_monitor_plan(service.plan).channels[0]  # type: ignore[assignment]
-        said = watch.look(2)
+        said = watch.check(2)
         assert sum("alert channel ops: " in line and "was not delivered" in line for line in said) == 2
         refused.clear()
-        said = watch.look(2)
-        assert sum("was delivered at last" in line for line in said) == 1
+        said = watch.check(2)
+        assert sum("was delivered at try" in line for line in said) == 1
         taken = [request.body for request in receiver.asked][-1]
         assert (taken["incident"], taken["event"]) == (1, "opened")
         assert len(receiver.asked) == 3  # refused twice, taken once
 
 
-def test_a_receiver_that_hangs_does_not_hold_up_the_looks(service: Workspace) -> None:
+def test_a_receiver_that_hangs_does_not_hold_up_the_checks(service: Workspace) -> None:
     with calls(lambda request: Reply(delay=60)) as receiver, History.open(":memory:") as history:
         service.write_plan(systems=("search", "other"), extra=f'[[alert]]\nname = "ops"\nurl = "{receiver.url}/hook"')
         service.order(down=["search", "other"])
@@ -461,10 +461,10 @@ def test_a_receiver_that_hangs_does_not_hold_up_the_looks(service: Workspace) ->
         channel.limit = 0.3
         watch.channel = channel  # type: ignore[assignment]
         begun = time.monotonic()
-        said = watch.look(3)
+        said = watch.check(3)
         assert time.monotonic() - begun < 10
         assert any("no answer within 0.3 s" in line for line in said)
-        assert [row["status"] for row in rows(history, "looks")] == ["invalid"] * 3
+        assert [row["status"] for row in rows(history, "checks")] == ["invalid"] * 3
 
 
 def test_no_secret_anywhere(service: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ import pytest
 from rankgauge.errors import DataError, FormatError
 from rankgauge.history.location import VARIABLE
 from rankgauge.measures.registry import all_definitions
-from rankgauge.monitoring.plan import load_monitor_plan, seconds_of
-from rankgauge.monitoring.watching import Limit
+from rankgauge.monitoring.detection.figures import Limit
+from rankgauge.monitoring.loop.plan import load_monitor_plan, seconds_of
 from tests.monitoring.workspace import Workspace
 
 SECRET = "T0p-s3cret!"
@@ -33,9 +33,9 @@ def test_a_plan_and_its_defaults(service: Workspace) -> None:
     plan = load_monitor_plan(service.plan)
     assert (plan.name, plan.every, plan.language) == ("plan", 900.0, "en")
     assert plan.history == str(service.folder / ".rankgauge" / "history.db")
-    assert plan.pending == service.folder / ".rankgauge" / "pending"
+    assert plan.spool == service.folder / ".rankgauge" / "spool"
     assert [channel.name for channel in plan.channels] == ["console"]
-    assert plan.run.calls.cache is None  # each look asks anew
+    assert plan.run.calls.cache is None  # each check asks anew
     assert (plan.watching.tolerance, plan.watching.reference, plan.watching.stream) == (0.02, 20, False)
 
 
@@ -105,9 +105,9 @@ def test_all_faults_at_once(service: Workspace) -> None:
     said = faults(service)
     for place in (
         "nonsense",
-        "monitor.every: 'soon' is no time between looks",
-        "monitor.tolerance: must lie between 0 and 1, not 2",
-        "monitor.reference: must lie between 5 and 1000",
+        "monitor.every: 'soon' is no time between checks",
+        "monitor.tolerance: must be a number between 0 and 1, not 2",
+        "monitor.reference: must be a whole number between 5 and 1000",
         "monitor.allowed_errors",
         "monitor.false_alarm_every",
         "monitor.latency_tolerance",
@@ -152,7 +152,7 @@ def test_times(text: str, seconds: float) -> None:
     "text", ["", "5", "1w", "-1h", "0s", "0.001s", "1 h 5 m", "inf", "1e3s", "400d", "9" * 400 + "d"]
 )
 def test_no_times(text: str) -> None:
-    with pytest.raises(DataError, match="is no time between looks") as found:
+    with pytest.raises(DataError, match="is no time between checks") as found:
         seconds_of(text)
     assert len(str(found.value)) < 150
 

@@ -1,30 +1,32 @@
-"""Figures over looks: learning, exact retrievers, noise, streams, limits, and what is written down between looks."""
+"""Figures over checks: learning, exact retrievers, noise, streams, limits, and what is written down between checks."""
 
 from __future__ import annotations
 
 import json
 
+import msgspec
 import numpy as np
 import pytest
 
-from rankgauge.monitoring.rates import Rate, Threshold
-from rankgauge.monitoring.series import Level, Sensitivity
-from rankgauge.monitoring.streams import Stream
+from rankgauge.monitoring.detection.rates import Rate, Threshold
+from rankgauge.monitoring.detection.series import Level, Sensitivity
+from rankgauge.monitoring.detection.streams import Stream
 
 SENSITIVE = Sensitivity(0.01, threshold=1e5)
 
 
 def reloaded(series):  # type: ignore[no-untyped-def]
     """As after a restart."""
-    return type(series).from_dict(json.loads(json.dumps(series.to_dict())))
+    return msgspec.convert(json.loads(json.dumps(msgspec.to_builtins(series))), type(series))
 
 
 def feed(level: Level, values: list[float], first: int = 1, last: float | None = None) -> list[tuple[int, str, int]]:
-    """All changes with the look they came at; the series is written down and read back before each look."""
+    """All changes with the check they came at; the series is written down and read back before each check."""
     found = []
     for number, value in enumerate(values, start=first):
-        level.__dict__.update(vars(reloaded(level)))
-        change = level.look(value, number, same=None if last is None else value == last)
+        for name, value_ in msgspec.structs.asdict(reloaded(level)).items():
+            setattr(level, name, value_)
+        change = level.update(value, number, same=None if last is None else value == last)
         last = value
         if change is not None:
             found.append((number, change.event, change.began))
@@ -69,7 +71,7 @@ def test_a_fall_does_not_become_the_norm() -> None:
     assert found[1] == (507, "recovered", 506)
 
 
-def test_a_wobbling_retriever_is_learned_and_a_fall_is_found_with_its_beginning() -> None:
+def test_a_noisy_retriever_is_learned_and_a_fall_is_found_with_its_beginning() -> None:
     rng = np.random.default_rng(8)
     level = Level(SENSITIVE)
     assert feed(level, (0.004 * rng.standard_normal(400)).tolist()) == []
@@ -80,7 +82,7 @@ def test_a_wobbling_retriever_is_learned_and_a_fall_is_found_with_its_beginning(
     assert found[0][2] in (401, 402)
 
 
-def test_one_wild_look_of_a_wobbling_retriever_is_no_alarm() -> None:
+def test_one_wild_check_of_a_noisy_retriever_is_no_alarm() -> None:
     rng = np.random.default_rng(9)
     level = Level(SENSITIVE)
     values = (0.004 * rng.standard_normal(200)).tolist()
@@ -103,7 +105,7 @@ def test_a_fall_from_a_baseline_is_found_as_soon_as_the_noise_is_known() -> None
     assert found[0][0] <= 30
 
 
-def test_an_exact_retriever_that_begins_to_wobble_is_learned_without_a_storm() -> None:
+def test_an_exact_retriever_that_becomes_noisy_is_learned_without_a_storm() -> None:
     rng = np.random.default_rng(10)
     level = Level(SENSITIVE)
     found = feed(level, [0.0] * 10 + (0.004 * rng.standard_normal(1000)).tolist())
@@ -117,7 +119,7 @@ def test_a_stream_learns_its_level_and_finds_a_fall() -> None:
     changes = []
     for number in range(1, 301):
         level = 0.8 if number <= 150 else 0.6
-        change = stream.look((rng.random(10) < level).astype(float).tolist(), number)
+        change = stream.update((rng.random(10) < level).astype(float).tolist(), number)
         stream = reloaded(stream)
         if change is not None:
             changes.append((number, change))
@@ -131,23 +133,23 @@ def test_a_stream_learns_its_level_and_finds_a_fall() -> None:
 def test_a_stream_at_the_edge(learned: float) -> None:
     stream = Stream(SENSITIVE)
     for number in range(1, 40):
-        assert stream.look([learned] * 10, number) is None
+        assert stream.update([learned] * 10, number) is None
     assert stream.phase == "watching"
     for number in range(40, 140):  # failures in 1 % of the queries, which 200 queries may well not show
-        assert stream.look([learned * (number % 10 > 0)] + [learned] * 9, number) is None
+        assert stream.update([learned * (number % 10 > 0)] + [learned] * 9, number) is None
     if learned == 1.0:
-        assert any(stream.look([0.0] * 10, number) for number in range(140, 145))
+        assert any(stream.update([0.0] * 10, number) for number in range(140, 145))
 
 
 def test_a_check_of_a_stream_is_one_step_of_evidence_and_few_queries_count_for_less() -> None:
     rng = np.random.default_rng(4)
     stream = Stream(SENSITIVE)
     for number in range(1, 21):
-        stream.look((rng.random(40) < 0.7).astype(float).tolist(), number)
+        stream.update((rng.random(40) < 0.7).astype(float).tolist(), number)
     once, repeated, few = reloaded(stream), reloaded(stream), reloaded(stream)
-    once.look([0.0, 1.0] * 20, 21)
-    repeated.look([0.0, 1.0] * 2000, 21)
-    few.look([0.0, 1.0], 21)
+    once.update([0.0, 1.0] * 20, 21)
+    repeated.update([0.0, 1.0] * 2000, 21)
+    few.update([0.0, 1.0], 21)
     assert once.detector.logs == repeated.detector.logs
     assert few.detector.evidence < once.detector.evidence
 
@@ -173,7 +175,7 @@ def test_errors_that_are_over_are_over() -> None:
     rate = Rate.allowed(0.01, 1e5)
     said = []
     for number in range(1, 61):
-        if change := rate.look(0.04 if 10 < number <= 40 else 0.0, number):
+        if change := rate.update(0.04 if 10 < number <= 40 else 0.0, number):
             said.append((change.event, number, change.began))
         rate = reloaded(rate)
     assert [event for event, _, _ in said] == ["alarm", "recovered"]
@@ -186,10 +188,10 @@ def test_errors_above_what_is_allowed() -> None:
     rng = np.random.default_rng(2)
     rate = Rate.allowed(0.01, 1e5)
     for number in range(1, 2001):  # a failing query now and then is allowed
-        assert rate.look(float(rng.random() < 0.3) / 60, number) is None
+        assert rate.update(float(rng.random() < 0.3) / 60, number) is None
     change = None
     for number in range(2001, 2030):
-        change = change or rate.look(0.04, number)
+        change = change or rate.update(0.04, number)
         rate = reloaded(rate)
     assert change is not None
     assert change.event == "alarm"
@@ -199,7 +201,7 @@ def test_a_plain_limit() -> None:
     limit = Threshold()
     said = []
     for number, crossed in enumerate([False, True, True, False, True, False, False, False], start=1):
-        if change := limit.look(crossed, number):
+        if change := limit.update(crossed, number):
             said.append((number, *change))
         limit = reloaded(limit)
     assert said == [(2, "alarm", 2), (7, "recovered", 6)]
@@ -209,10 +211,10 @@ def test_a_figure_that_swings_around_its_limit_rings_less_and_less() -> None:
     rng = np.random.default_rng(6)
     limit = Threshold()
     alarms = [
-        number for number in range(1, 401) if (c := limit.look(bool(rng.random() < 0.3), number)) and c[0] == "alarm"
+        number for number in range(1, 401) if (c := limit.update(bool(rng.random() < 0.3), number)) and c[0] == "alarm"
     ]
     assert len(alarms) <= 6
     for number in range(401, 1000):
-        limit.look(False, number)
-    limit.look(True, 1000)
-    assert [limit.look(False, 1001), limit.look(False, 1002)] == [None, ("recovered", 1001)]
+        limit.update(False, number)
+    limit.update(True, 1000)
+    assert [limit.update(False, 1001), limit.update(False, 1002)] == [None, ("recovered", 1001)]

@@ -17,12 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rankgauge.history.schema import deliveries, incidents, looks, records, watches
+from rankgauge.history.schema import checks, deliveries, detector_states, incidents, records
 from rankgauge.history.sql import sa
 from rankgauge.history.store import History
-from rankgauge.monitoring.channels import Channel
-from rankgauge.monitoring.monitor import Clock, Monitor
-from rankgauge.monitoring.plan import MonitorPlan, load_monitor_plan
+from rankgauge.monitoring.alerts.channels import Channel
+from rankgauge.monitoring.loop.monitor import Clock, Monitor
+from rankgauge.monitoring.loop.plan import MonitorPlan, load_monitor_plan
 
 START = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
 _NUMBERS = itertools.count()
@@ -72,8 +72,8 @@ class Workspace:
         return self.folder / "plan.toml"
 
     @property
-    def pending(self) -> list[Path]:
-        return sorted((self.folder / ".rankgauge" / "pending").glob("*"))
+    def spooled(self) -> list[Path]:
+        return sorted((self.folder / ".rankgauge" / "spool").glob("*"))
 
     def order(self, **orders: Any) -> None:
         """What the retriever is to do from now on: down, broken, slow."""
@@ -117,7 +117,7 @@ class Workspace:
         return [sys.executable, "-m", "rankgauge", "monitor", str(self.plan), *map(str, arguments)]
 
     def once(self, *arguments: object, prefix: tuple[str, ...] = (), **rest: Any) -> subprocess.CompletedProcess[str]:
-        """One look in a process of its own."""
+        """One check in a process of its own."""
         command = [*prefix, *self.command("--once", *arguments)]
         return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **rest)
 
@@ -235,8 +235,8 @@ class Watch:
         """A new start: all that is remembered is in the history."""
         return Monitor(self.plan(), self.history, self.log.append, clock=self.clock)
 
-    def look(self, times: int = 1) -> list[str]:
-        """Looks an hour apart, each by a new start; what the log said."""
+    def check(self, times: int = 1) -> list[str]:
+        """Checks an hour apart, each by a new start; what the log said."""
         before = len(self.log)
         for _ in range(times):
             self.monitor().once()
@@ -250,25 +250,31 @@ class Watch:
         return [row["kind"] for row in self.rows("incidents") if row["closed_at"] is None]
 
 
-_TABLES = {"looks": looks, "incidents": incidents, "deliveries": deliveries, "watches": watches, "records": records}
+_TABLES = {
+    "checks": checks,
+    "incidents": incidents,
+    "deliveries": deliveries,
+    "detector_states": detector_states,
+    "records": records,
+}
 
 
 def rows(history: History, name: str) -> list[Mapping[str, Any]]:
     """A table's rows, oldest first; of records without the documents."""
     table = _TABLES[name]
     columns = [column for column in table.c if column.name != "document"]
-    order = table.c.number if name == "looks" else next(iter(table.primary_key.columns))
+    order = table.c.number if name == "checks" else next(iter(table.primary_key.columns))
     with history.read() as connection:
         return [dict(row._mapping) for row in connection.execute(sa.select(*columns).order_by(order))]
 
 
 def counted_once(history: History, workspace: Workspace | None = None) -> list[int]:
-    """The numbers of the looks that count: without gaps or repeats, each with a record of its own."""
-    found = rows(history, "looks")
+    """The numbers of the checks that count: without gaps or repeats, each with a record of its own."""
+    found = rows(history, "checks")
     assert [row["number"] for row in found] == list(range(1, len(found) + 1))
     stored = [row["record_id"] for row in found if row["record_id"] is not None]
     assert len(set(stored)) == len(stored) == len(rows(history, "records"))
     assert all((row["record_id"] is not None) <= (row["status"] == "done") for row in found)
     if workspace is not None:
-        assert workspace.pending == []
+        assert workspace.spooled == []
     return [row["number"] for row in found if row["status"] == "done"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -95,7 +96,7 @@ def test_a_drop_is_found_as_fast_after_a_long_quiet_time(quiet: int) -> None:
         assert evidence(logs) < math.log(THRESHOLD)
         detector.logs, detector.began = logs.tolist(), [1] * 5
         for look, x in enumerate(row[quiet:] - reference.mean(), start=quiet + 1):
-            if change := detector.look(float(x), look):
+            if change := detector.update(float(x), look):
                 assert change.event == "alarm"
                 assert quiet - 2 <= change.began <= quiet + 3
                 delays.append(look - quiet)
@@ -188,8 +189,8 @@ def test_noise_takes_two_checks_at_least() -> None:
     noise = learn_noise(0.01 * np.random.default_rng(1).standard_normal(20), 0.01)
     for fall in (-1.0, -1e300):
         detector = Detector(noise, THRESHOLD)
-        assert detector.look(fall, 1) is None
-        assert detector.look(fall, 2) == ("alarm", 1)
+        assert detector.update(fall, 1) is None
+        assert detector.update(fall, 2) == ("alarm", 1)
 
 
 def test_the_state_survives_being_written_down() -> None:
@@ -198,9 +199,9 @@ def test_the_state_survives_being_written_down() -> None:
         one, other = Detector(noise, 50.0), Detector(noise, 50.0)
         for look in range(1, 200):
             x = float(np.clip(0.8 + 0.3 * rng.standard_normal(), 0, 1)) if isinstance(noise, Bounded) else 0.02
-            other = Detector.from_dict(json.loads(json.dumps(other.to_dict())))
-            assert one.look(x, look) == other.look(x, look)
-            assert one.to_dict() == other.to_dict()
+            other = msgspec.convert(json.loads(json.dumps(msgspec.to_builtins(other))), Detector)
+            assert one.update(x, look) == other.update(x, look)
+            assert one == other
 
 
 def test_positive_correlation_widens_the_scale() -> None:
@@ -217,7 +218,7 @@ def test_bad_values() -> None:
     with pytest.raises(DataError, match="between 0 and 1"):
         Bounded(1.0)
     with pytest.raises(DataError, match="check 3"):
-        Detector(Bounded(0.5), 10.0).look(math.nan, 3)
+        Detector(Bounded(0.5), 10.0).update(math.nan, 3)
 
 
 def test_noise_that_a_few_checks_make_is_taken_as_wider() -> None:

@@ -11,39 +11,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
+from rankgauge.words import Language, say, tell
 
 if TYPE_CHECKING:
     from rankgauge.history.store import History
-    from rankgauge.monitoring.monitor import Monitor
-    from rankgauge.monitoring.plan import MonitorPlan
+    from rankgauge.monitoring.loop.monitor import Monitor
+    from rankgauge.monitoring.loop.plan import MonitorPlan
 
 __all__ = ["monitor"]
-
-_WORDS = {
-    "en": {
-        "fine": "{path}: monitor {name!r}, {systems}, alerts to {channels}: nothing wrong with it",
-        "calls": "metrics at http://{host}:{port}/metrics",
-        "relearned": "{name}: learned figures forgotten, {count} open incidents ended; the next look begins anew",
-        "relearned_one": "{name}: learned figures forgotten, 1 open incident ended; the next look begins anew",
-        "busy": "a monitor is at work on {name!r}: stop the monitor first, relearn, start it again",
-        "every": 'say when to look: --once, --every 1h, or every = "1h" in [monitor]',
-    },
-    "zh": {
-        "fine": "{path}：监测 {name!r}，{systems}，告警发往 {channels}：没有问题",
-        "calls": "指标位于 http://{host}:{port}/metrics",
-        "relearned": "{name}：已清除学到的参照，结束 {count} 个未恢复事件；下次检查重新开始学习",
-        "busy": "{name!r} 正在监测中：请先停止监测进程，再执行 --relearn，然后重新启动",
-        "every": '请说明何时检查：--once、--every 1h，或在 [monitor] 中写 every = "1h"',
-    },
-}
 
 
 @click.command()
 @click.argument("plan", metavar="PLAN.toml")
-@click.option("--once", is_flag=True, help="Look once and end: for cron and systemd timers.")
-@click.option("--every", metavar="TIME", help="Look again and again: 15m, 1h, 1d. Default: the plan's.")
-@click.option("--check", is_flag=True, help="Only look whether the plan is right.")
-@click.option("--status", is_flag=True, help="Show what is watched and what is open, without looking.")
+@click.option("--once", is_flag=True, help="Check once and end: for cron and systemd timers.")
+@click.option("--every", metavar="TIME", help="Check again and again: 15m, 1h, 1d. Default: the plan's.")
+@click.option("--check", is_flag=True, help="Only check whether the plan is right.")
+@click.option("--status", is_flag=True, help="Show what is watched and what is open; nothing is called.")
 @click.option("--relearn", is_flag=True, help="Forget what was learned, after a change that was meant.")
 @click.option("--history", "location", metavar="PATH|URL", help="Where the history is kept; default: the plan's.")
 @click.option("--metrics-port", type=int, metavar="PORT", help="Serve /metrics for Prometheus on this port.")
@@ -61,65 +44,65 @@ def monitor(
     metrics_port: int | None,
     metrics_host: str,
     as_json: bool,
-    language: str,
+    language: Language,
 ) -> None:
-    """Watch live retrievers: ask them on schedule, keep every look, and raise one alert when something has changed.
+    """Watch live retrievers: check them on schedule, keep every check, and raise one alert when something has changed.
 
-    The plan is one for `rankgauge run`, with a table [monitor] and channels [[alert]]. Looking often does not raise
-    false alarms: the evidence of all looks is weighed together, and how rarely chance alone can raise an alarm is
+    The plan is one for `rankgauge run`, with a table [monitor] and channels [[alert]]. Checking often does not raise
+    false alarms: the evidence of all checks is weighed together, and how rarely chance alone can raise an alarm is
     stated by --status.
 
     \b
-    Exit status of --once: 0 nothing is open, 1 an incident is open, 2 an error, 3 another monitor is at it.
+    Exit status of --once: 0 nothing is open, 1 an incident is open, 2 an error, 3 another monitor is running.
     """
     from rankgauge.errors import DataError
-    from rankgauge.monitoring.checking import check_monitor_plan
-    from rankgauge.monitoring.monitor import Monitor
-    from rankgauge.monitoring.opening import open_history
-    from rankgauge.monitoring.plan import load_monitor_plan, seconds_of
+    from rankgauge.monitoring.loop.checking import check_monitor_plan
+    from rankgauge.monitoring.loop.monitor import Monitor
+    from rankgauge.monitoring.loop.opening import open_history
+    from rankgauge.monitoring.loop.plan import load_monitor_plan, seconds_of
 
-    words = _WORDS[language]
     if check:
         loaded = check_monitor_plan(plan, history=location)
-        systems = ", ".join(system.name for system in loaded.run.systems)
-        channels = ", ".join(channel.name for channel in loaded.channels)
-        click.echo(words["fine"].format(path=plan, name=loaded.name, systems=systems, channels=channels))
+        systems = [system.name for system in loaded.run.systems]
+        channels = [channel.name for channel in loaded.channels]
+        fine = say("monitor.plan_fine", language, path=plan, name=loaded.name, systems=systems, channels=channels)
+        click.echo(fine)
         return
     loaded = load_monitor_plan(plan, history=location)
     seconds = seconds_of(every) if every else loaded.every
     if seconds is None and not (once or status or relearn):
-        raise DataError(words["every"])
+        raise DataError('say when to check: --once, --every 1h, or every = "1h" in [monitor]')
     if relearn or status:
         with open_history(loaded) as history:
             if relearn:
-                _relearn(history, loaded, words)
+                _relearn(history, loaded, language)
             if status:
                 _show(history, loaded, as_json, language)
         return
-    calls = (metrics_port, metrics_host, words["calls"])
+    served = (metrics_port, metrics_host)
     try:
         if once:
-            with _watching(Monitor(loaded, open_history(loaded), _log, language), *calls) as watcher:
+            with _watching(Monitor(loaded, open_history(loaded), _log, language), *served) as watcher:
                 sys.exit(_once(watcher, as_json))
         assert seconds is not None
-        _forever(loaded, seconds, language, calls)
+        _forever(loaded, seconds, language, served)
     except KeyboardInterrupt:  # which click would call an abort, with the status of an open incident
         click.echo("rankgauge: interrupted", err=True)
         sys.exit(130)
 
 
 @contextmanager
-def _watching(watcher: Monitor, port: int | None, host: str, calls: str) -> Iterator[Monitor]:
+def _watching(watcher: Monitor, port: int | None, host: str) -> Iterator[Monitor]:
     """A monitor with its metrics; at the end both let go of what they have."""
     server = None
     try:
         if port is not None:
-            from rankgauge.monitoring.metrics import Metrics
+            from rankgauge.monitoring.loop.metrics import Metrics
 
             watcher.metrics = Metrics()
             watcher.begin_metrics()
             server = watcher.metrics.serve(port, host)
-            watcher.log(calls.format(host=server.host, port=server.port))
+            watcher.say("metrics_at", host=server.host, port=server.port)
         yield watcher
     finally:
         if server is not None:
@@ -127,23 +110,22 @@ def _watching(watcher: Monitor, port: int | None, host: str, calls: str) -> Iter
         watcher.history.close()
 
 
-def _forever(plan: MonitorPlan, every: float, language: str, calls: tuple[int | None, str, str]) -> None:
-    """Look on schedule until a signal comes. The first one ends it after the look at hand; the second at once. What is
-    stored is whole either way."""
+def _forever(plan: MonitorPlan, every: float, language: Language, served: tuple[int | None, str]) -> None:
+    """Check on schedule until a signal comes. The first one ends it after the check at hand, the second at once; what
+    is stored is whole either way."""
     import threading
     from contextlib import suppress
 
-    from rankgauge.monitoring.masking import masked, one_line
-    from rankgauge.monitoring.monitor import Monitor
-    from rankgauge.monitoring.opening import await_history
-    from rankgauge.monitoring.words import WORDS
+    from rankgauge.monitoring.loop.monitor import Monitor, log_line
+    from rankgauge.monitoring.loop.opening import await_history
+    from rankgauge.words import Note
 
     stop = threading.Event()
     signals: list[int] = []
     watchers: list[Monitor] = []
 
-    def say(key: str, **values: Any) -> None:
-        _log(one_line(masked(WORDS[language][key].format(**values))))
+    def log(note: Note) -> None:
+        _log(log_line(note, language))
 
     def end(number: int, frame: object) -> None:
         signals.append(number)
@@ -152,13 +134,13 @@ def _forever(plan: MonitorPlan, every: float, language: str, calls: tuple[int | 
         # In a thread: the one that is interrupted here may be holding the event's lock.
         threading.Thread(target=stop.set).start()
         with suppress(RuntimeError):  # it may be in the middle of a line of the log
-            say("stopping_look" if any(watcher.looking for watcher in watchers) else "stopping")
+            log(Note("monitor.stopping_check" if any(watcher.checking for watcher in watchers) else "monitor.stopping"))
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
-    history = await_history(plan, every, say, stop)
+    history = await_history(plan, every, log, stop)
     if history is not None:
-        with _watching(Monitor(plan, history, _log, language, stop=stop), *calls) as watcher:
+        with _watching(Monitor(plan, history, _log, language, stop=stop), *served) as watcher:
             watchers.append(watcher)
             watcher.forever(every)
 
@@ -169,32 +151,31 @@ def _log(text: str) -> None:
     click.echo(f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ} {text}", err=True)
 
 
-def _relearn(history: History, plan: MonitorPlan, words: dict[str, str]) -> None:
+def _relearn(history: History, plan: MonitorPlan, language: Language) -> None:
     import datetime
 
     from rankgauge.errors import DataError
     from rankgauge.history.lease import Lease
-    from rankgauge.monitoring.ingest import relearn
+    from rankgauge.monitoring.loop.ingest import relearn
 
     lease = Lease(history, f"monitor {plan.name}")
     if not lease.acquire():
-        raise DataError(words["busy"].format(name=plan.name))
+        raise DataError(f"a monitor is running {plan.name!r}: stop the monitor first, relearn, start it again")
     try:
         count = relearn(history, plan.name, datetime.datetime.now(datetime.UTC))
     finally:
         lease.release()
-    said = words["relearned_one" if count == 1 and "relearned_one" in words else "relearned"]
-    click.echo(said.format(name=plan.name, count=count))
+    click.echo(say("monitor.relearned", language, name=plan.name, count=count))
 
 
-def _show(history: History, plan: MonitorPlan, as_json: bool, language: str) -> None:
-    from rankgauge.monitoring.status import status_of
+def _show(history: History, plan: MonitorPlan, as_json: bool, language: Language) -> None:
+    from rankgauge.monitoring.loop.status import status_of
 
     state = status_of(history, plan)
     if as_json:
         from rankgauge.formats.json_values import dumps
 
-        click.echo(dumps(state).decode(), nl=False)
+        click.echo(dumps(state.to_dict()).decode(), nl=False)
         return
     from rankgauge.reports.monitoring import render_status
     from rankgauge.reports.tables import terminal_width
@@ -203,17 +184,19 @@ def _show(history: History, plan: MonitorPlan, as_json: bool, language: str) -> 
 
 
 def _once(watcher: Monitor, as_json: bool) -> int:
-    """One look; the exit status."""
-    from rankgauge.monitoring.incidents import open_incidents
+    """One check; the exit status."""
+    from rankgauge.history.incidents import open_by_kind
 
-    taken = watcher.once()
-    if taken is None:
+    done = watcher.once()
+    if done is None:
         return 3 if watcher.stood_by else 2
-    standing = open_incidents(watcher.history, watcher.plan.name)
+    standing = open_by_kind(watcher.history, watcher.plan.name)
     if as_json:
         from rankgauge.formats.json_values import dumps
 
-        shown = {"monitor": watcher.plan.name, "look": taken.number, "status": taken.status}
-        shown |= {"opened": taken.opened, "closed": taken.closed, "open": standing}
+        shown: dict[str, Any] = {"monitor": watcher.plan.name, "check": done.number, "status": done.status}
+        changes = {"opened": done.opened, "closed": done.closed}
+        shown |= {key: [tell(note, watcher.plan.language) for note in notes] for key, notes in changes.items()}
+        shown["open"] = standing
         click.echo(dumps(shown).decode(), nl=False)
     return 1 if standing else 0

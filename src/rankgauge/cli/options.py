@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from rankgauge.registry import Registry
+from rankgauge.words import LANGUAGES
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -70,20 +72,21 @@ class PartOf(click.ParamType):  # type: ignore[type-arg]
 
 
 def _default_language() -> str:
-    """Chinese where the environment speaks it: RANKGAUGE_LANG first, then the locale."""
-    for name in ("RANKGAUGE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
-        value = os.environ.get(name, "")
-        if value:
-            return "zh" if value.lower().startswith("zh") else "en"
-    return "en"
+    """What RANKGAUGE_LANG says, which has to be a known one; else that of the locale, English where there are no texts
+    in it."""
+    own = os.environ.get("RANKGAUGE_LANG", "")
+    if own:
+        return re.split(r"[-_.@]", own.lower())[0]
+    locale = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")
+    return next((known for known in LANGUAGES if locale.lower().startswith(known)), "en")
 
 
 def lang(command: F) -> F:
-    """--lang: `language` is "en" or "zh"."""
+    """--lang: `language` is one that there are texts in."""
     return click.option(
         "--lang",
         "language",
-        type=click.Choice(["en", "zh"]),
+        type=click.Choice(LANGUAGES),
         default=_default_language,
         show_default="from the locale",
         help="Language of results and explanations.",

@@ -14,7 +14,7 @@ from rankgauge.history.location import VARIABLE, Location
 from rankgauge.history.reading import read_only, sealed
 from rankgauge.history.sql import sa
 
-__all__ = ["WRITE", "engine_for", "look_at_file"]
+__all__ = ["WRITE", "away", "engine_for", "look_at_file"]
 
 WRITE = "rankgauge_write"
 """The execution option of a connection that is going to write."""
@@ -71,6 +71,20 @@ def engine_for(location: Location, timeout: float, *, write: bool = True) -> sa.
     url = location.url.update_query_dict({k: v for k, v in defaults.items() if k not in location.url.query})
     # Before a connection is used again it is tried: after the server was away the next one is simply made anew.
     return sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
+
+
+def away(location: Location) -> bool:
+    """Whether the server of a history cannot be connected to; a file never is away."""
+    if location.sqlite:
+        return False
+    engine = engine_for(location, 0.0)
+    try:
+        with engine.connect():
+            return False
+    except sa.exc.OperationalError:
+        return True
+    finally:
+        engine.dispose()
 
 
 def _sqlite(location: Location, timeout: float) -> sa.Engine:

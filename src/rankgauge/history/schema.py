@@ -7,7 +7,17 @@ from typing import Any
 
 from rankgauge.history.sql import sa
 
-__all__ = ["UTC", "baselines", "deliveries", "incidents", "looks", "means", "metadata", "records", "watches"]
+__all__ = [
+    "UTC",
+    "baselines",
+    "checks",
+    "deliveries",
+    "detector_states",
+    "incidents",
+    "means",
+    "metadata",
+    "records",
+]
 
 
 class UTC(sa.types.TypeDecorator[datetime.datetime]):
@@ -86,8 +96,8 @@ baselines = sa.Table(
     sa.CheckConstraint("action IN ('set', 'promote')", name="baselines_action"),
 )
 
-looks = sa.Table(
-    "looks",
+checks = sa.Table(
+    "checks",
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("monitor", sa.Text, nullable=False),
@@ -98,16 +108,17 @@ looks = sa.Table(
     sa.Column("status", sa.Text, nullable=False),
     sa.Column("record_id", sa.ForeignKey("records.id", ondelete="SET NULL"), index=True),
     sa.Column("detail", sa.Text, nullable=False),
-    sa.UniqueConstraint("monitor", "number", name="looks_monitor_number"),
-    sa.CheckConstraint("status IN ('running', 'done', 'invalid', 'abandoned')", name="looks_status"),
+    sa.UniqueConstraint("monitor", "number", name="checks_monitor_number"),
+    sa.CheckConstraint("status IN ('running', 'done', 'invalid', 'abandoned')", name="checks_status"),
 )
 
-watches = sa.Table(
-    "watches",
+# What a monitor has learned of a system; the system "" is what all have in common.
+detector_states = sa.Table(
+    "detector_states",
     metadata,
     sa.Column("monitor", sa.Text, primary_key=True),
-    sa.Column("series", sa.Text, primary_key=True),
-    sa.Column("look", sa.Integer, nullable=False),
+    sa.Column("system", sa.Text, primary_key=True),
+    sa.Column("check_number", sa.Integer, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
 )
 
@@ -116,16 +127,18 @@ incidents = sa.Table(
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("monitor", sa.Text, nullable=False),
-    sa.Column("series", sa.Text, nullable=False),
     sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("opened_look", sa.Integer, nullable=False),
+    sa.Column("system", sa.Text),
+    sa.Column("measure", sa.Text),
+    sa.Column("tag", sa.Text),
+    sa.Column("opened_check", sa.Integer, nullable=False),
     sa.Column("opened_at", UTC, nullable=False),
-    sa.Column("began_look", sa.Integer),
+    sa.Column("began_check", sa.Integer),
     sa.Column("began_at", UTC),
-    sa.Column("closed_look", sa.Integer),
+    sa.Column("closed_check", sa.Integer),
     sa.Column("closed_at", UTC),
-    sa.Column("detail", sa.Text, nullable=False),
-    sa.Index("incidents_by_series", "monitor", "series"),
+    sa.Column("finding", sa.Text, nullable=False),
+    sa.Index("incidents_by_system", "monitor", "system"),
 )
 
 deliveries = sa.Table(
@@ -139,9 +152,11 @@ deliveries = sa.Table(
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("created", UTC, nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False, default=0, server_default="0"),
+    sa.Column("state", sa.Text, nullable=False),
     sa.Column("next_try", UTC),
     sa.Column("delivered", UTC),
     sa.Column("error", sa.Text),
     sa.UniqueConstraint("incident_id", "event", "channel", name="deliveries_once"),
     sa.CheckConstraint("event IN ('opened', 'recovered')", name="deliveries_event"),
+    sa.CheckConstraint("state IN ('waiting', 'sending', 'absent', 'delivered', 'given_up')", name="deliveries_state"),
 )

@@ -12,7 +12,10 @@ try:
 except ImportError:
     raise MissingExtraError("the history needs SQLAlchemy: pip install 'rankgauge[guard]'") from None
 
-__all__ = ["insert_once", "sa"]
+__all__ = ["Connection", "insert_once", "sa"]
+
+Connection = sa.Connection
+"""An open transaction, for callers that pass it on and write no SQL themselves."""
 
 
 def insert_once(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any], unique: list[str]) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,18 +16,23 @@ __all__ = [
     "count",
     "figure",
     "interval",
+    "latency",
     "milliseconds",
+    "moment",
     "p_value",
     "percent",
     "plain",
     "related_p",
     "score",
-    "seconds",
     "signed",
     "signed_percent",
     "small",
+    "span",
 ]
 
+_SECOND = 0.9995
+"""From here on three digits of milliseconds would read 1e+03 ms."""
+_UNITS = ((3600, "h"), (60, "min"))
 _P_DIGITS = 4
 
 
@@ -110,14 +116,26 @@ def rough(number: float) -> str:
     return f"{float(f'{number:.2g}'):.0f}"
 
 
-def count(number: int) -> str:
-    """12,345."""
-    return f"{number:,}"
+def latency(seconds: float) -> str:
+    """120 ms, or 1.50 s from a second on."""
+    return milliseconds(seconds) if seconds < _SECOND else f"{seconds:.2f} s"
 
 
-def seconds(value: float) -> str:
-    """1.5 s, in two digits."""
-    return f"{value:.2g} s"
+def count(value: float) -> str:
+    """10,000."""
+    return f"{value:,.0f}"
+
+
+def span(seconds: float) -> str:
+    """A time in the unit that suits it: 2.4 s, 15 min, 3.5 h."""
+    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= size), (1, "s"))
+    return f"{seconds / size:.3g} {unit}"
+
+
+def moment(time: datetime.datetime | str) -> str:
+    """2026-03-01 12:00 UTC, of a time or of its ISO text."""
+    found = datetime.datetime.fromisoformat(time) if isinstance(time, str) else time
+    return f"{found.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
 
 
 KINDS: dict[str, Callable[[Any], str]] = {
@@ -140,9 +158,11 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "bounds": bounds,
     "interval": interval,
     "ms": milliseconds,
-    "seconds": seconds,
-    "figure_ms": lambda seconds: f"{figure(1000 * seconds)} ms",
+    "time": latency,
     "count": count,
+    "span": span,
+    "moment": moment,
+    "figure_ms": lambda seconds: f"{figure(1000 * seconds)} ms",
     "quoted": repr,
     "short": shortened,
 }

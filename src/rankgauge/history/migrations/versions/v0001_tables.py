@@ -1,4 +1,4 @@
-"""The first tables: records and their means, baselines, looks, watches, incidents, deliveries."""
+"""The first tables: records and their means, baselines; checks, detector states, incidents, deliveries of monitors."""
 
 from __future__ import annotations
 
@@ -62,8 +62,12 @@ def upgrade() -> None:
     )
     op.create_index("ix_baselines_record_id", "baselines", ["record_id"])
     op.create_index("ix_baselines_anchor_id", "baselines", ["anchor_id"])
+    _monitors()
+
+
+def _monitors() -> None:
     op.create_table(
-        "looks",
+        "checks",
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("monitor", sa.Text, nullable=False),
         sa.Column("number", sa.Integer, nullable=False),
@@ -73,32 +77,34 @@ def upgrade() -> None:
         sa.Column("status", sa.Text, nullable=False),
         sa.Column("record_id", sa.Integer, sa.ForeignKey("records.id", ondelete="SET NULL")),
         sa.Column("detail", sa.Text, nullable=False),
-        sa.UniqueConstraint("monitor", "number", name="looks_monitor_number"),
-        sa.CheckConstraint("status IN ('running', 'done', 'invalid', 'abandoned')", name="looks_status"),
+        sa.UniqueConstraint("monitor", "number", name="checks_monitor_number"),
+        sa.CheckConstraint("status IN ('running', 'done', 'invalid', 'abandoned')", name="checks_status"),
     )
-    op.create_index("ix_looks_record_id", "looks", ["record_id"])
+    op.create_index("ix_checks_record_id", "checks", ["record_id"])
     op.create_table(
-        "watches",
+        "detector_states",
         sa.Column("monitor", sa.Text, primary_key=True),
-        sa.Column("series", sa.Text, primary_key=True),
-        sa.Column("look", sa.Integer, nullable=False),
+        sa.Column("system", sa.Text, primary_key=True),
+        sa.Column("check_number", sa.Integer, nullable=False),
         sa.Column("state", sa.Text, nullable=False),
     )
     op.create_table(
         "incidents",
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("monitor", sa.Text, nullable=False),
-        sa.Column("series", sa.Text, nullable=False),
         sa.Column("kind", sa.Text, nullable=False),
-        sa.Column("opened_look", sa.Integer, nullable=False),
+        sa.Column("system", sa.Text),
+        sa.Column("measure", sa.Text),
+        sa.Column("tag", sa.Text),
+        sa.Column("opened_check", sa.Integer, nullable=False),
         sa.Column("opened_at", _TIME, nullable=False),
-        sa.Column("began_look", sa.Integer),
+        sa.Column("began_check", sa.Integer),
         sa.Column("began_at", _TIME),
-        sa.Column("closed_look", sa.Integer),
+        sa.Column("closed_check", sa.Integer),
         sa.Column("closed_at", _TIME),
-        sa.Column("detail", sa.Text, nullable=False),
+        sa.Column("finding", sa.Text, nullable=False),
     )
-    op.create_index("incidents_by_series", "incidents", ["monitor", "series"])
+    op.create_index("incidents_by_system", "incidents", ["monitor", "system"])
     op.create_table(
         "deliveries",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -109,9 +115,13 @@ def upgrade() -> None:
         sa.Column("body", sa.Text, nullable=False),
         sa.Column("created", _TIME, nullable=False),
         sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("state", sa.Text, nullable=False),
         sa.Column("next_try", _TIME),
         sa.Column("delivered", _TIME),
         sa.Column("error", sa.Text),
         sa.UniqueConstraint("incident_id", "event", "channel", name="deliveries_once"),
         sa.CheckConstraint("event IN ('opened', 'recovered')", name="deliveries_event"),
+        sa.CheckConstraint(
+            "state IN ('waiting', 'sending', 'absent', 'delivered', 'given_up')", name="deliveries_state"
+        ),
     )

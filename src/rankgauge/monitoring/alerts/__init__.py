@@ -1,0 +1,1 @@
+"""Incidents and who is told of them: messages, channels, and their delivery."""

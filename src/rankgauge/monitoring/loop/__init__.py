@@ -1,0 +1,1 @@
+"""The monitor at work: its plan, schedule, checks, spool, health, and what a check comes to in the history."""

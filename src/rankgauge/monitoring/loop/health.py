@@ -1,0 +1,98 @@
+"""Monitor health: one that cannot use its history says so straight over its channels, since alerts go through it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+
+from rankgauge.formats.secrets import masked
+from rankgauge.monitoring.alerts.channels import Channel
+from rankgauge.monitoring.alerts.messages import texts
+from rankgauge.monitoring.loop.schedule import Clock
+from rankgauge.words import Language, Note
+
+__all__ = ["Health"]
+
+_PATIENCE = 600.0
+"""Seconds that a history may be away before anybody is told; the time between two checks, where that is longer."""
+_AGAIN = 60.0
+_LONGEST = 500
+Message = tuple[str, Note, list[Note]]
+"""Event, title and body."""
+
+
+class Health:
+    """Since when the history cannot be used, and who has been told: each channel once, and once when it is over.
+
+    These messages are of no incident in the history: they have the number 0 and the events `unhealthy` and `healthy`.
+    """
+
+    def __init__(
+        self, monitor: str, channels: Sequence[Channel], language: Language, log: Callable[[Note], None], clock: Clock
+    ) -> None:
+        self.monitor, self.channels, self.language, self.log, self.clock = monitor, channels, language, log, clock
+        self.lost = 0
+        """Checks that could not be kept."""
+        self.trouble: str | None = None
+        """Why the history cannot be used, while it cannot."""
+        self._since: tuple[float, datetime.datetime] | None = None
+        self._due = False
+        self._told: set[str] = set()
+        self._owed: dict[str, Message] = {}
+        self._next_try = 0.0
+
+    def unavailable(self, reason: str) -> None:
+        """The history cannot be used, or who has the lease is not known; the log says it once, not at every try."""
+        if reason != self.trouble:
+            self.log(Note("monitor.unavailable", {"error": reason}))
+        self.trouble = reason
+        self._since = self._since or (self.clock.passed(), self.clock.now())
+
+    def lose(self, reason: str) -> None:
+        """A check is lost; that is told without waiting."""
+        self.unavailable(reason)
+        self.lost += 1
+
+    def available(self) -> None:
+        """The history can be used again. A channel that was not told that it could not is not told now."""
+        if self._since is not None:
+            self.log(Note("monitor.available"))
+            body = [Note("monitor.healthy_again", {"since": self._since[1]})]
+            body += [Note("monitor.checks_lost", {"lost": self.lost})] if self.lost else []
+            self._owed = dict.fromkeys(self._told, ("healthy", self._title("healthy"), body))
+            self._next_try = 0.0
+        self.trouble, self._since, self._told, self._due, self.lost = None, None, set(), False, 0
+
+    def report(self, every: float) -> None:
+        """Send what is to be said by now; what a channel does not take is tried again in a minute."""
+        now = self.clock.passed()
+        if self._since is not None and not self._due:
+            self._due = bool(self.lost) or now - self._since[0] >= max(_PATIENCE, every)
+            if self._due:
+                unhealthy = self._unhealthy(self._since[1])
+                self._owed, self._next_try = {channel.name: unhealthy for channel in self.channels}, 0.0
+        if not self._owed or now < self._next_try:
+            return
+        self._next_try = now + _AGAIN
+        for channel in self.channels:
+            if channel.name in self._owed:
+                self._send(channel, *self._owed[channel.name])
+
+    def _title(self, key: str) -> Note:
+        return Note(f"monitor.{key}", {"monitor": self.monitor})
+
+    def _unhealthy(self, since: datetime.datetime) -> Message:
+        title = self._title("unhealthy_lost" if self.lost else "unhealthy_history")
+        why = Note("monitor.unhealthy_since", {"since": since, "reason": masked(self.trouble or "")[:_LONGEST]})
+        return "unhealthy", title, [why, Note("monitor.unhealthy_meaning")]
+
+    def _send(self, channel: Channel, event: str, title: Note, body: list[Note]) -> None:
+        told, text = texts(title, body, self.language)
+        reason = channel.send(told, text, incident=0, event=event)
+        if reason is not None:
+            failed = {"channel": channel.name, "title": told, "reason": reason}
+            self.log(Note("monitor.undelivered_health", failed))
+            return
+        del self._owed[channel.name]
+        if event == "unhealthy":
+            self._told.add(channel.name)

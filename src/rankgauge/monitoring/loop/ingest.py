@@ -1,0 +1,230 @@
+"""Ingesting a check: record, watches, incidents and alerts in one transaction; it counts wholly or not at all."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from rankgauge.history.checks import (
+    COMMON,
+    check_transaction,
+    find_check,
+    finish_check,
+    forget_systems,
+    keep_state,
+    next_number,
+)
+from rankgauge.history.incidents import close_incident, open_of
+from rankgauge.history.monitored import Finding, Status
+from rankgauge.history.sql import Connection
+from rankgauge.history.store import History
+from rankgauge.model.series import SeriesKey
+from rankgauge.monitoring.alerts.incidents import GROUPS, Incidents
+from rankgauge.monitoring.detection.drift import Drift, drift_between
+from rankgauge.monitoring.detection.figures import figures_of
+from rankgauge.monitoring.detection.watch import Event, SystemWatch
+from rankgauge.monitoring.loop.memory import common_state, system_state, watch_in
+from rankgauge.monitoring.loop.observing import Observation
+from rankgauge.monitoring.loop.plan import MonitorPlan
+from rankgauge.monitoring.loop.reference import Reference
+from rankgauge.record import Record
+from rankgauge.record.identity import identity_of
+from rankgauge.words import Note
+
+__all__ = ["Ingested", "ingest", "relearn"]
+
+_LISTED = 50
+_STEADY = 3
+"""Valid checks in a row after which a system with single failures is taken as back; without any, one is enough."""
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What a check came to."""
+
+    number: int
+    status: Status
+    """`done`, `invalid`, or `abandoned` for one whose queries were counted by another check."""
+    already: bool = False
+    opened: list[Note] = field(default_factory=list)
+    closed: list[Note] = field(default_factory=list)
+    ended: list[Note] = field(default_factory=list)
+    """Incidents that nothing watches over any more."""
+    anew: list[str] = field(default_factory=list)
+    """Systems that are learned anew, because the test set, the contract or the detector is another one."""
+    unheld: list[str] = field(default_factory=list)
+    """Systems that cannot be held against the baseline, which is of another test set or contract."""
+    watches: dict[str, SystemWatch] = field(default_factory=dict)
+
+
+def relearn(history: History, monitor: str, now: datetime.datetime) -> int:
+    """Forget what was learned, after a change that is meant; open incidents end without a word, and are counted."""
+    with history.begin() as connection:
+        forget_systems(connection, monitor, keep=[])
+        taken = common_state(connection, monitor).get("taken", 0)
+        keep_state(connection, monitor, COMMON, 0, {"taken": taken})
+        ended = [incident for incident in open_of(connection, monitor) if incident.kind != "down"]
+        for incident in ended:
+            close_incident(connection, incident, None, now)
+    return len(ended)
+
+
+def ingest(
+    history: History,
+    plan: MonitorPlan,
+    seen: Observation,
+    now: datetime.datetime,
+    reference: Reference | None = None,
+) -> Ingested:
+    """Store a check, advance all watches, open and close incidents, and queue their alerts."""
+    with check_transaction(history, plan.name) as connection:
+        known = find_check(connection, seen.token)
+        if known is not None and known.status in ("done", "invalid"):
+            return Ingested(known.number, known.status, already=True)
+        number = next_number(connection, plan.name) if known is None else known.number
+        work = _Work(history, connection, plan, seen, number, now, reference)
+        status = work.go()
+        finish_check(
+            connection,
+            plan.name,
+            number,
+            seen.token,
+            started=seen.started,
+            finished=seen.finished,
+            status=status,
+            record_id=work.record_id,
+            detail={"invalid": msgspec.to_builtins(seen.invalid), **work.detail},
+        )
+    told = work.incidents
+    return Ingested(number, status, False, told.opened, told.closed, told.ended, work.anew, work.unheld, work.watches)
+
+
+class _Work:
+    """One check on its way into the history."""
+
+    def __init__(
+        self,
+        history: History,
+        connection: Connection,
+        plan: MonitorPlan,
+        seen: Observation,
+        number: int,
+        now: datetime.datetime,
+        reference: Reference | None,
+    ) -> None:
+        self.history, self.connection, self.plan, self.seen = history, connection, plan, seen
+        self.number, self.reference = number, reference
+        channels = [channel.name for channel in plan.channels]
+        self.incidents = Incidents(connection, plan.name, channels, number, seen.started, now)
+        self.record_id: int | None = None
+        self.detail: dict[str, Any] = {}
+        self.anew: list[str] = []
+        self.unheld: list[str] = []
+        self.watches: dict[str, SystemWatch] = {}
+
+    def go(self) -> Status:
+        record, seen = self.seen.record, self.seen
+        common = common_state(self.connection, self.plan.name)
+        if self.plan.watching.stream and seen.since != common.get("taken", 0):
+            return "abandoned"  # two monitors asked the same queries of a stream, and the other one was first
+        if record is not None:
+            stored = self.history.add(record, label=self.plan.name, connection=self.connection)
+            self.record_id = stored.id
+        drift = self._drift(common)
+        scored = [] if record is None else [system.name for system in record.systems]
+        steady = common.setdefault("steady", {})
+        for system in seen.systems:
+            if system in seen.invalid:
+                reason = Finding(reason=seen.invalid[system])
+                self.incidents.open("down", SeriesKey(system, ""), self.number, reason)
+                steady[system] = 0
+            elif record is not None and system in scored:
+                calls = record.system(system).calls
+                steady[system] = steady.get(system, 0) + 1
+                if steady[system] >= _STEADY or calls is None or not calls.failed:
+                    self.incidents.close(system, "down")
+                self._watch(record, system, frozenset(drift.queries))
+        keep_state(self.connection, self.plan.name, COMMON, self.number, common)
+        self.incidents.end_others(seen.systems)
+        forget_systems(self.connection, self.plan.name, keep=seen.systems)
+        return "invalid" if seen.invalid and not scored else "done"
+
+    def _drift(self, common: dict[str, Any]) -> Drift:
+        """Hold the gold documents against the first check's; of a stream, each check brings its own."""
+        gold, found = self.seen.gold, Drift()
+        if gold is not None and not self.plan.watching.stream:
+            if common.get("gold") is None or common.get("test_set") != self.seen.judged:
+                common.update(gold=gold, test_set=self.seen.judged)
+            else:
+                found = drift_between(common["gold"], gold)
+            self._drifted(found)
+        common["taken"] = self.seen.taken
+        return found
+
+    def _drifted(self, found: Drift) -> None:
+        if not found:
+            self.incidents.close(None, "drift")
+            return
+        drift = Finding(
+            gone=len(found.gone),
+            changed=len(found.changed),
+            documents=[*found.gone, *found.changed][:_LISTED],
+            queries=found.queries[:_LISTED],
+        )
+        self.detail["drift"] = msgspec.to_builtins(drift)
+        self.incidents.open("drift", None, self.number, drift)
+
+    def _watch(self, record: Record, system: str, drifted: frozenset[str]) -> None:
+        name = self.plan.name
+        state = system_state(self.connection, name, system)
+        identity = _identity(record, stream=self.plan.watching.stream)
+        known = watch_in(state, name, system, self.plan.watching) if state else None
+        if state and (known is None or state["identity"] != identity):
+            self.anew.append(system)
+            known = None
+        watch = known or self._begin(record, system)
+        events = watch.update(self.number, figures_of(record, system, drifted=drifted), len(self.seen.systems))
+        for group, kinds in GROUPS.items():
+            self._report(watch, group, [event for event in events if event.kind in kinds], watch.alarmed(kinds))
+        keep_state(self.connection, name, system, self.number, {"identity": identity, "watch": watch.to_dict()})
+        self.watches[system] = watch
+
+    def _begin(self, record: Record, system: str) -> SystemWatch:
+        held = self.reference
+        if held is None:
+            return SystemWatch(system, self.plan.watching)
+        if system not in held.scores or not held.holds_for(record):
+            self.unheld.append(system)
+            return SystemWatch(system, self.plan.watching)
+        return SystemWatch.against(system, self.plan.watching, held.scores[system])
+
+    def _report(self, watch: SystemWatch, group: str, events: Sequence[Event], alarmed: Sequence[SeriesKey]) -> None:
+        """One incident for all series of a group: opened by the first, closed when the last has recovered."""
+        system = watch.name
+        raised = [event for event in events if event.event == "alarm"]
+        if raised:
+            worst = max(raised, key=lambda event: (event.kind != "slice", -event.began, _loss(event.finding)))
+            tags = watch.fallen_tags(worst.key.measure) if worst.kind == "quality" else {}
+            checks = self.number - worst.began + 1
+            finding = replace(worst.finding, tags=tags, series=list(alarmed), checks=checks)
+            self.incidents.open(worst.kind, worst.key, worst.began, finding, group=group)
+        if alarmed and group in ("quality", "latency"):
+            self.incidents.follow(system, group, lambda key: watch.last[key].value if key in watch.last else None)
+        elif not alarmed and events:
+            self.incidents.close(system, group)
+        elif not alarmed:  # what had raised it is learned anew, or is no longer in the plan
+            self.incidents.end(system, group)
+
+
+def _loss(finding: Finding) -> float:
+    return abs((finding.before or 0.0) - (finding.now or 0.0))
+
+
+def _identity(record: Record, *, stream: bool) -> list[Any]:
+    """What a check is held against only if it is the same: judgments, contract, measures."""
+    identity = identity_of(record)
+    return [None if stream else identity.test_set, identity.contract, [measure.name for measure in record.measures]]

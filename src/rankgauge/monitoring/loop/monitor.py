@@ -1,0 +1,325 @@
+"""The monitor: checks on schedule, one process at a time, and a log that says what happened.
+
+In a check the retrievers are called and scored (`observing`), the result is spooled as a file (`spool`) and ingested
+into the history in one transaction (`ingest`), and its alerts are sent (`alerts.delivery`). Each step can be repeated
+after a failure of the next without anything counted twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.formats.secrets import masked
+from rankgauge.history.checks import abandon_checks, begin_check, last_check, list_checks
+from rankgauge.history.incidents import open_by_kind
+from rankgauge.history.lease import Lease
+from rankgauge.history.store import History
+from rankgauge.monitoring.alerts.delivery import deliver_due
+from rankgauge.monitoring.loop.describe import describe, measured, scores_of
+from rankgauge.monitoring.loop.health import Health
+from rankgauge.monitoring.loop.ingest import Ingested, ingest
+from rankgauge.monitoring.loop.memory import queries_taken, watches_of
+from rankgauge.monitoring.loop.metrics import Metrics
+from rankgauge.monitoring.loop.observing import Observation, new_token, observe
+from rankgauge.monitoring.loop.opening import file_of, open_history
+from rankgauge.monitoring.loop.plan import MonitorPlan
+from rankgauge.monitoring.loop.reference import load_reference
+from rankgauge.monitoring.loop.schedule import Clock, Schedule
+from rankgauge.monitoring.loop.spool import spool, spooled
+from rankgauge.plans.running import Progress
+from rankgauge.words import Language, Note, tell
+from rankgauge.words.visible import visible
+
+__all__ = ["Clock", "Monitor", "log_line"]
+
+_RETRY = 5.0
+_LONGEST_RETRY = 60.0
+
+
+def log_line(note: Note, language: Language) -> str:
+    """A note as one line of the log, without what looks like a secret."""
+    return visible(masked(tell(note, language)))
+
+
+@dataclass
+class Monitor:
+    """Watches the systems of a plan. `once` checks once, `forever` on schedule until `stop` is set."""
+
+    plan: MonitorPlan
+    history: History
+    log: Callable[[str], None]
+    language: Language = "en"
+    """Of the log; that of the alerts is the plan's."""
+    clock: Clock = field(default_factory=Clock)
+    metrics: Metrics | None = None
+    progress: Progress | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.lease = Lease(self.history, f"monitor {self.plan.name}")
+        self._file = file_of(self.history.location)
+        self._replaced = False
+        self.health = Health(self.plan.name, self.plan.channels, self.plan.language, self.note, self.clock)
+        self.reference = load_reference(self.history, self.plan)
+        self.stood_by = False
+        """Whether `once` found another monitor at work."""
+        self.checking = False
+        self._tidied = False
+        self._noted: set[Path] = set()
+        self._plan_file = self._read_plan()
+        self._took = 0.0
+        """Seconds that the last check called and scored."""
+
+    def note(self, note: Note) -> None:
+        self.log(log_line(note, self.language))
+
+    def say(self, key: str, **parameters: Any) -> None:
+        self.note(Note(f"monitor.{key}", parameters))
+
+    def once(self) -> Ingested | None:
+        """One check, stored and told. None where another monitor holds the lease, or the history could not take it."""
+        if not self.lease.acquire():
+            self.stood_by = True
+            self.say("held", name=self.plan.name)
+            return None
+        try:
+            self._tidy()
+            done = self.check()
+            if self.health.trouble is None:
+                self.deliver()
+            return done
+        finally:
+            self.lease.release()
+
+    def forever(self, every: float) -> None:
+        """Check, wait, check again. What fails is logged and tried again; only `stop` ends it."""
+        standing_by = False
+        schedule = Schedule(self.clock, every)
+        while not self.stop.is_set():
+            self._note_plan()
+            stood_by = standing_by
+            held, standing_by = self._hold(standing_by)
+            self._tidied = self._tidied and held
+            if held and not self._tidied:
+                self._safely(self._tidy)
+            jump = schedule.follow_clock()
+            if jump:
+                self.say("clock_back" if jump < 0 else "clock_forward", seconds=abs(jump))
+            if standing_by or stood_by:  # the other one checked until now: nothing was missed
+                schedule.restart()
+            if held and schedule.wait() <= 0:
+                self._check_on(schedule)
+            if held:
+                self._safely(self._ingest_spooled)
+                if self.health.trouble is None:
+                    self._safely(self.deliver)
+            self._safely(lambda: self.health.report(every))
+            pause = min(_RETRY, every)
+            if held:
+                pause = min(schedule.wait(), _LONGEST_RETRY if self.health.trouble is None else _RETRY)
+            if self.clock.wait(self.stop, pause):
+                break
+        self.lease.release()
+
+    def _check_on(self, schedule: Schedule) -> None:
+        """The check that is due, and one alone however many were missed."""
+        missed = schedule.begin_check()
+        if missed:
+            self.say("missed", count=missed)
+        self.checking, self._took = True, 0.0
+        if not self._safely(self.check):
+            self._tidied = False  # it may have left a check that never ended
+        self.checking = False
+        if schedule.end_check(self._took):
+            self.say("slow", took=self._took, every=schedule.every)
+
+    def check(self) -> Ingested | None:
+        """One check; None where the history could not ingest it yet."""
+        token, since, stream = new_token(), 0, self.plan.watching.stream
+        # Checks count in the order in which they were made, so what waits goes first.
+        ready = self._ingest_spooled()
+        if ready is not None:
+            try:
+                begin_check(self.history, self.plan.name, token, self.clock.now())
+                since = queries_taken(self.history, self.plan.name) if stream else 0
+            except RankgaugeError as error:
+                self.health.unavailable(str(error))
+                ready = None
+        if ready is None and stream:  # which queries are new is not known
+            return None
+        begun = self.clock.passed()
+        seen = observe(self.plan, token, self.clock.now, taken=since, progress=self.progress)
+        self._took = self.clock.passed() - begun
+        return self._keep(seen)
+
+    def _keep(self, seen: Observation) -> Ingested | None:
+        """Spool the observation, then ingest it; a failure of either leaves the other."""
+        try:
+            path = spool(seen, self.plan.spool)
+        except (RankgaugeError, OSError) as error:
+            return self._without_file(seen, error)
+        done = (self._ingest_spooled(seen.token) or {}).get(seen.token)
+        if done is None:
+            self.say("spooled", path=path)
+        return done
+
+    def _without_file(self, seen: Observation, problem: Exception) -> Ingested | None:
+        try:
+            return self._ingest(seen)
+        except RankgaugeError as error:
+            why = problem if isinstance(problem, OSError) else problem.__context__
+            said = getattr(why, "strerror", None) or str(problem)
+            self.say("lost", error=said, figures=scores_of(seen.record))
+            self.health.lose(str(error))
+            self._tidied = False
+            return None
+
+    def _ingest(self, seen: Observation) -> Ingested:
+        self._reopen()
+        if not self.lease.acquire():  # as after a server's restart; whoever has it now is ingesting checks
+            raise DataError(f"the hold on {self.plan.name!r} was lost; another monitor may have it")
+        done = ingest(self.history, self.plan, seen, self.clock.now(), self.reference)
+        self.health.available()
+        if not done.already:
+            for note in describe(seen, done):
+                self.note(note)
+            if self.metrics is not None and done.status != "abandoned":
+                self._safely(lambda: self._measure(seen, done))
+        return done
+
+    def _measure(self, seen: Observation, done: Ingested) -> None:
+        """The check in the metrics."""
+        assert self.metrics is not None
+        self.metrics.check(
+            self.plan.name,
+            status=done.status,
+            finished=seen.finished,
+            measured=measured(done.watches),
+            open_incidents=open_by_kind(self.history, self.plan.name),
+        )
+
+    def _ingest_spooled(self, newest: str = "") -> dict[str, Ingested] | None:
+        """Ingest what waits, oldest first, by its token; None where something has to wait on."""
+        found = spooled(self.plan.spool, self.plan.name)
+        for path in found.damaged:
+            self.say("damaged", path=path)
+        for path in {*found.later} - self._noted:
+            self._noted.add(path)
+            self.say("later_release", path=path)
+        done: dict[str, Ingested] = {}
+        for path, seen in found.waiting:
+            try:
+                done[seen.token] = self._ingest(seen)
+            except RankgaugeError as error:
+                self.health.unavailable(str(error))
+                return None
+            path.unlink(missing_ok=True)
+        late = len(done.keys() - {newest})
+        if late:
+            self.say("late", count=late)
+        return done
+
+    def _tidy(self) -> None:
+        """After a start: ingest what waits, and mark what was broken off."""
+        if self._ingest_spooled() is None:
+            return
+        try:
+            broken_off = abandon_checks(self.history, self.plan.name)
+        except RankgaugeError as error:
+            self.health.unavailable(str(error))
+            return
+        self._tidied = True
+        for check in broken_off:
+            self.say("abandoned", number=check.number, started=check.started)
+
+    def deliver(self) -> None:
+        """Send the alerts that are due."""
+        done = deliver_due(
+            self.history,
+            self.plan.channels,
+            self.clock.now(),
+            self.note,
+            monitor=self.plan.name,
+            language=self.plan.language,
+        )
+        if self.metrics is not None:
+            self.metrics.alerts(done.outcomes)
+
+    def begin_metrics(self) -> None:
+        """Let the metrics begin where earlier starts ended."""
+        assert self.metrics is not None
+        name, metrics = self.plan.name, self.metrics
+        ended = [check.finished for check in list_checks(self.history, name, limit=100) if check.finished is not None]
+        valid = last_check(self.history, name, "done")
+        metrics.begin(
+            name,
+            [channel.name for channel in self.plan.channels],
+            last_check=next(iter(ended), None),
+            # so that a monitor that never gets a score is found
+            last_valid_check=self.clock.now() if valid is None else valid.finished,
+            open_incidents=open_by_kind(self.history, name),
+        )
+        self._safely(lambda: metrics.figures(name, measured(watches_of(self.history, self.plan))))
+
+    def _hold(self, standing_by: bool) -> tuple[bool, bool]:
+        """Whether this process has the lease, and whether it stands by for another one."""
+        try:
+            self._reopen()
+            if self.lease.held():
+                return True, False
+            granted = self.lease.acquire()
+        except RankgaugeError as error:
+            self.health.unavailable(str(error))
+            return False, standing_by
+        self.health.available()
+        if granted:
+            if standing_by:
+                self.say("took_over", name=self.plan.name)
+            return True, False
+        if not standing_by:
+            self.say("standby", name=self.plan.name)
+        return False, True
+
+    def _reopen(self) -> None:
+        """Open the history anew where its file is gone, or another one: what is written to a removed file is lost."""
+        place = self.history.location
+        if self._file is None or file_of(place) == self._file:
+            return
+        if not self._replaced:
+            self.say("replaced", place=str(place))
+            self._replaced = True
+        self.history.close()
+        self.lease.release()
+        self.history = open_history(self.plan, place)
+        self.lease = Lease(self.history, f"monitor {self.plan.name}")
+        self._file, self._replaced, self._tidied = file_of(place), False, False
+
+    def _read_plan(self) -> str | None:
+        try:
+            return hashlib.sha256(self.plan.run.path.read_bytes()).hexdigest()
+        except OSError:
+            return None
+
+    def _note_plan(self) -> None:
+        """Say once that the plan's file is another one by now; this start keeps to the one it has read."""
+        now = self._read_plan()
+        if now is not None and now != self._plan_file:
+            self._plan_file = now
+            self.say("plan_changed", path=self.plan.run.path)
+
+    def _safely(self, step: Callable[[], object]) -> bool:
+        try:
+            step()
+        except RankgaugeError as error:
+            self.say("failed_step", error=str(error))
+        except Exception as error:  # a monitor that has ended reports nothing
+            self.say("failed_step", error=f"{type(error).__name__}: {error}")
+        else:
+            return True
+        return False

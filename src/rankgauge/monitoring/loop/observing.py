@@ -1,0 +1,143 @@
+"""One check of a monitor: the retrievers are called and scored."""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.formats import Source, load_testset
+from rankgauge.formats.secrets import masked
+from rankgauge.model.testset import TestSet
+from rankgauge.monitoring.detection.drift import Gold, gold_of
+from rankgauge.monitoring.loop.plan import MonitorPlan
+from rankgauge.plans.running import Progress, corpus_of, evaluate_systems, plan_record
+from rankgauge.plans.systems import load_object
+from rankgauge.record import Calls, Record
+from rankgauge.words import Note
+
+__all__ = ["Observation", "new_token", "observe"]
+
+Moment = Annotated[datetime.datetime, Meta(tz=True)]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """All that a check found."""
+
+    monitor: str
+    token: str
+    """Names the check: what has been ingested under it is not ingested again."""
+    started: Moment
+    finished: Moment
+    systems: list[str]
+    record: Record | None
+    """None where no system gave a score."""
+    invalid: dict[str, Note] = field(default_factory=dict)
+    """Systems without a score, with the reason."""
+    gold: Gold | None = None
+    """Hashes of the gold documents; None where nothing can be said of them."""
+    judged: str | None = None
+    """Hash of the test set that the gold documents are of."""
+    since: int = 0
+    """Of a stream: how many of its queries were done with before this check."""
+    taken: int = 0
+    """Of a stream: how many of its queries are done with, this check's included."""
+
+
+def new_token() -> str:
+    return uuid.uuid4().hex
+
+
+def observe(
+    plan: MonitorPlan,
+    token: str,
+    now: Callable[[], datetime.datetime],
+    *,
+    taken: int = 0,
+    progress: Progress | None = None,
+) -> Observation:
+    """Call and score all systems. A system that cannot be scored is named with its reason, never given a score."""
+    started = now()
+    names = [system.name for system in plan.run.systems]
+    record, gold, judged, done = None, None, None, taken
+    try:
+        test_set = load_testset(plan.run.test_set)
+        judged = Source(plan.run.test_set).sha256()
+        corpus = corpus_of(plan.run)
+        if plan.watching.stream:
+            test_set = _new_ones(test_set, taken, plan.run.test_set.name)
+        gold = _gold(plan, test_set, corpus)
+        found, invalid = evaluate_systems(plan.run, test_set, corpus, progress=progress) if len(test_set) else ([], {})
+        if found:  # queries that no system could be asked are new to the next check still
+            done = taken + len(test_set) if plan.watching.stream else len(test_set)
+            record = _masked_record(plan_record(plan.run, test_set, found, invalid, compared=False))
+    except RankgaugeError as error:  # a test set or corpus that cannot be read: nothing can be said of any system
+        record, gold, done = None, None, taken
+        invalid = {name: Note("monitor.unreadable", {"error": str(error)}) for name in names}
+    reasons = {name: _masked_note(reason) for name, reason in invalid.items()}
+    return Observation(plan.name, token, started, now(), names, record, reasons, gold, judged, taken, done)
+
+
+def _new_ones(test_set: TestSet, taken: int, name: str) -> TestSet:
+    """The queries of a stream that were added since the last check."""
+    if len(test_set) < taken:
+        raise DataError(
+            f"{name}: it had {taken} queries and has {len(test_set)} now; a stream is only added to: put them back, or "
+            "name another monitor"
+        )
+    return TestSet(test_set[taken:], name=test_set.name)
+
+
+def _gold(plan: MonitorPlan, test_set: TestSet, corpus: Mapping[str, str] | None) -> Gold | None:
+    if plan.documents is None:
+        return None if corpus is None else gold_of(test_set, corpus)
+    fetch = load_object(plan.documents, plan.run.folder)
+    wanted = list(dict.fromkeys(doc for docs in gold_of(test_set, {}).values() for doc in docs))
+    try:
+        texts = fetch(wanted)
+    except Exception as error:  # whatever the user's function does
+        raise DataError(f"{plan.documents} failed: {type(error).__name__}: {error}") from None
+    if not isinstance(texts, Mapping):
+        raise DataError(f"{plan.documents} must give a mapping from id to text, not a {type(texts).__name__}")
+    wrong = next((doc for doc in wanted if not isinstance(texts.get(doc), str | None)), None)
+    if wrong is not None:
+        raise DataError(f"{plan.documents} must give texts; that of {wrong!r} is a {type(texts[wrong]).__name__}")
+    return gold_of(test_set, texts)
+
+
+# What retrievers said may hold a password
+
+
+def _masked_record(record: Record) -> Record:
+    """The record, in which everything that retrievers said is masked; ids, scores and texts of queries stay."""
+    systems = [
+        system if system.calls is None else replace(system, calls=_masked_calls(system.calls))
+        for system in record.systems
+    ]
+    invalid = {name: _masked_note(note) for name, note in record.invalid.items()}
+    return replace(record, systems=systems, invalid=invalid)
+
+
+def _masked_calls(calls: Calls) -> Calls:
+    errors: dict[str, int] = {}
+    for error, count in calls.errors.items():  # two texts may be one by now
+        errors[masked(error)] = errors.get(masked(error), 0) + count
+    return replace(calls, errors=errors, notes=[_masked_note(note) for note in calls.notes])
+
+
+def _masked_note(note: Note) -> Note:
+    return replace(note, parameters={name: _masked(value) for name, value in note.parameters.items()})
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, Note):
+        return _masked_note(value)
+    return [_masked(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,243 @@
+"""What a monitor is to do: a plan for `rankgauge run` with the tables `[monitor]` and `[[alert]]` in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from rankgauge.errors import DataError, FormatError, RankgaugeError
+from rankgauge.evaluation import make_plan
+from rankgauge.formats.durations import parse_duration
+from rankgauge.formats.settings import read_table
+from rankgauge.gate.baseline import is_file_name, load_baseline
+from rankgauge.history.location import DEFAULT, VARIABLE
+from rankgauge.monitoring.alerts.channels import Channel, check_alerts
+from rankgauge.monitoring.detection.figures import QUANTILES, Limit, Watching
+from rankgauge.monitoring.detection.limits import parse_limit
+from rankgauge.plans.plan import RunPlan, load_plan
+from rankgauge.words import Language
+
+__all__ = ["Draft", "MonitorPlan", "load_monitor_plan", "read_monitor_plan", "seconds_of"]
+
+_SHORTEST, _LONGEST = 0.1, 366 * 86400
+_SECRET = re.compile(r"://[^/@]*:[^/@]+@|password=[^&]")
+"""A password that is written out, once what comes from the environment is taken away."""
+_LONGEST_NAME = 100
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The table [monitor] as it is written; what is not said stands in `Watching`."""
+
+    name: str | None = None
+    history: Annotated[str, Meta(extra={"secret": True})] | None = None
+    every: str | None = None
+    kind: Annotated[
+        Literal["fixed", "stream"],
+        Meta(description='"fixed" (the same queries each time) or "stream" (new ones)'),
+    ] = "fixed"
+    baseline: str | None = None
+    documents: str | None = None
+    tolerance: Annotated[float, Meta(ge=0, le=1)] | None = None
+    slices: bool | None = None
+    latency: bool | None = None
+    latency_tolerance: Annotated[float, Meta(ge=0, le=100)] | None = None
+    allowed_errors: Annotated[float, Meta(ge=0, le=0.5)] | None = None
+    reference: Annotated[int, Meta(ge=5, le=1000)] | None = None
+    false_alarm_every: Annotated[float, Meta(ge=10, le=1e9)] | None = None
+    thresholds: list[Any] = field(default_factory=list)
+    lang: Language = "en"
+
+
+@dataclass(frozen=True)
+class MonitorPlan:
+    """A plan that has been checked."""
+
+    run: RunPlan
+    """Without a cache: each check asks the retrievers anew."""
+    name: str
+    history: str
+    """Path or address of the history."""
+    every: float | None
+    """Seconds from check to check."""
+    watching: Watching
+    baseline: str | None
+    documents: str | None
+    """`module:function` that gives the texts of gold documents, where no corpus file does."""
+    channels: list[Channel]
+    language: Language = "en"
+    """Of the alerts."""
+
+    @property
+    def spool(self) -> Path:
+        """Folder for checks that the history has not ingested yet."""
+        return self.run.folder / ".rankgauge" / "spool"
+
+
+def seconds_of(text: str) -> float:
+    """Seconds of a time such as 30s, 15m, 1h or 1d."""
+    try:
+        seconds = parse_duration(text, ("s", "m", "h", "d")).total_seconds()
+    except (ValueError, OverflowError):
+        seconds = 0.0
+    if not _SHORTEST <= seconds <= _LONGEST:
+        raise DataError(f"{text[:40]!r} is no time between checks; write 30s, 15m, 1h or 1d, from 0.1s to 366d")
+    return seconds
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A plan as it was read, right or wrong."""
+
+    path: Path
+    plan: MonitorPlan | None
+    """None where there are faults."""
+    faults: list[str]
+    history: str | None
+    """None where the plan does not say it as it should; so the other two."""
+    baseline: str | None
+    documents: str | None
+
+    def result(self, more: Sequence[str] = ()) -> MonitorPlan:
+        """The plan, or all faults in one `FormatError`."""
+        faults = [*self.faults, *more]
+        if faults or self.plan is None:
+            hint = "rankgauge monitor --check tries the plan again and calls nothing"
+            raise FormatError(str(self.path), faults, hint=hint)
+        return self.plan
+
+
+def load_monitor_plan(path: str | Path, *, history: str | None = None) -> MonitorPlan:
+    """Read and check a plan with its `[monitor]` and `[[alert]]` tables. All faults are in one `FormatError`."""
+    return read_monitor_plan(path, history=history).result()
+
+
+def read_monitor_plan(path: str | Path, *, history: str | None = None) -> Draft:
+    """Read a plan, and find what is wrong with it."""
+    faults: list[str] = []
+    run: RunPlan | None = None
+    try:
+        run = load_plan(path)
+    except FormatError as error:
+        if error.total > len(error.faults) or not Path(path).is_file():
+            raise
+        faults = [str(fault) for fault in error.faults]
+    try:
+        content = tomllib.loads(Path(path).read_text("utf-8"))
+    except tomllib.TOMLDecodeError:
+        raise FormatError(str(path), faults) from None
+    faults += _undefined(content)
+    found, wrong = read_table(content.get("monitor", {}), "monitor", _Table)
+    found = found or _Table()
+    folder = Path(path).parent
+    limits, more = _limits(found.thresholds)
+    watching = _watching(found, limits)
+    every, late = _every(found)
+    place, away = _history(found.history, folder, history)
+    channels, unsent = check_alerts(content.get("alert", [{"url": "console"}]))
+    name = Path(path).stem if found.name is None else found.name
+    faults += [*wrong, *more, *late, *away, *_named(name), *_fetched(found), *_baseline(found, folder), *unsent]
+    faults += [] if run is None else _measured(run, watching)
+    plan = None
+    if run is not None and not faults:
+        plain = replace(run, calls=replace(run.calls, cache=None), sweep=None)
+        plan = MonitorPlan(plain, name, place, every, watching, found.baseline, found.documents, channels, found.lang)
+    sound = {key for key in ("history", "baseline", "documents") if not any(f"monitor.{key}: " in f for f in faults)}
+    return Draft(
+        Path(path),
+        plan,
+        faults,
+        place if "history" in sound else None,
+        found.baseline if "baseline" in sound and not watching.stream else None,
+        found.documents if "documents" in sound else None,
+    )
+
+
+def _undefined(content: Mapping[str, Any]) -> list[str]:
+    return [] if "monitor" in content else ['monitor: missing; begin with [monitor] and every = "1h"']
+
+
+def _named(name: str) -> list[str]:
+    if name.strip() and name.isprintable() and len(name) <= _LONGEST_NAME:
+        return []
+    return [f"monitor.name: {name[:120]!r} is no name for a monitor; write a short one on one line"]
+
+
+def _fetched(found: _Table) -> list[str]:
+    if found.documents is None or ":" in found.documents:
+        return []
+    return [f"monitor.documents: must be module:function, not {found.documents!r}"]
+
+
+def _measured(run: RunPlan, watching: Watching) -> list[str]:
+    """Whether what is watched is measured."""
+    measures = make_plan(run.measures, run.contract).measures
+    unknown = {limit.figure for limit in watching.limits} - {*map(str, measures), *QUANTILES}
+    faults = [f"monitor.thresholds: {figure} is not among the plan's measures" for figure in sorted(unknown)]
+    sums = [str(measure) for measure in measures if measure.definition.aggregate != "mean"]
+    if watching.stream and sums:
+        faults.append(f"measures: a stream is watched score by score, so only means can be, not {', '.join(sums)}")
+    return faults
+
+
+def _baseline(found: _Table, folder: Path) -> list[str]:
+    """The faults of a baseline that is a file; one in the history is looked for when that is opened."""
+    named = found.baseline
+    if named is None or not (is_file_name(named) or (folder / named).is_file()):
+        return []
+    try:
+        only_means = load_baseline(folder / named).record is None
+    except RankgaugeError as error:
+        return [f"monitor.baseline: {error}"]
+    if only_means:
+        return [f"monitor.baseline: {named} has only means; a record with its scores is needed here"]
+    return []
+
+
+def _watching(found: _Table, limits: list[Limit]) -> Watching:
+    known = {entry.name for entry in fields(Watching)}
+    given = {key: value for key, value in asdict(found).items() if key in known and value is not None}
+    return Watching(**given, stream=found.kind == "stream", limits=tuple(limits))
+
+
+def _limits(texts: list[Any]) -> tuple[list[Limit], list[str]]:
+    limits, faults = [], []
+    for text in texts:
+        try:
+            limits.append(parse_limit(text))
+        except RankgaugeError as error:
+            faults.append(f"monitor.thresholds: {error}")
+    return limits, faults
+
+
+def _every(found: _Table) -> tuple[float | None, list[str]]:
+    try:
+        return None if found.every is None else seconds_of(found.every), []
+    except DataError as error:
+        return None, [f"monitor.every: {error}"]
+
+
+def _history(written: str | None, folder: Path, given: str | None) -> tuple[str, list[str]]:
+    """Where the history is, and what is wrong with it: the argument, else the plan's own, else the environment's, else
+    a file beside the plan."""
+    if given:
+        return given, []
+    if written is None:
+        return os.environ.get(VARIABLE) or str(folder / DEFAULT), []
+    names = _VARIABLE.findall(written)
+    unset = [name for name in names if not os.environ.get(name)]
+    if unset:
+        return written, [f"monitor.history: the environment variable {unset[0]} is not set"]
+    if "://" in written and (_SECRET.search(_VARIABLE.sub("", written)) or ("@" in written and not names)):
+        remedy = 'an address with a user stands in the environment, not in a plan: history = "${RANKGAUGE_DB}"'
+        return written, [f"monitor.history: {remedy}"]
+    place = _VARIABLE.sub(lambda match: os.environ[match[1]], written)
+    return place if "://" in place else str(folder / place), []
