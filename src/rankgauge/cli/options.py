@@ -39,19 +39,26 @@ _CHOICES = {
 
 
 class PartOf(click.ParamType):  # type: ignore[type-arg]
-    """The name of a part of a registry. Help shows the built-in ones; other packages are asked for the rest."""
+    """The name of a part of a registry, or one of `more`. Help shows the built-in ones; other packages are asked for
+    the rest."""
 
     name = "name"
 
-    def __init__(self, registry: Registry[Any]) -> None:
-        self._registry = registry
+    def __init__(self, registry: Registry[Any], *more: str) -> None:
+        self._registry, self._more = registry, more
+
+    @property
+    def _known(self) -> list[str]:
+        return [*self._registry.known, *self._more]
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return f"[{'|'.join(self._registry.known)}]"
+        return f"[{'|'.join(self._known)}]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from rankgauge.errors import DataError
 
+        if value in self._more:
+            return str(value)
         try:
             self._registry.check(value)
         except DataError as error:
@@ -61,7 +68,7 @@ class PartOf(click.ParamType):  # type: ignore[type-arg]
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        return [CompletionItem(name) for name in self._registry.known if name.startswith(incomplete)]
+        return [CompletionItem(name) for name in self._known if name.startswith(incomplete)]
 
 
 def _default_language() -> str:
