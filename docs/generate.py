@@ -188,7 +188,7 @@ def contracts_page() -> str:
         "single choices given beside it win. [The contract](../explanation/contract.md) tells what each choice means.",
         "",
     ]
-    rows = [[_code(preset.name), preset.en] for preset in PRESETS.values()]
+    rows = [[_code(preset.name), preset.about("en")] for preset in PRESETS.values()]
     lines += [*_table(["preset", "how it counts"], rows), "", "## Choices", ""]
     lines += [f"Choices that no preset changes: {', '.join(same)}.", ""]
     rows = [

@@ -45,9 +45,9 @@ def _program(*names: str) -> str | None:
 
 def _font() -> str | None:
     """Fonts have no names to rely on: whether Chinese characters can be drawn is tried."""
-    from rankgauge.reports import charts
+    from rankgauge.reports import drawing
 
-    return "sans-serif" if charts._draws_chinese(charts.converter()) else None
+    return "sans-serif" if drawing.draws_chinese(drawing.converter()) else None
 
 
 def _postgresql() -> str | None:

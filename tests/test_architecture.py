@@ -15,6 +15,7 @@ SOURCE = Path(rankgauge.__file__).parent
 # A package imports only from packages before it.
 ORDER = [
     "errors",
+    "extras",
     "registry",
     "words",
     "model",

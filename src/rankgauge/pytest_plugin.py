@@ -187,17 +187,9 @@ def _measured(
     options: Mapping[str, Any],
 ) -> Record:
     from rankgauge.evaluation import DEFAULT_MEASURES
-    from rankgauge.formats import Source, load_testset
     from rankgauge.live.live import evaluate_retriever
-    from rankgauge.model.testset import TestSet
-    from rankgauge.plans.running import live_record
 
-    tested = test_set if isinstance(test_set, TestSet) else load_testset(test_set)
-    live = evaluate_retriever(retriever, tested, k, measures or DEFAULT_MEASURES, name=name, **options)
-    inputs = {}
-    if not isinstance(test_set, TestSet) and os.path.isfile(test_set):
-        inputs["judgments"] = {"path": os.fspath(test_set), "sha256": Source(test_set).sha256()}
-    return live_record([live], None, inputs=inputs, test_set=tested)
+    return evaluate_retriever(retriever, test_set, k, measures or DEFAULT_MEASURES, name=name, **options).record
 
 
 def _keep(

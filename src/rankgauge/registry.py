@@ -38,13 +38,15 @@ class Registry(Generic[T]):
         """Remove a part that was registered."""
         del self._parts[name]
 
-    def __getitem__(self, name: str) -> T:
-        if name not in self._parts:
-            self._load_outside()
-        if name not in self._parts:
-            close = difflib.get_close_matches(name, self._parts, n=1)
+    def check(self, name: str) -> None:
+        """Raise an error unless there is such a part, without loading it."""
+        if not isinstance(name, str) or name not in self:
+            close = difflib.get_close_matches(str(name), self._parts, n=1)
             meant = f"did you mean {close[0]!r}? " if close else ""
             raise DataError(f"unknown {self.what} {name!r}; {meant}known are: {', '.join(self._parts)}")
+
+    def __getitem__(self, name: str) -> T:
+        self.check(name)
         part = self._parts[name]
         if isinstance(part, str):
             module, _, attribute = part.partition(":")

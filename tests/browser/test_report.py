@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rankgauge.reports.html import render_html
+from rankgauge.reports import report
 from rankgauge.words import Language
 from tests.parts import here
-from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record, live_record
+from tests.reports.samples import (
+    comparison_record,
+    evaluation_record,
+    hostile_record,
+    large_record,
+    live_record,
+    made,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -52,7 +59,7 @@ class Opened:
     def __init__(self, browser: Browser, folder: Path, record: dict[str, Any], language: Language, **context: Any):
         self.faults: list[str] = []
         file = folder / "report.html"
-        file.write_text(render_html(record, language), encoding="utf-8")
+        file.write_text(report(made(record), format="html", language=language), encoding="utf-8")
         size = {"width": context.pop("width", 1300), "height": 900}
         self.context = browser.new_context(offline=True, viewport=size, **context)
         self.context.set_default_timeout(15_000)
@@ -187,7 +194,7 @@ def test_chinese_on_a_telephone(opened: Any) -> None:
 
 def test_live_figures(opened: Any) -> None:
     one = opened(live_record())
-    assert {"calls", "sweep"} <= set(one.figures())
+    assert {"calls", "sweep", "setting"} <= set(one.figures())
     assert all(one.figures().values())
     assert one.page.evaluate("window.shift ?? 0") < 0.02
     shown = one.page.locator("figure[data-chart=calls]:not([hidden])")

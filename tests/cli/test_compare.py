@@ -17,7 +17,7 @@ FILES = (EXAMPLE / "testset.json", f"bm25={EXAMPLE / 'bm25.run'}", f"hybrid={EXA
 
 def test_table_leads_with_advice() -> None:
     done = run_command("compare", *FILES, "-m", "nDCG@10", "-m", "RR")
-    assert done.stdout.startswith("This test set cannot tell bm25 and hybrid apart")
+    assert done.stdout.startswith("Inconclusive: no significant difference between bm25 and hybrid")
     assert "inconclusive" in done.stdout
     assert "make a temporary file" in done.stdout  # texts of the test set
     chinese = run_command("compare", *FILES, "-m", "nDCG@10", "--lang", "zh").stdout
@@ -121,7 +121,7 @@ def test_tables_of_scores(tmp_path: Path, table: str) -> None:
         (("compare", FILES[0], FILES[1], FILES[1]), "two runs are named"),
         (("compare", *FILES, "--test", "t", "--correction", "max-t"), "randomization"),
         (("compare", *FILES, "--alpha", "2"), "alpha"),
-        (("compare", *FILES, "--margin", "nan"), "margin"),
+        (("compare", *FILES, "--equivalence-margin", "nan"), "equivalence_margin"),
         (("compare", *FILES, "-m", "GMAP"), "no mean"),
         (("compare", *FILES, f"c={EXAMPLE / 'bm25.run'}", "--rerank"), "exactly two"),
         (("compare", *FILES, "--by", "tag", "-m", "RR", "-o", EXAMPLE / "testset.json"), "is an input too"),

@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from rankgauge.record import Record
 from tests.cli.command import run_command, run_process
 from tests.gate.test_gate import BASE, NOISE, TABLE, WIDE, made, served
 
@@ -27,8 +27,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def written(name: str, record: dict[str, Any]) -> str:
-    Path(name).write_text(json.dumps(record))
+def written(name: str, record: Record) -> str:
+    record.save(name)
     return name
 
 
@@ -61,10 +61,10 @@ def test_statuses(case: tuple[float, np.ndarray], statuses: dict[str, int]) -> N
 def test_headlines() -> None:
     arguments = ("--baseline", "base.json")
     assert run_command("gate", two(1.0, NOISE / 20), *arguments).stdout.startswith("PASS: ours holds against base.json")
-    assert run_command("gate", two(*UNSURE_WITHIN), *arguments).stdout.startswith("PASS, BUT NOT SURE: ours")
+    assert run_command("gate", two(*UNSURE_WITHIN), *arguments).stdout.startswith("PASS, BUT INCONCLUSIVE: ours")
     assert run_command("gate", two(*UNSURE_BEYOND), *arguments, status=1).stdout.startswith("FAIL: ours seems")
     done = run_command("gate", two(*UNSURE_BEYOND), *arguments, "--on-inconclusive", "report", status=3)
-    assert done.stdout.startswith("CANNOT TELL: ours")
+    assert done.stdout.startswith("INCONCLUSIVE: ours")
     done = run_command("gate", two(*LOST), *arguments, status=1)
     assert done.stdout.startswith("REGRESSION: ours lost more than 5 % against base.json in nDCG@10, RR")
     done = run_command("gate", two(*LOST), *arguments, "--lang", "zh", status=1)
@@ -73,10 +73,10 @@ def test_headlines() -> None:
 
 def test_one_measure_and_a_wide_margin() -> None:
     record = two(*LOST)
-    done = run_command("gate", record, "--baseline", "base.json", "-m", "mrr", "--margin", "30%", "--json")
+    done = run_command("gate", record, "--baseline", "base.json", "-m", "mrr", "--max-loss", "30%", "--json")
     told = json.loads(done.stdout)
     assert [rule["name"] for rule in told["rules"]] == ["RR"]
-    assert told["settings"]["margin"] == 0.3
+    assert told["settings"]["max_loss"] == 0.3
     assert done.stderr == "PASS: ours holds against base.json\n"  # the log tells it too
 
 
@@ -115,7 +115,7 @@ def test_junit(tmp_path: Path) -> None:
         "gate", record, "--baseline", "base.json", "--on-inconclusive", "report", "-f", "junit", "-o", "g.xml", status=3
     )
     assert done.stdout == ""
-    assert done.stderr.startswith("CANNOT TELL")
+    assert done.stderr.startswith("INCONCLUSIVE")
     assert ElementTree.parse("g.xml").getroot().get("skipped") == "2"
 
 
@@ -136,29 +136,29 @@ def test_summaries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "| nDCG@10 |" in text
     assert Path("own.md").read_text() in text
     run_command("gate", two(*UNSURE_WITHIN), "--baseline", "base.json", "-f", "markdown", "-o", "own.md")
-    assert Path("own.md").read_text().startswith("### ⚠️ PASS, BUT NOT SURE")
+    assert Path("own.md").read_text().startswith("### ⚠️ PASS, BUT INCONCLUSIVE")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "no" / "such"))
     done = run_command("gate", "new.json", "--baseline", "base.json")
     assert "warning: the summary was not added" in done.stderr
-    assert done.stdout.startswith("PASS, BUT NOT SURE")
+    assert done.stdout.startswith("PASS, BUT INCONCLUSIVE")
 
 
 def test_rules_from_a_file() -> None:
     record = two(1.0, NOISE / 20)
     Path("gate.toml").write_text(
-        '[gate]\nbaseline = "base.json"\nmargin = "3%"\ntargets = "RR >= 0.1"\nmeasures = ["RR"]\n'
+        '[gate]\nbaseline = "base.json"\nmax_loss = "3%"\ntargets = "RR >= 0.1"\nmeasures = ["RR"]\n'
     )
     done = run_command("gate", record, "--rules", "gate.toml", "--target", "nDCG@10 >= 0.1", "--json")
     told = json.loads(done.stdout)
     assert [rule["name"] for rule in told["rules"]] == ["RR", "RR >= 0.1", "nDCG@10 >= 0.1"]
-    assert told["settings"]["margin"] == 0.03
-    done = run_command("gate", record, "--rules", "gate.toml", "-m", "nDCG@10", "--margin", "7%", "--json")
+    assert told["settings"]["max_loss"] == 0.03
+    done = run_command("gate", record, "--rules", "gate.toml", "-m", "nDCG@10", "--max-loss", "7%", "--json")
     assert json.loads(done.stdout)["rules"][0]["name"] == "nDCG@10"
-    assert json.loads(done.stdout)["settings"]["margin"] == 0.07
-    Path("gate.toml").write_text("[gate]\nmagrin = 1\nlatency = 3\n")
+    assert json.loads(done.stdout)["settings"]["max_loss"] == 0.07
+    Path("gate.toml").write_text("[gate]\nmax_los = 1\nlatency = 3\n")
     done = run_command("gate", record, "--rules", "gate.toml", status=2)
     assert "2 faults" in done.stderr
-    assert "did you mean margin?" in done.stderr
+    assert "did you mean max_loss?" in done.stderr
     Path("gate.toml").write_text("x = 1")
     assert "no table [gate]" in run_command("gate", record, "--rules", "gate.toml", status=2).stderr
     assert TABLE
@@ -169,8 +169,8 @@ def test_rules_from_a_file() -> None:
     [
         (["--baseline", "nothing.json"], "there is no such file"),
         (["--baseline", "main"], "rankgauge baseline set main"),
-        (["--baseline", "base.json", "--margin", "lots"], "write 5% or 0.05"),
-        (["--baseline", "base.json", "--margin", "100%"], "margin"),
+        (["--baseline", "base.json", "--max-loss", "lots"], "write 5% or 0.05"),
+        (["--baseline", "base.json", "--max-loss", "100%"], "max_loss"),
         (["--baseline", "base.json", "--target", "RR is good"], "is no target"),
         (["--baseline", "base.json", "--max-age", "3d"], "days ago"),
         (["--baseline", "base.json", "--max-latency", "p95 <= 2s"], "no latency"),
@@ -217,11 +217,11 @@ def test_baselines() -> None:
     written("lost.json", made({"nDCG@10": BASE * 0.8, "RR": BASE * 0.8}))
     assert "there is no history" in run_command("baseline", "list", status=2).stderr
     done = run_command(
-        "baseline", "set", "main", "base.json", "--margin", "4%", "--target", "RR >= 0.2", "--note", "start"
+        "baseline", "set", "main", "base.json", "--max-loss", "4%", "--target", "RR >= 0.2", "--note", "start"
     )
-    assert done.stdout == "main version 1: ours of 2026-05-01, margin 4 %\n"
+    assert done.stdout == "main version 1: ours of 2026-05-01, max relative loss 4 %\n"
     told = json.loads(run_command("gate", "new.json", "--baseline", "main", "--json").stdout)
-    assert told["settings"]["margin"] == 0.04
+    assert told["settings"]["max_loss"] == 0.04
     assert told["rules"][-1]["name"] == "RR >= 0.2"
     assert told["baseline"] == {
         "name": "main",
@@ -230,7 +230,7 @@ def test_baselines() -> None:
         "created": "2026-05-01T12:00:00+00:00",
     }
     assert run_command("baseline", "promote", "main", "new.json").stdout.endswith(
-        "main version 2: ours of 2026-05-01, margin 4 %\n"
+        "main version 2: ours of 2026-05-01, max relative loss 4 %\n"
     )
     done = run_command("baseline", "promote", "main", "lost.json", status=1)
     assert done.stdout.endswith("main stays at version 2\n")
@@ -248,14 +248,14 @@ def test_baselines() -> None:
     assert json.loads(run_command("baseline", "list", "--json").stdout)[0]["forced"] == "regression"
     run_command("baseline", "export", "main", "-o", "exported.json")
     told = json.loads(run_command("gate", "lost.json", "--baseline", "exported.json", "--json").stdout)
-    assert told["settings"]["margin"] == 0.04
+    assert told["settings"]["max_loss"] == 0.04
 
 
 def test_a_promotion_that_cannot_tell() -> None:
     two(*UNSURE_BEYOND)
     run_command("baseline", "set", "main", "base.json", "--history", "own.db")
     arguments = ("baseline", "promote", "main", "new.json", "--history", "own.db")
-    assert "CANNOT TELL" in run_command(*arguments, "--on-inconclusive", "report", status=3).stdout
+    assert "INCONCLUSIVE" in run_command(*arguments, "--on-inconclusive", "report", status=3).stdout
     told = json.loads(run_command(*arguments, "--json", status=1).stdout)
     assert told["stored"] is None
     assert told["gates"][0]["status"] == "inconclusive"

@@ -78,7 +78,7 @@ def test_killed_and_started_again(folder: Path) -> None:
 
 def test_check_only_looks(folder: Path) -> None:
     done = run_command("run", "--check", folder / "plan.toml")
-    assert "plan.toml: 1 system, R@5: nothing wrong" in done.stdout
+    assert "plan.toml: 1 system, R@5: no faults" in done.stdout
     assert asked(folder) == []
     assert not (folder / "record.json").exists()
 
@@ -137,8 +137,8 @@ def started(folder: Path, *options: str) -> subprocess.Popen[str]:
 @pytest.mark.parametrize(
     ("cache", "language", "said"),
     [
-        ("", "en", "the answers so far are kept in {folder}/.rankgauge; the same command goes on from there"),
-        ("", "zh", "已得到的应答保存在 {folder}/.rankgauge 中；再次运行同一命令即可继续"),
+        ("", "en", "the answers so far are kept in {folder}/.rankgauge; the same command continues from there"),
+        ("", "zh", "已得到的结果保存在 {folder}/.rankgauge 中；再次运行同一命令即可继续"),
         ("cache = false\n", "en", "no answers are kept (cache = false)"),
     ],
 )
@@ -213,8 +213,9 @@ def test_long_reasons_are_cut_and_whole_in_the_record(folder: Path) -> None:
     assert max(map(len, done.stderr.splitlines())) < 420
     assert "trouble " * 60 not in done.stdout.replace("\n", " ")
     invalid = json.loads((folder / "record.json").read_text())["invalid"]
-    assert invalid["long"].count("trouble") == 500
-    assert invalid["made"].count("misery") == 500
+    assert invalid["long"]["key"] == "live.failed"
+    assert invalid["long"]["parameters"]["error"].count("trouble") == 500
+    assert invalid["made"]["parameters"]["error"].count("misery") == 500
 
 
 def test_no_hint_to_the_check_after_the_check(folder: Path) -> None:
@@ -229,7 +230,7 @@ def test_what_a_system_prints_is_no_result(folder: Path) -> None:
         "print('imported')\ndef search(query, k):\n    print(f'asked {query}\\n', end='')\n    return [query + '-1']\n"
     )
     (folder / "plan.toml").write_text(PLAN.replace("slow_search_module", "printing_search_module"))
-    assert "nothing wrong" in (checked := run_process("run", "--check", folder / "plan.toml")).stdout
+    assert "no faults" in (checked := run_process("run", "--check", folder / "plan.toml")).stdout
     assert (checked.stderr, "imported" in checked.stdout) == ("imported\n", False)
     done = run_process("run", "--json", folder / "plan.toml")
     assert json.loads(done.stdout)["systems"][0]["means"]["R@5"]["value"] == 1.0
@@ -260,8 +261,10 @@ def test_a_second_start_is_refused_at_once(folder: Path) -> None:
     assert [system["name"] for system in record["systems"]] == ["slow", "second"]
     assert record["invalid"] == {}
     again = run_process("run", folder / "plan.toml")
-    assert "60 of 60 answers were kept from an earlier start" in again.stdout
-    assert "--fresh asks anew" in again.stdout
+    kept = json.loads((folder / "record.json").read_text())["systems"][0]["calls"]
+    assert (kept["cached"], kept["latency"]) == (60, None)
+    assert [note["key"] for note in kept["notes"]] == ["live.cached"]
+    assert "fresh" in again.stdout
     assert len(asked(folder)) == 120
 
 
@@ -271,7 +274,7 @@ def test_reasons_in_chinese(folder: Path) -> None:
     (folder / "plan.toml").write_text(PLAN.replace("[outputs]", f"{more}[outputs]"))
     done = run_command("run", folder / "plan.toml", "--lang", "zh", status=2)
     for text in (done.stderr, done.stdout):
-        assert "broken: 60 个查询中有 60 个失败，超过允许的 5%；最常见的原因：ValueError: down (" in text
+        assert "broken：60 个查询中有 60 个失败，超过允许的 5 %；最常见的原因：ValueError: down (" in text
     assert "failing_search_module.py:2)" in done.stderr
 
 

@@ -10,10 +10,9 @@ import pytest
 from rankgauge import Comparison, compare, compare_scores
 from rankgauge.comparison.rows import System
 from rankgauge.record import ScoredMeasure
-from rankgauge.reports.comparison import render
-from rankgauge.reports.html import render_html
-from rankgauge.reports.html_view import view_of
+from rankgauge.reports import report
 from rankgauge.stats.family import TESTS, Settings
+from rankgauge.words import say
 
 
 def keys_of(found: Comparison) -> set[str]:
@@ -57,7 +56,7 @@ def check_agreement(found: Comparison, lower: bool = False) -> None:
             assert means == sorted(means, reverse=not lower)
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", list(TESTS))
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("systems", [2, 3, 5])
 def test_no_verdict_contradicts_the_order(test: str, lower: bool, systems: int) -> None:
@@ -121,8 +120,8 @@ def test_systems_without_a_query_in_common_have_no_order() -> None:
     assert found.summary("zh")
     record = found.record
     record.to_json()
-    for form in ("table", "markdown", "csv", "latex"):
-        assert "nan" not in render(record, form)
+    for form in ("terminal", "markdown", "csv", "latex"):
+        assert "nan" not in report(record, format=form)
 
 
 def test_no_query_is_no_agreement() -> None:
@@ -188,15 +187,13 @@ def test_ranks_where_letters_would_be_too_many() -> None:
         "letters": "",
         "ranks": [5, 5],
     }
-    for form in ("table", "markdown"):
-        assert "too many groups for letters" in render(record, form, details=False)
-    page = render_html(record, "en")
-    assert "ranks are those a system can hold" in page
+    for form in ("terminal", "markdown"):
+        assert "too many groups for letters" in report(record, format=form, detail="answer")
+    page = report(record, format="html")
+    assert say("report.ranks_hint", "en") in page
     assert '<th scope="row">s22</th>' in page
-    assert [group["width"] for shown in (few, found) for group in view_of(shown.record, "en")["groups"]] == [
-        26,
-        0,
-    ]
+    pages = [report(shown.record, format="html") for shown in (few, found)]
+    assert [page.count('<span class="letter">') for page in pages] == [26 * 26, 0]
 
 
 def test_ranks_span_what_is_not_different() -> None:

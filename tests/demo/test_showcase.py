@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from rankgauge.demo import showcase
+from rankgauge.words import say
 from tests.cli.command import run_command
 
 
@@ -18,7 +19,14 @@ def test_the_demo(found: showcase.Showcase, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(showcase, "stdlib_showcase", lambda say: found)
     done = run_command("demo", "--lang", "zh")
-    for word in ("bm25", "reranked", "ef_search", "无法判断", "jieba", "rankgauge-demo.html"):
+    for word in (
+        "bm25",
+        "reranked",
+        "ef_search",
+        say("comparison.verdict_inconclusive", "zh"),
+        "jieba",
+        "rankgauge-demo.html",
+    ):
         assert word in done.stdout, word
     page = (tmp_path / "rankgauge-demo.html").read_text()
     assert 'lang="zh' in page

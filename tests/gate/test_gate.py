@@ -292,7 +292,7 @@ def test_queries_that_do_not_count() -> None:
 
 def test_several_systems() -> None:
     record = twice(made({"RR": BASE}, "a"), "b")
-    with pytest.raises(DataError, match=r"the systems a, b; choose one with system="):
+    with pytest.raises(DataError, match=r"the systems a, b; choose one with `system=`"):
         gate(record, made({"RR": BASE}))
     assert gate(record, made({"RR": BASE}), system="b").system == "b"
     assert gate(record, record, system="b").status == "pass"
@@ -412,13 +412,18 @@ def test_errors() -> None:
 
 
 def test_systems_that_could_not_be_evaluated() -> None:
-    reasons = {"b": Note("live.failed", {"reason": "no such index"}), "sweep": Note("live.sweep_failed")}
+    reasons = {
+        "b": Note("live.error", {"error": "no such index"}),
+        "sweep": Note("live.sweep", {"system": "a", "reason": "x"}),
+    }
     record = replace(made({"RR": BASE}, "a"), invalid=reasons)
     assert gate(record, made({"RR": BASE}, "a")).status == "broken"
+    assert gate(twice(record, "c"), made({"RR": BASE}, "a")).status == "broken"
     assert gate(record, made({"RR": BASE}, "a"), system="a").status == "pass"
     failed = gate(record, made({"RR": BASE}, "a"), system="b")
     assert (failed.system, failed.status) == ("b", "broken")
-    assert failed.rules[0].note == Note("gate.not_evaluated", {"reasons": [reasons["b"]]})
+    (reason,) = failed.rules[0].note.parameters["reasons"]
+    assert reason.parameters == {"system": "b", "reason": reasons["b"]}
 
 
 def test_judged() -> None:

@@ -17,7 +17,7 @@ from rankgauge.gate.gate import gate
 from rankgauge.gate.rules import GateRules
 from rankgauge.gate.targets import parse_age, parse_share, parse_target
 from rankgauge.record import Provenance, Record
-from rankgauge.reports.gate import render
+from rankgauge.reports import report
 from rankgauge.words import Note
 from tests.gate.test_gate import BASE, JUDGED, NOISE, N, counting, inputs, keys, made, rule_of, served, with_system
 
@@ -204,8 +204,8 @@ def test_names_cannot_steer_the_terminal() -> None:
     name = "a\x1b[31m\nb\u202e<i>\ud800"
     record = made({"RR": BASE}, name)
     told = gate(record, record, targets=["RR >= 0.1"])
-    for form in ("table", "markdown"):
-        text = render(told, form)
+    for form in ("terminal", "markdown"):
+        text = report(told, format=form)
         assert not set("\x1b\u202e\ud800") & set(text)
         assert "a\\x1b[31m\\nb\\u202e" in text
-    assert "&lt;i>" in render(told, "markdown")
+    assert "&lt;i>" in report(told, format="markdown")

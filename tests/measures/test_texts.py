@@ -9,10 +9,14 @@ from typing import Any
 
 import pytest
 
+from rankgauge.errors import RankgaugeError
 from rankgauge.measures import Definition, Measure, all_definitions
+from rankgauge.measures.explanations import sentence, texts
+from rankgauge.measures.notation import parse_measure
+from rankgauge.measures.presets import PRESETS
+from rankgauge.words import LANGUAGES, has_text
 
-LANGUAGES = ("en", "zh")
-SECTIONS = ("cautions", "parameters", "families", "which", "scenarios")
+SECTIONS = ("parameters", "families", "which", "scenarios")
 KEYS = {"title", "meaning", "use", "range", "sentence"}
 FIELDS = {"value": "0.543", "percent": "54.3 %", "k": "10", "inverse": "1.8", "rel": "1"}
 WHICH = {"overall", "order", "few_wrong", "nothing_missed", "first_result", "every_query", "balance"}
@@ -120,10 +124,10 @@ def test_english_texts_are_english() -> None:
     assert not [text for entry in load("en").values() for text in entry.values() if CHINESE.search(text)]
 
 
-def test_cautions_cover_every_key_in_use(language: str) -> None:
+def test_cautions_cover_every_key_in_use() -> None:
     used = set().union(*(cautions_of(d) for d in DEFINITIONS))
     assert used == {"graded_ap", "ideal_retrieved", "ideal_returned", "over_returned"}
-    assert set(load(language)["cautions"]) == used
+    assert all(has_text(f"measures.caution_{key}") for key in used)
 
 
 def test_families_cover_every_definition(language: str) -> None:
@@ -138,3 +142,21 @@ def test_guide_and_scenarios_are_complete(language: str) -> None:
 def test_every_parameter_has_a_chinese_text() -> None:
     names = {p.name for d in DEFINITIONS for p in (*d.parameters, *([d.at] if d.at else []))}
     assert names <= set(load("zh")["parameters"])
+
+
+def test_every_preset_has_a_line() -> None:
+    for preset in PRESETS.values():
+        assert preset.about("en") != preset.about("zh")
+
+
+def test_an_unknown_language_is_an_error() -> None:
+    unknown: Any = "fr"
+    for say in (lambda: texts(unknown), lambda: sentence(parse_measure("AP"), 0.5, unknown)):
+        with pytest.raises(RankgaugeError, match="unknown language 'fr'; known are: en, zh"):
+            say()
+
+
+def test_sentences_of_results() -> None:
+    assert sentence(parse_measure("RR"), 0.0, "en") == "no query has a relevant document in its list"
+    assert sentence(parse_measure("RR"), 0.0, "zh") == "没有任何查询检索到相关文档"
+    assert sentence(parse_measure("R(capped=True)@10"), 0.5, "zh") == "各查询平均为 0.500"

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge import evaluate
-from rankgauge.errors import ContractError
+from rankgauge import Qrels, evaluate
+from rankgauge.errors import ContractError, DataError
 from rankgauge.measures import parse_measure
 
 # numba warns of a cast in ranx' own code while it compiles; nothing here can change it.
@@ -122,3 +122,20 @@ def test_queries_must_be_the_same(ranx: Peer) -> None:
     del run["q1"]
     with pytest.raises(ContractError, match="q1"):
         evaluate(qrels, run, ["RR"], contract="ranx")
+
+
+def test_its_objects_are_taken_as_they_are() -> None:
+    """Judgments and runs of ranx give what the dictionaries they were made from give."""
+    import ranx
+
+    qrels = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"a": 1}}
+    run = {"q1": {"c": 0.75, "a": 0.5, "x": 0.25}, "q2": {"x": 0.5, "a": 0.25}}
+    judgments, theirs = ranx.Qrels(qrels), ranx.Run(run, name="bm25")
+    result = evaluate(judgments, theirs, ["ndcg@10", "map"], contract="ranx")
+    assert result.name == "bm25"
+    assert result.mean == evaluate(qrels, run, ["ndcg@10", "map"], contract="ranx").mean
+    found = ranx.evaluate(judgments, theirs, ["ndcg@10", "map"])
+    assert dict(zip(["nDCG@10", "AP"], found.values(), strict=True)) == pytest.approx(dict(result.mean))
+    assert Qrels(judgments) == Qrels(qrels)
+    with pytest.raises(DataError, match="a Run is no judgments"):
+        evaluate(theirs, judgments)

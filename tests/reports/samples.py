@@ -1,4 +1,7 @@
-"""Records to draw and print: the bundled example, as files and live, a hostile one and a large one."""
+"""Records to draw and print: the bundled example, as files and live, a hostile one and a large one.
+
+They are made as JSON holds them, so that a test can change any part; `made` gives the record itself.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rankgauge.evaluation.old_record import record_of
 
 from rankgauge import evaluate, load_run, load_testset
+from rankgauge.evaluation import record_of
+from rankgauge.record import InputFile, Record
+from rankgauge.record.codec import decode
 
-__all__ = ["comparison_record", "evaluation_record", "hostile_record", "large_record", "live_record"]
+__all__ = ["comparison_record", "evaluation_record", "hostile_record", "large_record", "live_record", "made", "said"]
 
 EXAMPLE = Path(str(files("rankgauge") / "example"))
 MEASURES = ("nDCG@10", "R@10", "RR")
 TAGS = ("files", "text", "dates and time", "network", "子进程")
-VERDICTS = {"better": "更好", "worse": "更差", "equivalent": "相当", "inconclusive": "无法判断"}
+
+
+def made(record: dict[str, Any]) -> Record:
+    """The record; it may say of means what its scores do not."""
+    return decode(copy.deepcopy(record), Record)
+
+
+def said(text: str, level: str = "info") -> dict[str, Any]:
+    """A note that says just this, in every language."""
+    return {"key": "report.list", "parameters": {"items": text}, "level": level}
 
 
 def evaluation_record(*systems: str) -> dict[str, Any]:
@@ -28,7 +42,8 @@ def evaluation_record(*systems: str) -> dict[str, Any]:
         evaluate(EXAMPLE / "testset.json", EXAMPLE / f"{name}.run", MEASURES, name=name)
         for name in systems or ("bm25", "hybrid")
     ]
-    return record_of(scored, inputs={"judgments": {"path": "testset.json", "sha256": "0" * 64}}, provenance=False)
+    inputs = {"judgments": InputFile("testset.json", "0" * 64)}
+    return record_of(scored, inputs=inputs, provenance=False).to_dict()
 
 
 @cache
@@ -64,7 +79,6 @@ def live_record() -> dict[str, Any]:
     """The comparison as if both systems had been asked, another had failed, and one had been swept."""
     record = comparison_record()
     for system, p50, failed in zip(record["systems"], (0.0021, 0.0342), ([], ["q03"]), strict=True):
-        remark = ("1 of 30 queries failed", "30 个查询中有 1 个失败") if failed else None
         system["calls"] = {
             "k": 10,
             "concurrency": 4,
@@ -74,9 +88,9 @@ def live_record() -> dict[str, Any]:
             "cached": 0,
             "failed": failed,
             "errors": {"TimeoutError: 30 s": 1} if failed else {},
-            "notes": {"en": [remark[0]], "zh": [remark[1]]} if remark else {"en": [], "zh": []},
+            "notes": [said("1 of 30 queries failed", "warning")] if failed else [],
         }
-    record["invalid"] = {"dense": "dense: RuntimeError: no such index"}
+    record["invalid"] = {"dense": said("RuntimeError: no such index")}
     record["sweeps"] = [_sweep()]
     return record
 
@@ -86,7 +100,7 @@ def _sweep() -> dict[str, Any]:
     means = (0.35, 0.46, 0.46, 0.52, 0.55, 0.54)
     seconds = (0.0008, 0.0016, 0.0031, 0.0062, 0.0118, 0.0240)
     versions = [
-        {"number": i + 1, "label": f"V{i + 1}", "parameters": {"ef_search": 2 ** (i + 2), "index": "hnsw"}}
+        {"number": i + 1, "parameters": {"ef_search": 2 ** (i + 2), "index": "hnsw"}}
         | {"mean": mean, "interval": {"low": mean - 0.1, "high": mean + 0.1, "level": 0.95, "method": "t"}}
         | {"p50": p50, "p95": 1.7 * p50, "throughput": 1 / p50, "ann_recall": 1 - 0.6 ** (i + 1)}
         | {"on_front": i not in (2, 5)}
@@ -94,8 +108,8 @@ def _sweep() -> dict[str, Any]:
     ]
     bounds = {"low": 0.43, "high": 0.63, "level": 0.95, "method": "t"}
     held = {"mean": 0.53, "interval": bounds, "folds": 5, "chosen": [5, 5, 6, 5, 4]}
-    found = {"versions": versions, "best": "V5", "held_out": held, "optimism": 0.02}
-    return {"system": "hybrid", "measure": "nDCG@10", **found}
+    found = {"versions": versions, "best": "V5", "held_out": held}
+    return {"system": "hybrid", "measure": "nDCG@10", "lower_is_better": False, **found}
 
 
 def hostile_record(text: str) -> dict[str, Any]:
@@ -119,15 +133,13 @@ def hostile_record(text: str) -> dict[str, Any]:
     for lists in record["lists"].values():
         for entry in itertools.chain.from_iterable(lists.values()):
             entry["doc"] += text
-    for system in record["systems"]:
-        for notes in system["notes"].values():
-            notes.append({"level": "warning", "key": "x", "text": text})
     for entry in record["comparison"]["slices"]:
         entry["tag"] += text
-    record["comparison"]["summary"] = {"en": [text], "zh": [text]}
-    record["invalid"] = {f"dense{text}": text}
+    record["comparison"]["notes"].append(said(text, "warning"))
+    record["invalid"] = {f"dense{text}": said(text)}
     for system in record["systems"]:
-        system["calls"] |= {"notes": {"en": [text], "zh": [text]}, "errors": {text: 1}}
+        system["notes"].append(said(text, "warning"))
+        system["calls"] |= {"notes": [said(text)], "errors": {text: 1}}
     for version in record["sweeps"][0]["versions"]:
         version["parameters"] = {f"ef{text}": version["number"], f"index{text}": text}
     record["provenance"]["inputs"] = {f"run:{text}": {"path": text, "sha256": text}}
@@ -156,7 +168,7 @@ def _large(systems: int, queries: int, measures: int) -> dict[str, Any]:
     record |= {
         "systems": made,
         "queries": ids,
-        "measures": [{**record["measures"][0], "name": name, "targets": {}} for name in scales],
+        "measures": [{**record["measures"][0], "name": name} for name in scales],
         "texts": {query: f"what is the answer to question number {query} of this set" for query in ids},
         "tags": {query: [TAGS[i % 5]] for i, query in enumerate(ids)},
         "lists": {},
@@ -166,6 +178,7 @@ def _large(systems: int, queries: int, measures: int) -> dict[str, Any]:
     record["comparison"]["groups"] = {
         m: [
             {"system": s["name"], "mean": s["means"][m]["value"], "letters": "abcdefgh"[i // 2 : i // 2 + 1 + i % 2]}
+            | {"ranks": [i + 1, i + 1]}
             for i, s in enumerate(ranked)
         ]
         for m, ranked in groups.items()
@@ -182,7 +195,7 @@ def _mean(values: list[float]) -> dict[str, Any]:
     array = np.asarray(values)
     half = 1.96 * float(array.std(ddof=1)) / len(values) ** 0.5
     bounds = {"low": float(array.mean()) - half, "high": float(array.mean()) + half, "level": 0.95, "method": "t"}
-    return {"value": float(array.mean()), "interval": bounds, "queries": len(values), "sentence": {"en": "", "zh": ""}}
+    return {"value": float(array.mean()), "interval": bounds, "queries": len(values)}
 
 
 def _row(measure: str, a: str, b: str, x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
@@ -213,10 +226,6 @@ def _row(measure: str, a: str, b: str, x: np.ndarray, y: np.ndarray) -> dict[str
         "p_equivalent": 0.41,
         "detectable": 0.07,
         "verdict": verdict,
-        "sentence": {
-            "en": f"On {measure}, {b} against {a}: {verdict} ({mean:+.3f} over {len(d)} queries).",
-            "zh": f"{measure} 上，{b} 相对 {a}：{VERDICTS[verdict]}（{len(d)} 个查询，平均差 {mean:+.3f}）。",
-        },
     }
 
 
@@ -237,58 +246,53 @@ def _add_comparison(record: dict[str, Any], pairs: list[tuple[str, str]]) -> Non
         changes.append({"measure": measure, "a": a, "b": b, "gained": gained, "lost": lost})
         for tag in TAGS:
             mask = np.asarray([tag in record["tags"].get(query, ()) for query in ids])
-            slices.append({"tag": tag, **_row(measure, a, b, x[mask], y[mask])})
-    slices[0]["interval"]["low"] = None
+            slices.append({"tag": tag, "row": _row(measure, a, b, x[mask], y[mask])})
+    slices[0]["row"]["interval"]["low"] = None
     record["kind"] = "comparison"
     record["comparison"] = {
         "settings": {
             "test": "randomization",
             "correction": "holm",
             "alpha": 0.05,
-            "margin": 0.01,
+            "equivalence_margin": 0.01,
             "seed": 0,
             "samples": 100000,
-            "baseline": None,
-            "family": len(rows),
         },
+        "baseline": None,
         "rows": rows,
-        "groups": {m: [{"system": b, "mean": scores[b][m].mean(), "letters": "a"} for b in pairs[0]] for m in measures},
+        "groups": {
+            m: [{"system": b, "mean": float(scores[b][m].mean()), "letters": "a", "ranks": [1, 2]} for b in pairs[0]]
+            for m in measures
+        },
         "changes": changes,
         "slices": slices,
-        "agreement": {
-            "measures": [
-                {"a": x, "b": y, "over": "systems", "of": "", "tau": 0.82}
+        "agreement": [
+            *(
+                {"kind": "measures", "a": x, "b": y, "over": "systems", "of": "", "tau": 0.82}
                 for x, y in itertools.combinations(measures, 2)
-            ],
-            "systems": [{"a": a, "b": b, "over": "queries", "of": measures[0], "tau": 0.61} for a, b in pairs[:3]],
-        },
+            ),
+            *(
+                {"kind": "systems", "a": a, "b": b, "over": "queries", "of": measures[0], "tau": 0.61}
+                for a, b in pairs[:3]
+            ),
+        ],
         "unjudged": {
-            "reason": None,
             "rows": [
                 {"measure": m, "a": a, "b": b, "low": -0.04, "high": 0.21, "exact": i == 0, "documents": 41}
-                | {"changes_winner": i == 0}
+                | {"observed": 0.05}
                 for i, m in enumerate(measures)
                 for a, b in pairs[:1]
             ],
         },
         "tied": {
             "systems": [
-                {"measure": measures[0], "system": a, "low": 0.47, "expected": 0.48, "high": 0.5} for a in pairs[0]
+                {"measure": measures[0], "system": a, "low": 0.47, "expected": 0.48, "high": 0.5, "observed": 0.48}
+                for a in pairs[0]
             ],
             "rows": [
-                {"measure": measures[0], "a": a, "b": b, "low": 0.01, "high": 0.08, "changes_winner": False}
+                {"measure": measures[0], "a": a, "b": b, "low": 0.01, "high": 0.08, "observed": 0.05}
                 for a, b in pairs[:1]
             ],
         },
-        "notes": {language: record["systems"][0]["notes"][language] for language in ("en", "zh")},
-        "summary": {
-            "en": [
-                f"Keep {pairs[0][0]} for now: with {len(ids)} queries the test set cannot tell the two apart.",
-                "Judge the 41 documents that nobody has judged yet, then add queries until 0.05 can be seen.",
-            ],
-            "zh": [
-                f"暂时保留 {pairs[0][0]}：{len(ids)} 个查询不足以区分两个系统。",
-                "建议先标注尚未标注的 41 个文档，再增加查询，直到能检出 0.05 的差异。",
-            ],
-        },
+        "notes": list(record["systems"][0]["notes"]),
     }

@@ -11,18 +11,27 @@ import pytest
 import vl_convert
 
 from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
-from rankgauge.reports import charts
-from rankgauge.reports.chart_theme import VERDICTS, WORDS, theme
-from rankgauge.reports.charts import charts_of, comparison_charts, domain_of, mean_charts, save_charts
-from rankgauge.words import LANGUAGES, Language
+from rankgauge.reports import drawing
+from rankgauge.reports.chart_specs import Chart
+from rankgauge.reports.chart_theme import VERDICTS, theme
+from rankgauge.reports.charts import charts_of, comparison_charts, domain_of, mean_charts
+from rankgauge.reports.drawing import save_charts
+from rankgauge.words import LANGUAGES, Language, say
 from tests.parts import DRAWN
-from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record, live_record
+from tests.reports.samples import (
+    comparison_record,
+    evaluation_record,
+    hostile_record,
+    large_record,
+    live_record,
+    made,
+)
 
 NAMES = ["means", "comparison", "scatter", "differences", "distribution", "slices"]
 
 
-def drawn(chart: charts.Chart) -> str:
-    return str(vl_convert.vegalite_to_svg(charts._sized(chart.complete()), config=theme("light")))
+def drawn(chart: Chart) -> str:
+    return str(vl_convert.vegalite_to_svg(drawing.sized(chart.complete()), config=theme("light")))
 
 
 def marks(svg: str, kind: str) -> int:
@@ -30,8 +39,8 @@ def marks(svg: str, kind: str) -> int:
     return len(re.findall(rf'aria-roledescription="{kind}"', svg))
 
 
-def by_name(record: dict[str, Any], language: Language = "en", **choice: Any) -> dict[str, charts.Chart]:
-    return {chart.name: chart for chart in charts_of(record, language, **choice)}
+def by_name(record: dict[str, Any], language: Language = "en", **choice: Any) -> dict[str, Chart]:
+    return {chart.name: chart for chart in charts_of(made(record), language, **choice)}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -49,7 +58,7 @@ def test_every_chart_is_drawn(language: Language) -> None:
 
 def test_means_have_a_point_for_each_system_and_measure() -> None:
     record = comparison_record()
-    (chart,) = mean_charts(record, "en")
+    (chart,) = mean_charts(made(record), "en")
     assert [(row["system"], row["measure"]) for row in chart.rows] == [
         (system["name"], measure["name"]) for measure in record["measures"] for system in record["systems"]
     ]
@@ -63,7 +72,7 @@ def test_sums_have_no_place_and_large_measures_an_axis_of_their_own() -> None:
     record["measures"][1]["aggregate"] = "sum"
     for system in record["systems"]:
         system["means"]["RR"] |= {"value": 12.5, "interval": None}
-    found = mean_charts(record, "en")
+    found = mean_charts(made(record), "en")
     assert [{row["measure"] for row in chart.rows} for chart in found] == [{"nDCG@10"}, {"RR"}]
     assert [chart.name for chart in found] == ["means", "means-2"]
     assert all(drawn(chart) for chart in found)
@@ -75,18 +84,18 @@ def test_forest_has_zero_margin_and_ends_without_bounds() -> None:
     rows[0]["interval"] |= {"low": None}
     rows[1]["interval"] |= {"low": None, "high": None}
     rows[2]["interval"] = None
-    (chart,) = comparison_charts(record, "en")
+    (chart,) = comparison_charts(made(record), "en")
     svg = drawn(chart)
     assert marks(svg, "point") == 3
     assert marks(svg, "rule mark") == 2  # one half-open, one open at both ends; none for the row without an interval
     assert marks(svg, "rect mark container") == 1
-    record["comparison"]["settings"]["margin"] = None
-    assert marks(drawn(comparison_charts(record, "en")[0]), "rect mark container") == 0
+    record["comparison"]["settings"]["equivalence_margin"] = 0.0
+    assert marks(drawn(comparison_charts(made(record), "en")[0]), "rect mark container") == 0
 
 
 def test_many_rows_are_cut_up_by_measure() -> None:
     record = large_record(queries=300)
-    found = comparison_charts(record, "en")
+    found = comparison_charts(made(record), "en")
     assert [chart.measure for chart in found] == [measure["name"] for measure in record["measures"]]
     assert all(len(chart.rows) == 45 for chart in found)
     assert len({chart.name for chart in found}) == len(found)
@@ -130,9 +139,9 @@ def test_choice_of_measure_and_pair() -> None:
     assert found["scatter"].measure == "RR"
     assert found["scatter"].title == "Each query: bm25 against hybrid"
     with pytest.raises(DataError, match=r"no 'AP'; it has: nDCG@10"):
-        charts_of(record, "en", measure="AP")
+        charts_of(made(record), "en", measure="AP")
     with pytest.raises(DataError, match="no 'dense'; it has: bm25, hybrid"):
-        charts_of(record, "en", pair=("bm25", "dense"))
+        charts_of(made(record), "en", pair=("bm25", "dense"))
 
 
 def test_one_system_and_no_queries() -> None:
@@ -149,7 +158,7 @@ def test_one_system_and_no_queries() -> None:
     "text", ["{a}", "{lo}", "'\"\\", '\\" + no(1) + "', "\u2028\u2029", "</script>", "a.b[0]", "\n"]
 )
 def test_names_are_only_names(text: str) -> None:
-    for chart in charts_of(hostile_record(text), "en"):
+    for chart in charts_of(made(hostile_record(text)), "en"):
         svg = drawn(chart)
         assert "undefined" not in svg
         assert "<script" not in svg
@@ -164,7 +173,7 @@ def test_live_charts(language: Language, tmp_path: Path) -> None:
         assert found[name].title in svg
         assert "undefined" not in svg
         assert "NaN" not in svg
-    written = save_charts(live_record(), tmp_path, language)
+    written = save_charts(made(live_record()), tmp_path, language)
     assert {f"{name}.{end}" for name in ("calls", "sweep", "setting") for end in ("png", "svg")} <= {
         path.name for path in written
     }
@@ -190,7 +199,7 @@ def test_quality_against_latency() -> None:
 def test_versions_with_front_and_best() -> None:
     chart = by_name(live_record())["sweep"]
     assert [row["kind"] for row in chart.rows] == [
-        WORDS["en"][kind] for kind in ("front", "front", "other", "front", "best", "other")
+        say(f"chart.{kind}", "en") for kind in ("front", "front", "other", "front", "best", "other")
     ]
     svg = drawn(chart)
     assert marks(svg, "point") == 6
@@ -242,42 +251,36 @@ def test_domains() -> None:
     assert domain_of([]) == (0.0, 1.0)
 
 
-def test_words_are_in_both_languages() -> None:
-    assert WORDS["en"].keys() == WORDS["zh"].keys()
-    for key, text in WORDS["en"].items():
-        assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", WORDS["zh"][key])), key
-
-
 @pytest.mark.parametrize("language", DRAWN)
 def test_files(tmp_path: Path, language: Language) -> None:
-    written = save_charts(comparison_record(), tmp_path / "new" / "charts", language)
+    written = save_charts(made(comparison_record()), tmp_path / "new" / "charts", language)
     assert sorted(path.name for path in written) == sorted(f"{n}.{end}" for n in NAMES for end in ("png", "svg"))
     assert sorted((tmp_path / "new" / "charts").iterdir()) == sorted(written)
     for path in written:
         data = path.read_bytes()
         assert data.startswith(b"\x89PNG" if path.suffix == ".png" else b"<svg")
     text = (tmp_path / "new" / "charts" / "means.svg").read_text(encoding="utf-8")
-    assert WORDS[language]["means"] in text
+    assert say("chart.means", language) in text
     links = set(re.findall(r"https?://[^\"'\s<]+", text))
     assert links <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 
 
 def test_without_a_chinese_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(charts, "_draws_chinese", lambda tool: False)
+    monkeypatch.setattr(drawing, "draws_chinese", lambda tool: False)
     with pytest.raises(RankgaugeError, match="no font on this machine has Chinese characters"):
-        save_charts(comparison_record(), tmp_path / "charts", "zh")
+        save_charts(made(comparison_record()), tmp_path / "charts", "zh")
     assert not (tmp_path / "charts").exists()
 
 
 def test_without_the_converter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    charts.converter.cache_clear()
+    drawing.converter.cache_clear()
     with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[report\]'"):
-        save_charts(comparison_record(), tmp_path)
-    charts.converter.cache_clear()
+        save_charts(made(comparison_record()), tmp_path)
+    drawing.converter.cache_clear()
 
 
 def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RankgaugeError, match="the folder cannot be made"):
-        save_charts(comparison_record(), tmp_path / "file" / "charts")
+        save_charts(made(comparison_record()), tmp_path / "file" / "charts")

@@ -11,19 +11,31 @@ from typing import Any
 
 import pytest
 
+from rankgauge.comparison.verdicts import summary_notes
 from rankgauge.errors import MissingExtraError
 from rankgauge.formats.json_values import dumps
-from rankgauge.reports import html
-from rankgauge.reports.html import render_html
-from rankgauge.reports.html_data import data_of, script_json
-from rankgauge.reports.html_words import PAGE, SCRIPT
-from rankgauge.words import LANGUAGES, Language
+from rankgauge.reports import report
+from rankgauge.reports.page_data import data_of, script_json
+from rankgauge.reports.renderers import html
+from rankgauge.words import LANGUAGES, Language, Note, say, tell
 from tests.cli.command import run_command
-from tests.reports.samples import comparison_record, evaluation_record, hostile_record, large_record, live_record
+from tests.reports.samples import (
+    comparison_record,
+    evaluation_record,
+    hostile_record,
+    large_record,
+    live_record,
+    made,
+    said,
+)
 
 VOID = {"meta", "link", "input", "br", "path", "circle"}
 SCRIPTS = 4  # the theme, the data, the runtime, the page's own
 HOSTILE = "</script><script>alert(1)</script>\"'<!--<img src=x onerror=alert(2)>\u2028\u2029{{ 7*7 }}{a}&amp;"
+
+
+def render_html(record: dict[str, Any], language: Language = "en") -> str:
+    return report(made(record), format="html", language=language)
 
 
 class Page(HTMLParser):
@@ -90,9 +102,10 @@ def test_structure(make: Any, language: Language) -> None:
 def test_verdicts_come_first() -> None:
     record = comparison_record()
     text = Page(render_html(record)).text
-    places = [text.index(part) for part in (record["comparison"]["summary"]["en"][0], "inconclusive", "0.4795")]
+    summary = tell(summary_notes(made(record))[0], "en")
+    places = [text.index(part) for part in (summary, "inconclusive", "0.4795")]
     assert places == sorted(places)
-    for word in ("+0.0556", "[−0.036, +0.147]", "11 / 10 / 9", "< 0.001", "ties are broken by document id"):
+    for word in ("+0.0556", "[−0.036, +0.147]", "11/10/9", "< 0.001", "ties are broken by document id"):
         assert word in text
     assert "preset" in text
     assert "testset.json" in text
@@ -101,16 +114,10 @@ def test_verdicts_come_first() -> None:
 def test_chinese() -> None:
     record = comparison_record()
     text = Page(render_html(record, "zh")).text
-    for word in ("无法判断", "变化最大的查询", "计算方式与来源", record["comparison"]["rows"][0]["sentence"]["zh"]):
+    sentence = made(record).comparison.rows[0].note  # type: ignore[union-attr]
+    for word in (say("comparison.verdict_inconclusive", "zh"), say("html.section_changes", "zh"), tell(sentence, "zh")):
         assert word in text
-    assert record["comparison"]["rows"][0]["sentence"]["en"] not in text
-
-
-def test_words_are_in_both_languages() -> None:
-    for words in (PAGE, SCRIPT):
-        assert words["en"].keys() == words["zh"].keys()
-        for key, text in words["en"].items():
-            assert sorted(re.findall(r"\{\w+\}", text)) == sorted(re.findall(r"\{\w+\}", words["zh"][key])), key
+    assert tell(sentence, "en") not in text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -166,7 +173,7 @@ def test_size_of_many_queries() -> None:
 def test_scores_are_kept_to_six_digits() -> None:
     record = comparison_record()
     record["systems"][1]["counted"] = {"nDCG@10": [False] + [True] * 29}
-    data = data_of(record, "en")
+    data = data_of(made(record), {}, "en")
     kept = data["scores"][0][0]
     assert kept == pytest.approx(record["systems"][0]["per_query"]["nDCG@10"], abs=5e-7)
     assert data["scores"][1][0][0] is None
@@ -178,7 +185,7 @@ def test_parts_may_be_missing() -> None:
     for key in ("texts", "tags", "lists"):
         del record[key]
     part = record["comparison"]
-    for key in ("groups", "changes", "slices", "agreement", "unjudged", "tied", "summary"):
+    for key in ("groups", "changes", "slices", "agreement", "unjudged", "tied", "notes"):
         del part[key]
     for row in part["rows"]:
         row |= dict.fromkeys(
@@ -193,7 +200,7 @@ def test_parts_may_be_missing() -> None:
 def test_unbounded_and_unjudged() -> None:
     record = comparison_record()
     record["comparison"]["rows"][0]["interval"] |= {"low": None, "high": None}
-    record["comparison"]["unjudged"] = {"reason": {"en": "no range: why", "zh": "无范围"}, "rows": []}
+    record["comparison"]["unjudged"] = {"reasons": {"RR": said("no range: why")}, "rows": []}
     text = Page(render_html(record)).text
     assert "[−∞, ∞]" in text
     assert "no range: why" in text
@@ -202,16 +209,15 @@ def test_unbounded_and_unjudged() -> None:
 def test_notes_rerank_and_lower_is_better() -> None:
     record = comparison_record()
     record["measures"][0]["lower_is_better"] = True
-    notes = [{"level": "warning", "key": "k", "text": "said of the comparison"}]
+    row = {"measure": "RR", "before": 0.1, "after": 0.2, "ceiling": 0.4, "perfect": 1.0}
+    rerank = {"before": "bm25", "after": "hybrid", "rows": [row], "recall": 0.5}
     record["comparison"] |= {
-        "notes": {"en": notes, "zh": notes},
-        "rerank": {
-            "rows": [{"measure": "RR", "before": 0.1, "after": 0.2, "ceiling": 0.4, "perfect": 1.0, "share": None}],
-            "sentences": {"en": ["the candidates hold all"], "zh": ["候选文档全部包含"]},
-        },
+        "notes": [said("said of the comparison", "warning")],
+        "rerank": rerank | {"not_candidates": 0, "not_candidate_queries": 0},
     }
     page = Page(render_html(record))
-    for word in ("lower is better", "said of the comparison", "the candidates hold all", "0.4000"):
+    held = tell(Note("comparison.rerank_recall", {"share": 0.5}), "en")
+    for word in ("lower is better", "said of the comparison", held, "0.4000", "33 %"):
         assert word in page.text
     assert "ties are broken" not in page.text
     assert [measure["sign"] for measure in page.data["measures"]] == [-1, 1, 1]
@@ -222,17 +228,17 @@ def test_live_figures(language: Language) -> None:
     record = live_record()
     page = Page(render_html(record, language))
     assert {"calls", "sweep"} <= set(page.ids)
-    for word in ("2.10", "68.4", "dense: RuntimeError: no such index", "ef_search", "[0.450, 0.650]", "3 × V5"):
+    for word in ("2.10", "68.4", "RuntimeError: no such index", "ef_search", "[0.450, 0.650]", "3 × V5"):
         assert word in page.text, word
-    assert page.text.count(record["systems"][1]["calls"]["notes"][language][0]) == 1
+    assert page.text.count("1 of 30 queries failed") == 1
     figures = [(a["data-chart"], a.get("data-index")) for tag, a in page.elements if tag == "figure"]
-    assert [figure for figure in figures if figure[0] in ("calls", "sweep")] == [
+    assert [figure for figure in figures if figure[0] in ("calls", "sweep", "setting")] == [
         *(("calls", str(i)) for i in range(3)),
         ("sweep", "0"),
-        ("sweep", "1"),
+        ("setting", "0"),
     ]
     assert [chart["measure"] for chart in page.data["charts"]["calls"]] == ["nDCG@10", "R@10", "RR"]
-    assert len(page.data["charts"]["sweep"]) == 2
+    assert [len(page.data["charts"][kind]) for kind in ("sweep", "setting")] == [1, 1]
 
 
 def test_two_sweeps_and_an_evaluation() -> None:
@@ -240,11 +246,12 @@ def test_two_sweeps_and_an_evaluation() -> None:
     record["sweeps"] = [*record["sweeps"], {**record["sweeps"][0], "system": "dense"}]
     del record["comparison"]
     page = Page(render_html(record | {"kind": "evaluation", "systems": record["systems"][:1], "invalid": {}}))
-    sweeps = [a["data-index"] for tag, a in page.elements if tag == "figure" and a["data-chart"] == "sweep"]
-    assert sweeps == ["0", "1", "2", "3"]
+    sweeps = [(a["data-chart"], a["data-index"]) for tag, a in page.elements if tag == "figure" and "data-index" in a]
+    assert [drawn for drawn in sweeps if drawn[0] != "means"] == [
+        (kind, number) for number in "01" for kind in ("sweep", "setting")
+    ]
     assert "dense: 6 versions by nDCG@10" in page.text
     assert "calls" not in page.data["charts"]  # one system has nothing to be compared with
-    assert "Not every system" not in page.text
 
 
 def test_records_of_files_have_no_live_part() -> None:
@@ -279,7 +286,8 @@ def test_command(tmp_path: Path) -> None:
     assert run_command("report", source, "-o", page).stdout == ""
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert "inconclusive" in run_command("report", source).stdout
-    assert "无法" in run_command("report", source, "--lang", "zh", "-f", "markdown").stdout
+    verdict = say("comparison.verdict_inconclusive", "zh")
+    assert verdict in run_command("report", source, "--lang", "zh", "-f", "markdown").stdout
     source.write_bytes(dumps(evaluation_record()))
     assert run_command("report", source).stdout.startswith("system")
     run_command("report", source, "-o", tmp_path / "table.tex")

@@ -13,13 +13,11 @@ import numpy as np
 import pytest
 
 from rankgauge import compare
-from rankgauge.comparison.comparison_record import comparison_record
+from rankgauge.record import Record
+from rankgauge.reports import report
 from rankgauge.reports.charts import charts_of
-from rankgauge.reports.comparison import render
-from rankgauge.reports.html import render_html
-from rankgauge.reports.html_view import view_of
-from rankgauge.reports.html_words import PAGE, SCRIPT
-from rankgauge.words import LANGUAGES, Language
+from rankgauge.words import LANGUAGES, Language, say
+from tests.reports.test_html import Page
 
 # Higher is better, and lower is better.
 MEASURES = ("nDCG@5", "Unjudged@5")
@@ -43,18 +41,18 @@ def _lists(kind: str, query: int) -> dict[str, float]:
 
 
 @cache
-def _record(order: tuple[str, ...]) -> dict[str, Any]:
+def _record(order: tuple[str, ...]) -> Record:
     queries = range(60)
     qrels = {str(q): {"a": 1, "b": 1, "n": 0} for q in queries}
     runs = {name: {str(q): _lists(name, q) for q in queries} for name in order}
-    return comparison_record(compare(qrels, runs, MEASURES, samples=2000), provenance=False)
+    return compare(qrels, runs, MEASURES, samples=2000).to_record(provenance=False)
 
 
-def _scores(record: dict[str, Any], system: str, measure: str) -> Any:
-    return np.array(next(s for s in record["systems"] if s["name"] == system)["per_query"][measure])
+def _scores(record: Record, system: str, measure: str) -> Any:
+    return np.array(record.system(system).per_query[measure])
 
 
-def _difference(record: dict[str, Any], measure: str, x: str, y: str) -> float:
+def _difference(record: Record, measure: str, x: str, y: str) -> float:
     """Mean of x minus mean of y."""
     return float((_scores(record, x, measure) - _scores(record, y, measure)).mean())
 
@@ -63,44 +61,56 @@ def _signed(value: float, digits: int = 4) -> str:
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
-def _gains(record: dict[str, Any], measure: str, x: str, y: str) -> tuple[int, int]:
+def _gains(record: Record, measure: str, x: str, y: str) -> tuple[int, int]:
     """On how many queries x does better than y, and worse."""
     sign = -1 if measure.startswith("Unjudged") else 1
     gain = sign * (_scores(record, x, measure) - _scores(record, y, measure))
     return int((gain > 1e-9).sum()), int((gain < -1e-9).sum())
 
 
+def _rows(record: Record, language: Language) -> list[list[str]]:
+    """The cells of the page's table of rows, each cell's second line behind a |."""
+    page = report(record, format="html", language=language)
+    table = page.partition('<section id="comparison"')[2].partition("<tbody>")[2].partition("</tbody>")[0]
+    rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in table.split("</tr>")[:-1]]
+    return [[re.sub(r"<[^>]*>", "", cell.replace("<small>", "|")) for cell in row] for row in rows]
+
+
 @cases
 def test_page_explains_the_difference_it_shows(order: tuple[str, ...], language: Language) -> None:
     record = _record(order)
-    view = view_of(record, language)
-    hint = re.search(HINT[language], render_html(record, language))
+    assert record.comparison is not None
+    hint = re.search(HINT[language], Page(report(record, format="html", language=language)).text)
     assert hint is not None
     named_first, named_second, x, y, higher = hint.groups()
-    row = view["rows"][0]
-    assert row["pair"] == PAGE[language]["against"].format(b=named_first, a=named_second)
-    assert row["difference"] == _signed(_difference(record, row["measure"], x, y))
+    rows = _rows(record, language)
+    assert len(rows) == len(record.comparison.rows)
+    measure, pair, difference = (cell.partition("|")[0] for cell in rows[0][:3])
+    assert pair == say("html.against", language, b=named_first, a=named_second)
+    assert difference == _signed(_difference(record, measure, x, y))
     assert higher == x
-    for row in view["rows"]:  # and every other pair is named and counted the same way round
-        shown = re.fullmatch(AGAINST[language], row["pair"])
+    for row in rows:  # and every other pair is named and counted the same way round
+        measure, pair, difference, relative, _, effect, wins, _, verdict = (cell.partition("|")[0] for cell in row)
+        shown = re.fullmatch(AGAINST[language], pair)
         assert shown is not None
         first, second = shown.groups() if (x, y) == (named_first, named_second) else shown.groups()[::-1]
-        mean = _difference(record, row["measure"], first, second)
+        mean = _difference(record, measure, first, second)
         assert abs(mean) > 0.1
-        assert row["difference"] == _signed(mean)
-        won, lost = _gains(record, row["measure"], first, second)
-        assert row["wtl"] == f"{won} / {60 - won - lost} / {lost}"
-        assert row["verdict"] == ("better" if won > lost else "worse")
-        assert row["effect"][0] == row["relative_change"][0] == row["difference"][0]
+        assert difference == _signed(mean)
+        won, lost = _gains(record, measure, first, second)
+        assert wins == f"{won}/{60 - won - lost}/{lost}"
+        assert verdict == say(f"comparison.verdict_{'better' if won > lost else 'worse'}", language)
+        assert effect[0] == relative[0] == difference[0]
 
 
 @cases
 def test_tables_follow_the_arrow(order: tuple[str, ...], language: Language) -> None:
     """a → b: from a to b, so b minus a, and won by b."""
     record = _record(order)
-    lines = [line for line in render(record, "table", language=language, details=False).splitlines() if "→" in line]
+    assert record.comparison is not None
+    lines = [line for line in report(record, language=language, detail="answer").splitlines() if "→" in line]
     rows = [line for line in lines if line.startswith(MEASURES)]
-    assert len(rows) == len(record["comparison"]["rows"])
+    assert len(rows) == len(record.comparison.rows)
     for line in rows:
         measure, a, b, difference = re.match(r"(\S+) +(\w+) → (\w+) +([+-][\d.]+)", line).groups()  # type: ignore[union-attr]
         assert float(difference) == pytest.approx(_difference(record, measure, b, a), abs=1e-4)
@@ -134,9 +144,5 @@ def test_charts_name_what_they_subtract(order: tuple[str, ...], language: Langua
             x_axis, y_axis = (chart.spec["layer"][1]["encoding"][axis]["title"] for axis in "xy")
             across, up = (next(name for name in order if name in title) for title in (x_axis, y_axis))
             assert re.search(AGAINST[language], chart.title).groups() == (up, across)  # type: ignore[union-attr]
-    assert subtractions == len(record["comparison"]["rows"])
-
-
-def test_pairs_are_named_alike_in_page_and_script() -> None:
-    for language in LANGUAGES:
-        assert PAGE[language]["against"] == SCRIPT[language]["pair"]
+    assert record.comparison is not None
+    assert subtractions == len(record.comparison.rows)

@@ -334,9 +334,8 @@ def test_a_pause_that_is_too_long_is_told() -> None:
     with calls(always(Reply("busy", 429, {"Retry-After": "3600"}))) as service:
         passed = run_queries(HttpRetriever(service.url), {"1": "x"}, 1)
     assert len(service.asked) == 1
-    assert (
-        "not repeated: it asks for a pause of 3600 s, and at most 300 s are waited" in passed.reason.parameters["error"]
-    )
+    told = passed.reason.parameters["error"]
+    assert "not repeated: it asks for a pause of 3600 s, and at most 300 s are waited" in told
 
 
 def test_many_threads_share_one_retriever() -> None:

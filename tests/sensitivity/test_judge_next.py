@@ -92,14 +92,14 @@ def test_the_label_alone(case: tuple[dict[str, dict[str, float]], Lists, Lists])
         patch.setattr(module, "_SEARCH", -1)
         for names, tolerance in ((["P@3", "RBP", "DCG@4"], 1e-9), (["nDCG@4"], 0.35)):
             measures = parse_measures(names)
-            found = judge_next(Qrels(qrels), {"A": a, "B": b}, measures, Contract(), [("A", "B")])
+            found = judging_plan(Qrels(qrels), {"A": a, "B": b}, measures, Contract(), [("A", "B")]).candidates
             for candidate in found[:2]:
                 assert candidate.influence == pytest.approx(by_hand(candidate, qrels, a, b, measures), abs=tolerance)
 
 
 def test_the_first_ones() -> None:
     measures = parse_measures(["P@2"])
-    every = judge_next(SMALL, RUNS, measures, Contract(), [("A", "B")])
+    every = judging_plan(SMALL, RUNS, measures, Contract(), [("A", "B")]).candidates
     assert [(c.query, c.doc, c.ranks, c.influence) for c in every] == [
         ("q1", "x", {"A": None, "B": 1}, 0.25),
         ("q2", "x", {"A": 2, "B": None}, 0.25),
@@ -109,7 +109,7 @@ def test_the_first_ones() -> None:
     assert plan.candidates == every[:2]
     assert (plan.documents, plan.share) == (3, pytest.approx(2 / 3))
     with pytest.raises(DataError, match="at least 1"):
-        judge_next(SMALL, RUNS, measures, Contract(), n=0)
+        judge_next(SMALL, RUNS, measures, number=0)
 
 
 def test_one_run() -> None:

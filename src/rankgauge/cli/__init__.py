@@ -24,7 +24,9 @@ def main() -> None:
         print(f"rankgauge: {stop if str(stop) else 'interrupted'}", file=sys.stderr)
         sys.exit(130)
     except RankgaugeError as error:
-        print(f"rankgauge: {error}", file=sys.stderr)
+        from rankgauge.cli.flags import in_flags
+
+        print(f"rankgauge: {in_flags(str(error), sys.argv[1:])}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -106,7 +106,7 @@ def promote(
         stored = None if found.stored is None else _plain(found.stored)
         print_json({"stored": stored, "gates": [result.to_dict() for result in found.results]})
     else:
-        show_results(found.results, "table", digits=digits, language=language)
+        show_results(found.results, "terminal", digits=digits, language=language)
         click.echo()
         if found.stored is None:
             click.echo(say("history.stays", language, name=name, version=before.version))

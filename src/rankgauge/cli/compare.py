@@ -10,6 +10,7 @@ from rankgauge.cli import options
 from rankgauge.cli.evaluate import check_standard_input, named_runs
 from rankgauge.cli.keeping import Keeping, keeping
 from rankgauge.cli.showing import charts_option, chosen_format, format_option, show
+from rankgauge.stats.significance import CORRECTIONS, TESTS
 from rankgauge.words import Language
 
 if TYPE_CHECKING:
@@ -20,21 +21,19 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "compare_scores"]
 
-_TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap")
-_CORRECTIONS = ("holm", "max-t", "bh", "none")
 
 _TESTING = (
     click.option("--baseline", metavar="NAME", help="Compare all others with this system, instead of all pairs."),
     click.option(
         "--test",
-        type=click.Choice(_TESTS),
+        type=options.PartOf(TESTS),
         default="randomization",
         show_default=True,
         help="Randomization, t and bootstrap are about the mean difference; wilcoxon and sign are not.",
     ),
     click.option(
         "--correction",
-        type=click.Choice(_CORRECTIONS),
+        type=click.Choice(CORRECTIONS),
         default="holm",
         show_default=True,
         help="For the comparisons shown: holm and max-t bound the chance of any false alarm, bh the share of them.",

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.flags import in_flags
 from rankgauge.cli.keeping import history_option
+from rankgauge.cli.showing import chosen_format, format_option
 from rankgauge.errors import DataError, RankgaugeError
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ __all__ = ["STATUS", "gate", "rule_options", "rules_of", "show_results"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 STATUS: Mapping[bool | None, int] = {True: 0, False: 1, None: 3}
-FORMATS = ("table", "json", "junit", "markdown")
 
 _RULES: tuple[Callable[[Any], Any], ...] = (
     click.option("--system", metavar="NAME", help="The system to check. Default: the only one of the record."),
@@ -107,7 +108,7 @@ def rules_of(rules: str | None, **choices: Any) -> GateRules:
 @click.argument("record", metavar="RECORD.json")
 @click.option("--baseline", metavar="NAME|FILE", help="A named baseline, a record, an exported baseline, or means.")
 @rule_options
-@click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="How to show the result. Default: a table.")
+@format_option("How to show the result. Default: by the ending of --output, else for a terminal.", "json")
 @options.json_flag
 @click.option("--junit", metavar="FILE", help="Also write JUnit XML to this file.")
 @click.option("--summary", metavar="FILE", help="Also write a Markdown summary to this file.")
@@ -145,7 +146,7 @@ def gate(
     from rankgauge.history.references import find_baseline
     from rankgauge.record import Record
 
-    form = _form(form, as_json, output)
+    form = chosen_format(form, as_json, output)
     for path in (output, junit, summary):
         options.refuse_overwriting(path, [p for p in (record, baseline, rules) if p])
     try:
@@ -158,16 +159,11 @@ def gate(
     except RankgaugeError as error:
         # What an earlier run left in these files must not be taken for this one's verdict.
         to_file = {form: output} if output is not None else {}
-        show_error(str(error), record, junit=[junit, to_file.get("junit")], summary=[summary, to_file.get("markdown")])
+        told = in_flags(str(error), sys.argv[1:])
+        show_error(told, record, junit=[junit, to_file.get("junit")], summary=[summary, to_file.get("markdown")])
         raise
     show_results([result], form, junit=junit, summary=summary, digits=digits, language=language, output=output)
     sys.exit(STATUS[result.accepted])
-
-
-def _form(form: str | None, as_json: bool, output: str | None) -> str:
-    if form is None and not as_json and output is not None and output.lower().endswith(".xml"):
-        return "junit"
-    return options.chosen_form(form, as_json, output, FORMATS)
 
 
 def show_results(
@@ -201,7 +197,7 @@ def show_results(
         looks: dict[str, Any] = {"digits": digits, "language": language}
         looks |= {"width": terminal_width(to_file=output is not None)}
         looks |= {"color": output is None and sys.stdout.isatty()}
-        report(built, output or "-", format="terminal" if form == "table" else form, **looks)
+        report(built, output or "-", format=form, **looks)
     if output is not None or form in ("json", "junit"):  # the log of a CI job should tell without opening a file
         for result in results:
             for line in (headline(result, language), *warnings_of(result, language)):

@@ -11,6 +11,7 @@ from rankgauge.cli.history_files import export, prune
 from rankgauge.cli.history_shared import moment, opened_history, print_json, print_report
 from rankgauge.cli.history_trend import trend
 from rankgauge.cli.keeping import history_option
+from rankgauge.cli.showing import show as show_record
 from rankgauge.words import Note, say
 
 if TYPE_CHECKING:
@@ -134,10 +135,7 @@ def show(
     """Show a record as a table, or with --json the record itself."""
     with opened_history(history) as opened:
         record = opened.record(opened.get(reference, label=label))
-    if as_json:
-        print_json(record.to_dict())
-    else:
-        print_report(record, language, digits)
+    show_record(record, "json" if as_json else "terminal", language=language, digits=digits)
 
 
 @history.command()
@@ -177,10 +175,8 @@ def diff(
     names = [f"#{stored.id}" for stored in chosen]
     comparison = compare_records(paired(records, names, system), names, measure=measure, force=force)
     inputs = {f"scores:{i}": InputFile(names[i - 1], stored.uid) for i, stored in enumerate(chosen, start=1)}
-    if as_json:
-        print_json(comparison.to_record(inputs=inputs).to_dict())
-    else:
-        print_report(comparison.to_record(inputs=inputs, provenance=False), language, digits)
+    record = comparison.to_record(inputs=inputs, provenance=as_json)
+    show_record(record, "json" if as_json else "terminal", language=language, digits=digits)
 
 
 for command in (trend, prune, export):

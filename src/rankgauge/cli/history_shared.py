@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rankgauge.history.store import History
-    from rankgauge.record import Record
     from rankgauge.reports.document import Report
     from rankgauge.words import Language
 
@@ -28,13 +27,13 @@ def moment(text: str | None, *, whole_day: bool = False) -> datetime.datetime | 
     return None if text is None else parse_moment(text, whole_day=whole_day)
 
 
-def print_report(result: Record | Report, language: Language, digits: int = 4) -> None:
-    """A record or a report on the terminal."""
+def print_report(built: Report, language: Language, digits: int = 4) -> None:
+    """A report on the terminal."""
     from rankgauge.reports import report
     from rankgauge.reports.tables import terminal_width
 
     color = sys.stdout.isatty()
-    print_text(report(result, language=language, digits=digits, width=terminal_width(), color=color))
+    print_text(report(built, language=language, digits=digits, width=terminal_width(), color=color))
 
 
 def print_json(value: Any) -> None:

@@ -89,9 +89,7 @@ def _run(
         from rankgauge.reports import report
         from rankgauge.reports.tables import terminal_width
 
-        text = report(
-            outcome.record, language=language, digits=digits, width=terminal_width(out), color=out.isatty()
-        )
+        text = report(outcome.record, language=language, digits=digits, width=terminal_width(out), color=out.isatty())
         click.echo(text, nl=False, file=out)
     for path in _written(loaded, outcome, language):
         click.echo(say("live.wrote", language, path=path), err=True)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from rankgauge.cli import options
+from rankgauge.words import check_language
 
 __all__ = ["audit", "power"]
 
@@ -39,31 +40,28 @@ def power(
     follows, with --queries the smallest difference, with both the chance to find it. It is the power of the paired t
     test, which the randomization test shares for all but the smallest test sets.
     """
-    from rankgauge.comparison.power import Question, size_for, sizes_of
-    from rankgauge.errors import DataError
+    from rankgauge.cli.evaluate import named_runs
+    from rankgauge.comparison.power import power as find_sizes
+    from rankgauge.evaluation import DEFAULT_MEASURES
+    from rankgauge.formats.json_values import dumps
 
-    asked = Question(queries, difference, alpha, chance)
-    if sd is not None:
-        if files:
-            raise DataError("give either two runs or --sd, not both")
-        sizes = [size_for(sd, asked)]
-    else:
-        if len(files) != 3:
-            raise DataError("give judgments and two runs, or the spread of the differences with --sd 0.25")
-        from rankgauge.cli.evaluate import named_runs
-        from rankgauge.comparison import compare
-        from rankgauge.evaluation import DEFAULT_MEASURES
-
-        choices |= options.read_choices(choices)
-        found = compare(files[0], named_runs(files[1:]), measures or DEFAULT_MEASURES, test="t", **choices)
-        sizes = sizes_of(found, asked)
+    choices |= options.read_choices(choices)
+    sizes = find_sizes(
+        files[0] if files else None,
+        named_runs(files[1:]) if files else None,
+        measures or DEFAULT_MEASURES,
+        difference=difference,
+        queries=queries,
+        power=chance,
+        alpha=alpha,
+        sd=sd,
+        **choices,
+    )
     if as_json:
-        from rankgauge.formats.json_values import dumps
-
         click.echo(dumps([size.to_dict() for size in sizes]).decode())
         return
     for size in sizes:
-        click.echo(size.sentence("zh" if language == "zh" else "en"))
+        click.echo(size.sentence(check_language(language)))
 
 
 @click.command()
@@ -76,12 +74,11 @@ def power(
 def audit(n: int, value: float, baseline: float | None, alpha: float, as_json: bool, language: str) -> None:
     """What a published table can mean when only the number of queries and the means are known."""
     from rankgauge.comparison.power import audit as look_at
+    from rankgauge.formats.json_values import dumps
 
     found = look_at(n, value, baseline, alpha=alpha)
     if as_json:
-        from rankgauge.formats.json_values import dumps
-
         click.echo(dumps(found.to_dict()).decode())
         return
-    for line in found.sentences("zh" if language == "zh" else "en"):
+    for line in found.sentences(check_language(language)):
         click.echo(line)

@@ -10,11 +10,6 @@ from rankgauge.cli import options
 
 __all__ = ["verify"]
 
-_WORDS = {
-    "en": ("holds", "does NOT hold", "the record holds", "the record does not hold"),
-    "zh": ("成立", "不成立", "记录成立", "记录不成立"),
-}
-
 
 @click.command()
 @click.argument("record", metavar="RECORD.json")
@@ -30,19 +25,20 @@ def verify(record: str, folder: str | None, as_json: bool, language: str) -> Non
     from dataclasses import asdict
     from pathlib import Path
 
+    from rankgauge.cli.flags import in_flags
     from rankgauge.comparison.verify import verify as check
-    from rankgauge.evaluation.old_record import load_record
+    from rankgauge.formats.json_values import dumps
+    from rankgauge.record import Record
+    from rankgauge.words import check_language, say
 
-    findings = check(load_record(record), folder=Path(folder) if folder else None)
+    findings = check(Record.load(record), folder=Path(folder) if folder else None)
     holds = all(finding.holds for finding in findings)
     if as_json:
-        from rankgauge.formats.json_values import dumps
-
         click.echo(dumps({"holds": holds, "findings": [asdict(finding) for finding in findings]}).decode())
     else:
-        yes, no, all_yes, not_all = _WORDS[language]
+        chosen = check_language(language)
         for finding in findings:
-            click.echo(f"{finding.what}: {yes if finding.holds else no} ({finding.detail})")
-        click.echo(all_yes if holds else not_all)
+            click.echo(in_flags(finding.sentence(chosen), ["verify"]))
+        click.echo(say("verify.all_hold" if holds else "verify.not_all", chosen))
     if not holds:
         sys.exit(1)

@@ -17,6 +17,7 @@ from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.comparison.verdicts import advice_of
 from rankgauge.engine.chunks import collapse
 from rankgauge.evaluation import Scores, hashed, read_run, record_of
+from rankgauge.measures import find_measure_name
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Bools
 from rankgauge.model.run import Run
@@ -36,7 +37,6 @@ from rankgauge.record import (
     Tied,
     Unjudged,
 )
-from rankgauge.record.record import find_measure_name
 from rankgauge.sensitivity.tied_orders import tied_ranges
 from rankgauge.sensitivity.unjudged import ranges_and_reasons
 from rankgauge.stats.family import Settings
@@ -206,7 +206,7 @@ class Comparison(ComparedSystems):
 
     def summary(self, language: Language = "en") -> list[str]:
         """What to do, in a paragraph or two."""
-        found = ComparisonResult(self.settings, self.baseline, self.rows, self.groups, notes=self._notes)
+        found = ComparisonResult(self.settings, self.baseline, self.rows, self.groups, notes=self.notes)
         return [tell(note, language) for note in advice_of(found, self.measures)]
 
     @property

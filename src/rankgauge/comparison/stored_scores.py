@@ -120,7 +120,7 @@ def _of_table(
         known = table[column].unique(maintain_order=True).to_list()
         if measure is None and len(known) > 1:
             raise FormatError(
-                where, [f"it holds several measures ({', '.join(map(str, known))}); choose one with measure="]
+                where, [f"it holds several measures ({', '.join(map(str, known))}); choose one with `measure=`"]
             )
         measure = measure or str(known[0])
         if measure not in known:
@@ -174,7 +174,7 @@ def compare_records(
             told = "; ".join(tell(fault, "en") for fault in faults)
             raise DataError(
                 f"{names[0]} and {name} are not comparable ({told}): their scores are not the same quantity; score "
-                "both alike, or compare them all the same with force=True"
+                "both alike, or compare them all the same with `force=True`"
             )
         forced += [fault for fault in faults if fault not in forced]
     known = [about.name for about in records[0].measures]

@@ -14,7 +14,8 @@ from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation import evaluate, record_of
 from rankgauge.formats import Source, load_corpus, load_judgments
 from rankgauge.measures.presets import PRESETS
-from rankgauge.record import Record
+from rankgauge.record import Note, Record
+from rankgauge.words import Language, say
 
 __all__ = ["Finding", "verify"]
 
@@ -27,9 +28,12 @@ _CIRCUMSTANCES = ("created", "rankgauge", "version", "provenance")  # not result
 class Finding:
     """One thing that was checked."""
 
-    what: str
+    what: Note
     holds: bool
-    detail: str = ""
+    detail: Note
+
+    def sentence(self, language: Language = "en") -> str:
+        return say("verify.holds" if self.holds else "verify.fails", language, what=self.what, detail=self.detail)
 
 
 def verify(record: Record, *, folder: Path | None = None) -> list[Finding]:
@@ -56,19 +60,18 @@ def verify(record: Record, *, folder: Path | None = None) -> list[Finding]:
         path = Path(entry.path)
         path = folder / path if folder is not None and not path.is_absolute() else path
         paths[key] = str(path)
-        if not path.exists():
-            findings.append(Finding(key, False, f"{path} is not there; folder= says where the inputs lie"))
-        elif Source(path).sha256() != entry.sha256:
-            findings.append(Finding(key, False, f"{path} has changed"))
-        else:
-            findings.append(Finding(key, True, f"{path} is unchanged"))
-    missing = [finding for finding in findings if not finding.holds and "is not there" in finding.detail]
-    if missing:
+        there = path.exists()
+        same = there and Source(path).sha256() == entry.sha256
+        state = "unchanged" if same else "changed" if there else "missing"
+        findings.append(
+            Finding(Note("verify.input", {"role": key}), same, Note(f"verify.{state}", {"path": str(path)}))
+        )
+    if any(finding.detail.key == "verify.missing" for finding in findings):
         return findings
     try:
         return findings + _recomputed(record, paths)
     except RankgaugeError as error:
-        return [*findings, Finding("scores", False, str(error))]
+        return [*findings, Finding(Note("verify.recomputed"), False, Note("verify.failed", {"error": str(error)}))]
 
 
 def _recomputed(record: Record, paths: Mapping[str, str]) -> list[Finding]:
@@ -86,14 +89,14 @@ def _recomputed(record: Record, paths: Mapping[str, str]) -> list[Finding]:
     again["preset"] = record.preset if record.preset in PRESETS else "custom"
     kept = record.to_dict()
     findings = [
-        _finding(f"scores of {system['name']}", list(_unlike(system, other)))
+        _finding(Note("verify.scores", {"system": system["name"]}), list(_unlike(system, other)))
         for system, other in zip(kept["systems"], again["systems"], strict=True)
     ]
     rest = {key: value for key, value in kept.items() if key not in (*_CIRCUMSTANCES, "systems", "comparison")}
     off = [path for key, value in rest.items() for path in _unlike(value, again.get(key), key)]
-    findings.append(_finding("measures, contract and queries", off))
+    findings.append(_finding(Note("verify.about"), off))
     if record.comparison is not None:
-        findings.append(_finding("comparison", list(_unlike(kept["comparison"], again["comparison"]))))
+        findings.append(_finding(Note("verify.comparison"), list(_unlike(kept["comparison"], again["comparison"]))))
     return findings
 
 
@@ -136,9 +139,13 @@ def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) ->
     )
 
 
-def _finding(what: str, off: list[str]) -> Finding:
-    shown = ", ".join(off[:_SHOWN]) + (f" and {len(off) - _SHOWN} more" if len(off) > _SHOWN else "")
-    return Finding(what, not off, f"different: {shown}" if off else "all the same")
+def _finding(what: Note, off: list[str]) -> Finding:
+    if not off:
+        return Finding(what, True, Note("verify.same"))
+    places = {"places": off[:_SHOWN]}
+    if len(off) <= _SHOWN:
+        return Finding(what, False, Note("verify.different", places))
+    return Finding(what, False, Note("verify.different_more", {**places, "more": len(off) - _SHOWN}))
 
 
 def _unlike(kept: Any, now: Any, path: str = "") -> Iterator[str]:

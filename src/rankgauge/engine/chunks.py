@@ -21,10 +21,10 @@ def check_rule(rule: str | Mapping[str, str]) -> None:
         try:
             re.compile(rule)
         except re.error as error:
-            raise DataError(f"collapse-chunks: {rule!r} is no regular expression: {error}") from None
+            raise DataError(f"`collapse_chunks={rule!r}` is no regular expression: {error}") from None
     elif not isinstance(rule, Mapping):
         raise DataError(
-            f"collapse-chunks: a rule is a regular expression or a mapping from chunk to document, not a "
+            f"`collapse_chunks=`: a rule is a regular expression or a mapping from chunk to document, not a "
             f"{type(rule).__name__}"
         )
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankgauge.engine.match_frames import RepeatedDocumentsError
-from rankgauge.errors import DataError
+from rankgauge.engine.match_frames import RepeatedDocumentsError, better_of_repeats
+from rankgauge.engine.match_mappings import numbers_of
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.keys import list_bounds, pair_keys, repeated_pairs
-from rankgauge.model.ordering import as_compared, descending_order
+from rankgauge.model.ordering import as_compared, descending_order, rank_lists
 from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.model.run import Run
 
@@ -113,12 +113,7 @@ def _of_mapping(
         ]
     counts = np.fromiter(map(len, own), dtype=np.int64, count=len(own))
     starts = np.concatenate(([0], np.cumsum(counts)))
-    try:
-        scores = np.fromiter(chain.from_iterable(docs.values() for docs in own), np.float64, int(counts.sum()))
-    except (TypeError, ValueError, OverflowError):
-        scores = np.full(1, np.nan)
-    if not np.isfinite(scores).all():
-        raise DataError(f"{name}: a score is no finite number")
+    scores = numbers_of(queries, own, int(counts.sum()), "score", name)
     inside = _may_be_first(scores, starts, contract, depth)
     ids: Iterable[str] = compress(chain.from_iterable(own), inside.tolist())
     owner = np.repeat(np.arange(len(own)), counts)[inside]
@@ -145,18 +140,10 @@ def _of_frame(
             if isinstance(run, Run):
                 raise RepeatedDocumentsError(run.name, pairs, len(repeated))
             raise run.describe_repeats(pairs, len(repeated))
-        frame = _first_only(frame, contract)
+        frame = better_of_repeats(frame, contract)
     owner, scores = frame["owner"].to_numpy(), frame["score"].to_numpy()
     inside = _may_be_first(scores, np.searchsorted(owner, np.arange(len(queries) + 1)), contract, depth)
     return owner[inside], frame["doc"].filter(inside), scores[inside]
-
-
-def _first_only(frame: pl.DataFrame, contract: Contract) -> pl.DataFrame:
-    """Each document of a list once: the better ranked one."""
-    rows = frame.with_row_index("row")
-    if contract.ties != "given":
-        rows = rows.sort("score", descending=True, maintain_order=True)
-    return rows.unique(["owner", "doc"], keep="first", maintain_order=True).sort("row").drop("row")
 
 
 def _may_be_first(scores: Floats, starts: Ints, contract: Contract, depth: int | None) -> Bools:
@@ -177,17 +164,8 @@ def _may_be_first(scores: Floats, starts: Ints, contract: Contract, depth: int |
 def _ordered(owner: Ints, docs: pl.Series, scores: Floats, n: int, contract: Contract, depth: int | None) -> Ints:
     """Rows of the first documents, best first in each list."""
     starts = np.searchsorted(owner, np.arange(n + 1))
-    compared = as_compared(scores, contract.scores) + 0.0  # -0.0 and 0.0 are one score
-    if contract.ties == "given":
-        order = np.arange(len(owner))
-    elif contract.ties == "stable":
-        order = descending_order(compared, starts)
-    else:
-        rows = pl.DataFrame({"list": owner, "score": compared, "doc": docs, "row": np.arange(len(owner))})
-        order = rows.sort("list", "score", "doc", descending=[False, True, True])["row"].to_numpy()
-    if depth is None:
-        return order
-    return order[np.arange(len(owner)) - starts[owner] < depth]
+    order = rank_lists(scores, starts, docs, contract)
+    return order if depth is None else order[np.arange(len(owner)) - starts[owner] < depth]
 
 
 def _grades(qrels: Qrels, queries: Sequence[str], owner: Ints, docs: pl.Series) -> Floats:

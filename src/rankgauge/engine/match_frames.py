@@ -11,19 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from rankgauge.engine.hits import Hits, Judged, SubtopicRows, assemble, best_first
-from rankgauge.engine.places import places
 from rankgauge.errors import DataError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.keys import Hashes, list_bounds, pair_keys, repeated_pairs
-from rankgauge.model.ordering import as_compared, descending_order, is_descending
+from rankgauge.model.ordering import places, rank_lists
 from rankgauge.model.ranked import Floats, Ints, RankedGrades
 from rankgauge.model.text_rows import has_repeats
 
-__all__ = ["FrameMatcher", "JudgmentIndex", "NotGroupedError", "RepeatedDocumentsError"]
+__all__ = ["FrameMatcher", "JudgmentIndex", "NotGroupedError", "RepeatedDocumentsError", "better_of_repeats"]
 
 Budgets = Mapping[str, tuple[Callable[[pl.Series], Floats], int]]
 
@@ -41,7 +39,7 @@ class RepeatedDocumentsError(DataError):
         more = f" ({total} such documents in all)" if total > 1 else ""
         super().__init__(
             f"{name}: document {doc!r} stands twice for query {query!r}{more}; "
-            "remove it, or keep the better one with duplicates='first' (--duplicates first)"
+            "remove it, or keep the better one with `duplicates='first'`"
         )
 
 
@@ -110,6 +108,14 @@ def _numbers_of(heads: pl.Series, numbers: pl.DataFrame) -> Ints:
     return joined["owner"].fill_null(-1).to_numpy()
 
 
+def better_of_repeats(frame: pl.DataFrame, contract: Contract) -> pl.DataFrame:
+    """Each document of a list once: the better ranked one."""
+    rows = frame.with_row_index("row")
+    if contract.ties != "given":
+        rows = rows.sort("score", descending=True, maintain_order=True)
+    return rows.unique(["query", "doc"], keep="first", maintain_order=True).sort("row").drop("row")
+
+
 class FrameMatcher:
     """Takes parts of a run, each with whole queries, and finds the judged documents in them.
 
@@ -151,7 +157,7 @@ class FrameMatcher:
         if len(repeated):
             if self._contract.duplicates == "error":
                 raise RepeatedDocumentsError(self._name, repeated.head(20).rows(), len(repeated))
-            frame = self._first_only(frame)
+            frame = better_of_repeats(frame, self._contract)
             starts, heads, owners = self._lists(frame)
             keys = pair_keys(starts, heads, frame["doc"])
         inside = owners >= 0
@@ -178,13 +184,6 @@ class FrameMatcher:
         self._in_run[owners[owners >= 0]] = True
         return owners
 
-    def _first_only(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Each document once: the better ranked one."""
-        rows = frame.with_row_index("row")
-        if self._contract.ties != "given":
-            rows = rows.sort("score", descending=True, maintain_order=True)
-        return rows.unique(["query", "doc"], keep="first", maintain_order=True).sort("row").drop("row")
-
     def _find(self, frame: pl.DataFrame, starts: Ints, owners: Ints, keys: Hashes) -> None:
         joined = pl.DataFrame({"key": keys}).with_row_index("row").join(self._index.rows, on="key", how="inner")
         if not len(joined):
@@ -194,16 +193,8 @@ class FrameMatcher:
         owner = joined["owner"].to_numpy()
         true = (owners[number] == owner) & (frame["doc"].gather(row) == joined["doc"]).to_numpy()
         row, number, owner = row[true], number[true], owner[true]
-        scores = as_compared(frame["score"].to_numpy(), self._contract.scores)
-        above, tied = places(scores, starts, row, number)
-        tie_met = tied > 1
-        if self._contract.ties == "given":
-            above = row - starts[number]
-        elif self._contract.ties in ("trec", "stable") and tie_met.any():
-            by_id = frame["doc"] if self._contract.ties == "trec" else None
-            above = above + _tied_before(by_id, scores, starts, row, number, above, tied, tie_met)
-        if self._contract.ties != "expected":
-            tied = np.ones_like(above)
+        scores = frame["score"].to_numpy()
+        above, tied, tie_met = places(scores, starts, row, number, frame["doc"].gather, self._contract)
         grade = joined["grade"].to_numpy()[true]
         self._hits.add(owner, above, tied, grade, joined["judgment"].to_numpy()[true], tie_met)
 
@@ -217,16 +208,7 @@ class FrameMatcher:
         owners: Ints,
     ) -> None:
         lists = np.repeat(np.arange(len(owners)), np.diff(starts))
-        if self._contract.ties == "given":
-            ordered = frame["doc"]
-        elif self._contract.ties == "stable":
-            scores = as_compared(frame["score"].to_numpy(), self._contract.scores)
-            ordered = frame["doc"].gather(descending_order(scores, starts))
-        else:
-            scores = as_compared(frame["score"].to_numpy(), self._contract.scores)
-            ordered = pl.DataFrame({"list": lists, "score": scores, "doc": frame["doc"]}).sort(
-                "list", "score", "doc", descending=[False, True, True]
-            )["doc"]
+        ordered = frame["doc"].gather(rank_lists(frame["score"].to_numpy(), starts, frame["doc"], self._contract))
         judged_list = owners[lists] >= 0
         sizes = np.zeros(len(ordered))
         sizes[judged_list] = cost(ordered.filter(judged_list))
@@ -241,36 +223,3 @@ class FrameMatcher:
         return assemble(
             self._index.judged, self._hits, self._in_run, self._retrieved, self._index.subtopics, self._prefix
         )
-
-
-def _tied_before(
-    docs: pl.Series | None,
-    scores: Floats,
-    starts: Ints,
-    row: Ints,
-    number: Ints,
-    above: Ints,
-    tied: Ints,
-    tie_met: NDArray[np.bool_],
-) -> Ints:
-    """For each hit: documents of the same score that come first, by id (as UTF-8 bytes), or without ids by row."""
-    order = None if is_descending(scores, starts) else descending_order(scores, starts)
-    first = (starts[number] + above)[tie_met]
-    groups, group_of = np.unique(first, return_inverse=True)
-    sizes = np.zeros(len(groups), dtype=np.int64)
-    sizes[group_of] = tied[tie_met]
-    offsets = np.cumsum(sizes) - sizes
-    member = np.arange(int(sizes.sum())) + np.repeat(groups - offsets, sizes)
-    members = member if order is None else order[member]
-    label = np.repeat(np.arange(len(groups)), sizes)
-    if docs is None:
-        rows = members
-    else:
-        ranked = pl.DataFrame({"group": label, "doc": docs.gather(members), "row": members})
-        rows = ranked.sort("group", "doc", descending=[False, True])["row"].to_numpy()
-    place = np.arange(len(rows)) - offsets[label]
-    by_row = np.argsort(rows, kind="stable")
-    at = by_row[np.searchsorted(rows[by_row], row[tie_met])]
-    extra = np.zeros(len(row), dtype=np.int64)
-    extra[tie_met] = place[at]
-    return extra

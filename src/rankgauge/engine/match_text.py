@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 
 from rankgauge.engine.hits import Hits, Judged, assemble, best_first
-from rankgauge.engine.places import places
 from rankgauge.model.contract import Contract
-from rankgauge.model.ordering import as_compared, descending_order, is_descending
-from rankgauge.model.ranked import Floats, Ints, RankedGrades
+from rankgauge.model.ordering import places
+from rankgauge.model.ranked import Ints, RankedGrades
 from rankgauge.model.text_rows import IrregularTextError, Keys, TextRows, has_repeats, mixed
 
 __all__ = ["TextMatcher"]
@@ -76,15 +76,7 @@ class TextMatcher:
         self._retrieved[owners[judged]] = np.diff(starts)[judged]
         row, judgment = self._join(rows, starts, owners, pairs)
         number = np.searchsorted(starts, row, side="right") - 1
-        scores = as_compared(rows.number, self._contract.scores)
-        above, tied = places(scores, starts, row, number)
-        tie_met = tied > 1
-        if self._contract.ties == "given":
-            above = row - starts[number]
-        elif self._contract.ties in ("trec", "stable") and tie_met.any():
-            above = above + self._tied_before(rows, scores, starts, row, number, above, tied)
-        if self._contract.ties != "expected":
-            tied = np.ones_like(above)
+        above, tied, tie_met = places(rows.number, starts, row, number, partial(_ids, rows), self._contract)
         self._hits.add(self._owner[judgment], above, tied, self._rows.number[judgment], judgment, tie_met)
 
     def _owners(self, heads: Keys) -> Ints:
@@ -123,23 +115,8 @@ class TextMatcher:
         row = np.flatnonzero(known[place] == pairs)
         return row, order[place[row]]
 
-    def _tied_before(
-        self, rows: TextRows, scores: Floats, starts: Ints, row: Ints, number: Ints, above: Ints, tied: Ints
-    ) -> Ints:
-        """For each hit: documents of the same score that come first, by id or by place in the list."""
-        order = None if is_descending(scores, starts) else descending_order(scores, starts)
-        extra = np.zeros(len(row), dtype=np.int64)
-        tied_hits = np.flatnonzero(tied > 1).tolist()
-        if int(tied[tied_hits].sum()) > _MOST_TIED:
-            raise IrregularTextError
-        known: dict[int, dict[int, int]] = {}
-        for hit in tied_hits:
-            begin = int(starts[number[hit]] + above[hit])
-            if begin not in known:
-                members = range(begin, begin + int(tied[hit]))
-                listed = list(members) if order is None else order[begin : begin + int(tied[hit])].tolist()
-                if self._contract.ties == "trec":
-                    listed.sort(key=rows.doc_bytes, reverse=True)
-                known[begin] = {member: i for i, member in enumerate(listed)}
-            extra[hit] = known[begin][int(row[hit])]
-        return extra
+
+def _ids(source: TextRows, rows: Ints) -> list[bytes]:
+    if len(rows) > _MOST_TIED:
+        raise IrregularTextError
+    return [source.doc_bytes(row) for row in rows.tolist()]

@@ -103,7 +103,7 @@ def _match_frames(
 
     if stream and isinstance(run, Run):
         raise FormatError(
-            run.name, ["only TREC text from a file can be streamed; leave out --stream to read it into memory"]
+            run.name, ["only TREC text from a file can be streamed; leave out `stream=True` to read it into memory"]
         )
     index = _index(qrels)
     budgets: Budgets = {f"budget={limit}": (texts.cost, limit) for limit in limits} if texts else {}
@@ -126,7 +126,7 @@ def _match_frames(
                         run.name,
                         [
                             "its lines are not grouped by query, so it cannot be streamed; "
-                            "sort it first (sort -s -k1,1), or leave out --stream to read it into memory"
+                            "sort it first (sort -s -k1,1), or leave out `stream=True` to read it into memory"
                         ],
                     ) from None
                 import polars as pl

@@ -38,9 +38,11 @@ def score(
     """Score one run. `texts` gives documents their length, for measures with a context budget."""
     budgets = [measure for measure in measures if measure.get("budget") is not None]
     if budgets and texts is None:
-        raise DataError(f"{budgets[0]} needs the texts of the documents: give a corpus (--corpus)")
+        raise DataError(f"{budgets[0]} needs the texts of the documents: give them with `corpus=`")
     if budgets and contract.ties == "expected":
-        raise ContractError(f"{budgets[0]} needs one order of the list; choose ties='trec', 'stable' or 'given'")
+        raise ContractError(
+            f"{budgets[0]} needs one order of the list; choose `ties='trec'`, `ties='stable'` or `ties='given'`"
+        )
     limits = {int(measure.get("budget")) for measure in budgets}
     matched = matcher(qrels, run, contract, limits=limits, texts=texts, stream=stream)
     ranked = matched.ranked if contract.depth is None else matched.ranked.limited(contract.depth)
@@ -49,7 +51,7 @@ def score(
         first = [ranked.queries[i] for i in np.flatnonzero(missing)[:5]]
         raise ContractError(
             f"{run.name}: {int(missing.sum())} judged queries are missing from the run, such as "
-            f"{', '.join(map(repr, first))}; count them with missing='zero' or leave them out with missing='skip'"
+            f"{', '.join(map(repr, first))}; count them with `missing='zero'` or leave them out with `missing='skip'`"
         )
     values, sampled = score_queries(ranked, measures)
     _require_numbers(values, measures, ranked)

@@ -22,7 +22,7 @@ def read_judgments(source: Any) -> Qrels | TestSet:
     if isinstance(source, TestSet):
         return source
     if isinstance(source, str | os.PathLike):
-        return load_judgments(source) if Path(source).is_file() else load_qrels(source)
+        return load_qrels(source) if Path(source).is_dir() else load_judgments(source)
     return Qrels(source)
 
 

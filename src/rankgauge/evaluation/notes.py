@@ -7,7 +7,7 @@ from typing import Any, Literal
 from rankgauge.engine.orders import DRAWS, MOST_ORDERS, SEED
 from rankgauge.evaluation.caveats import caveats_of
 from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.explanations import texts
+from rankgauge.measures.explanations import caution_of
 from rankgauge.words import Note
 
 __all__ = ["FEW_QUERIES", "notes_of"]
@@ -58,8 +58,6 @@ def notes_of(scores: Scores) -> list[Note]:
     if 2 <= counted < FEW_QUERIES:
         add("info", "few", n=counted)
     for measure in scores.measures:
-        if measure.caution:
-            known = measure.caution in texts("en").get("cautions", {})  # a measure from outside brings its own words
-            text = Note(f"evaluation.caution_{measure.caution}") if known else measure.caution
+        if (text := caution_of(measure)) is not None:
             add("warning", "caution", name=str(measure), text=text)
     return notes

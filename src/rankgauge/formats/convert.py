@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -9,21 +10,21 @@ from typing import Any, Literal
 import polars as pl
 
 from rankgauge.errors import FormatError
-from rankgauge.formats import Source, load_qrels, load_run
+from rankgauge.formats import Source, load_judgments, load_run
 from rankgauge.formats.beir import read_beir_corpus, read_beir_testset, write_beir
 from rankgauge.formats.detect import Format, check_format, detect, format_of_name, is_beir_folder
 from rankgauge.formats.json_lists import render_run_json, render_run_lines
-from rankgauge.formats.json_values import read_json, read_json_lines
+from rankgauge.formats.json_values import read_json_lines, read_values
 from rankgauge.formats.sources import write_whole
 from rankgauge.formats.tables import read_table, render_table, table_kind
-from rankgauge.formats.testset_json import is_testset, render_testset, testset_of
+from rankgauge.formats.testset_json import is_testset, render_testset
 from rankgauge.formats.trec import first_tag, render_qrels, render_run
 from rankgauge.model.frames import ID_COLUMNS
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
-from rankgauge.model.testset import Query, TestSet
+from rankgauge.model.testset import TestSet, as_testset
 
-__all__ = ["KINDS", "Kind", "Loaded", "convert", "load_any", "refuse_blanks", "render"]
+__all__ = ["KINDS", "Kind", "Loaded", "convert", "load_any", "refuse_blanks", "render", "save"]
 
 Kind = Literal["run", "judgments", "testset"]
 KINDS: tuple[Kind, ...] = ("run", "judgments", "testset")
@@ -52,14 +53,9 @@ def load_any(path: str, *, form: str | None = None, kind: str | None = None) -> 
         return _load_beir(path)
     source = Source(path)
     found = check_format(form) if form else detect(source)
-    wanted = kind or _kind_of(source, found)
-    if wanted == "run":
+    if (kind or _kind_of(source, found)) == "run":
         return Loaded(load_run(source, found), found, name=source.bare_name, tag=_tag(source, found))
-    if found in ("json", "jsonl"):
-        value = _value(source, found)
-        if is_testset(value):
-            return Loaded(testset_of(value, source.name), found)
-    return Loaded(load_qrels(source, found), found)
+    return Loaded(load_judgments(source, found), found)
 
 
 def _tag(source: Source, form: Format) -> str | None:
@@ -74,10 +70,6 @@ def _tag(source: Source, form: Format) -> str | None:
         if "tag" in table.columns and len(table):
             return str(table["tag"][0])
     return None
-
-
-def _value(source: Source, form: Format) -> Any:
-    return read_json(source) if form == "json" else [value for _, value in read_json_lines(source)]
 
 
 def _load_beir(path: str) -> Loaded:
@@ -101,12 +93,13 @@ def _kind_of(source: Source, form: Format) -> Kind:
         lines = [line.split() for line in source.head().splitlines()[:50] if line.strip() and line[:1] != b"#"]
         return "run" if lines and min(map(len, lines)) >= 6 else "judgments"
     if form in ("json", "jsonl"):
-        value = _value(source, form)
+        value = read_values(source, form)
         if is_testset(value):
             return "testset"
         if isinstance(value, dict) and _could_be_grades(value):
             raise FormatError(
-                source.name, ["this JSON could be a run or judgments; say which with --as run or --as judgments"]
+                source.name,
+                ["this JSON could be a run or judgments; say which with `kind='run'` or `kind='judgments'`"],
             )
         return "run"
     names = {str(name).strip().casefold() for name in read_table(source, table_kind(form, source.name)).columns}
@@ -131,30 +124,49 @@ def convert(
     """Convert a file. What the target cannot hold is an error, unless `lossy` allows it."""
     loaded = load_any(path, form=form, kind=kind)
     target_form = check_format(to) if to else _target_format(target)
-    content = loaded.content
-    losses = [*loaded.left_behind, *_losses(content, target_form)]
-    if isinstance(content, Run) and target_form == "json" and loaded.tag is not None:
+    losses = list(loaded.left_behind)
+    if isinstance(loaded.content, Run) and target_form == "json" and loaded.tag is not None:
         losses.append(f"the run's tag {loaded.tag!r}")
+    _write(loaded.content, target, target_form, loaded.tag or loaded.name, losses, lossy)
+    if isinstance(loaded.content, Run):
+        return replace(loaded, written="run")
+    return replace(loaded, written="test set" if target_form in ("json", "jsonl", "beir") else "judgments")
+
+
+def save(
+    content: Run | Qrels | TestSet,
+    path: str | os.PathLike[str],
+    format: str | None = None,  # noqa: A002
+    *,
+    lossy: bool = False,
+) -> None:
+    """Write a run, judgments or a test set in the format that `format` or the path's ending names; a test set as JSON
+    where neither does. What the format cannot hold is an error, unless `lossy` allows it."""
+    target = os.fspath(path)
+    if format is None and isinstance(content, TestSet) and format_of_name(target) is None:
+        format = "json"  # noqa: A001
+    form = check_format(format) if format else _target_format(target, "format=")
+    _write(content, target, form, content.name, [], lossy)
+
+
+def _write(content: Run | Qrels | TestSet, target: str, form: Format, tag: str, losses: list[str], lossy: bool) -> None:
+    losses = [*losses, *_losses(content, form)]
     if losses and not lossy:
-        raise FormatError(
-            target, [f"{target_form} cannot hold {loss}" for loss in losses], hint="drop them with --lossy (lossy=True)"
-        )
-    if target_form == "trec":
+        raise FormatError(target, [f"{form} cannot hold {loss}" for loss in losses], hint="drop them with `lossy=True`")
+    if form == "trec":
         refuse_blanks(content, target)
-    if target_form == "beir":
+    if form == "beir":
         write_beir(_as_testset(content, target), target)
-        return replace(loaded, written="test set")
-    write_whole(target, render(content, target_form, loaded.tag or loaded.name))
-    kind = "test set" if target_form in ("json", "jsonl") else "judgments"
-    return replace(loaded, written="run" if isinstance(content, Run) else kind)
+    else:
+        write_whole(target, render(content, form, tag))
 
 
-def _target_format(target: str) -> Format:
+def _target_format(target: str, option: str = "to=") -> Format:
     if target == "-":
-        raise FormatError(target, ["say which format to write to standard output: --to trec"])
+        raise FormatError(target, [f"say which format to write to standard output: `{option}'trec'`"])
     named = format_of_name(target)
     if named is None:
-        raise FormatError(target, ["its name does not tell the format; use a known ending, or --to FORMAT"])
+        raise FormatError(target, [f"its name does not tell the format; use a known ending, or `{option}`"])
     return named
 
 
@@ -199,7 +211,7 @@ def _as_testset(content: Run | Qrels | TestSet, target: str) -> TestSet:
         return content
     if isinstance(content, Run):
         raise FormatError(target, ["a run is no test set"])
-    return TestSet((Query(query, grades, query) for query, grades in content.to_dict().items()), name=content.name)
+    return as_testset(content)
 
 
 def render(content: Run | Qrels | TestSet, form: Format, tag: str) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any
 from rankgauge.errors import Fault, FormatError
 from rankgauge.formats.sources import Source
 
-__all__ = ["dumps", "plain_value", "read_json", "read_json_lines"]
+__all__ = ["dumps", "plain_value", "read_json", "read_json_lines", "read_values"]
 
 
 _DEEP = "it is nested too deeply to be read"
@@ -72,6 +72,11 @@ def read_json_lines(source: Source) -> Iterator[tuple[int, Any]]:
     if not values:
         raise FormatError(source.name, ["the file is empty"])
     yield from values
+
+
+def read_values(source: Source, form: str) -> Any:
+    """What a file of the format json or jsonl holds; the lines of the latter are a list."""
+    return read_json(source) if form == "json" else [value for _, value in read_json_lines(source)]
 
 
 def dumps(value: Any) -> bytes:

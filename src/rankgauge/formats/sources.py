@@ -24,7 +24,7 @@ _ENDINGS = (".gz", ".zst", ".zstd")
 
 
 class Source:
-    """One input: a path, or `-` for standard input, which is read once and kept."""
+    """One input: a path, or `-` for standard input. That and pipes, `<(zcat ...)`, are read once and kept."""
 
     def __init__(self, path: str | os.PathLike[str], *, stdin: BinaryIO | None = None) -> None:
         self.path = os.fspath(path)
@@ -36,6 +36,9 @@ class Source:
             raise FormatError(self.path, ["there is no such file"])
         elif Path(self.path).is_dir():
             raise FormatError(self.path, ["this is a folder, not a file"])
+        elif not Path(self.path).is_file():
+            with self._raw() as pipe:
+                self._kept = pipe.read()
 
     @property
     def bare_name(self) -> str:

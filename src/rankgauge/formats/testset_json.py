@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
-from rankgauge.formats.json_values import dumps, read_json, read_json_lines
-from rankgauge.formats.sources import Source, write_whole
+from rankgauge.formats.json_values import dumps
 from rankgauge.model.testset import Query, TestSet, grades_of
 
-__all__ = ["is_testset", "read_testset", "render_testset", "testset_of", "write_testset"]
+__all__ = ["is_testset", "render_testset", "testset_of"]
 
 
 def is_testset(value: Any) -> bool:
@@ -23,12 +22,6 @@ def is_testset(value: Any) -> bool:
         and isinstance(items[0], Mapping)
         and ("relevant_docs" in items[0] or "relevance_scores" in items[0])
     )
-
-
-def read_testset(source: Source, *, lines: bool = False) -> TestSet:
-    """A test set; all its faults are raised together."""
-    items = [value for _, value in read_json_lines(source)] if lines else read_json(source)
-    return testset_of(items, source.name)
 
 
 def testset_of(value: Any, name: str) -> TestSet:
@@ -110,7 +103,3 @@ def _item(query: Query) -> dict[str, Any]:
     if query.texts:
         item["texts"] = dict(query.texts)
     return item
-
-
-def write_testset(test_set: TestSet, path: str) -> None:
-    write_whole(path, render_testset(test_set))

@@ -72,7 +72,7 @@ class TrecRun:
             self.name,
             faults,
             total=max(total, len(faults)),
-            hint="remove the repeats, or keep the better one of each with duplicates='first' (--duplicates first)",
+            hint="remove the repeats, or keep the better one of each with `duplicates='first'`",
         )
 
 

@@ -216,12 +216,13 @@ def check_evaluated(record: Record, system: str | None) -> Rule | None:
     failed = {
         name: reason
         for name, reason in record.invalid.items()
-        if (system is None or name == system) and not reason.key.endswith("sweep_failed")
+        if (system is None or name == system) and reason.key != "live.sweep"  # a sweep is no system
     }
     if not failed:
         return None
     values = {"value": len(failed), "goal": 0}
-    return _met("errors", ", ".join(failed), False, values, "not_evaluated", reasons=list(failed.values()))
+    reasons = [Note("gate.reason", {"system": name, "reason": reason}) for name, reason in failed.items()]
+    return _met("errors", ", ".join(failed), False, values, "not_evaluated", reasons=reasons)
 
 
 def check_judged(sides: Sides, least: float) -> Rule:
@@ -230,7 +231,7 @@ def check_judged(sides: Sides, least: float) -> Rule:
     if share is None:
         only = coverage is not None and coverage.only_relevant
         reason = "the test set lists only relevant documents" if only else "it is not known"
-        raise DataError(f"the share of judged documents cannot be checked: {reason}; leave out min_judged=")
+        raise DataError(f"the share of judged documents cannot be checked: {reason}; leave out `min_judged=`")
     values = {"value": share, "operator": ">=", "goal": least}
     return _met("judged", f"Judged@10 >= {least:g}", share >= least, values, "judged", share=share, least=least)
 

@@ -97,7 +97,7 @@ def _test_set(
         raise DataError(
             f"the record and the baseline {baseline.name} are of different test sets ({told}; {len(here)} and "
             f"{len(there)} queries, {common} in common); {_remedy(baseline)}, or compare the common queries knowingly "
-            "with allow='testset'"
+            "with `allow='testset'`"
         )
     return [remark("test_set_differs", own=len(here), other=len(there), common=common)]
 
@@ -110,6 +110,6 @@ def _corpus(baseline: Baseline, corpus: Difference | None, allowed: bool) -> lis
     if not allowed:
         raise DataError(
             f"the record and the baseline {baseline.name} searched different documents (the hashes of the corpus "
-            f"differ), so a change may come from these; {_remedy(baseline)}, or compare knowingly with allow='corpus'"
+            f"differ), so a change may come from these; {_remedy(baseline)}, or compare knowingly with `allow='corpus'`"
         )
     return [remark("corpus_differs")]

@@ -87,8 +87,8 @@ def gate(
     )
     created = moment.isoformat(timespec="seconds")
     failed = check_evaluated(record, settings.system)
-    if failed is not None and all(one.name != settings.system for one in record.systems) and settings.system:
-        return GateResult(settings.system, baseline, settings, [failed], (), created)
+    if failed is not None and all(one.name != settings.system for one in record.systems):
+        return GateResult(settings.system or failed.name, baseline, settings, [failed], (), created)
     chosen = record.system(settings.system)
     sides = Sides(record, chosen, baseline)
     found: list[Rule] = [] if failed is None else [failed]
@@ -145,7 +145,7 @@ def _chosen(record: Record, other: Record, what: str, measures: Sequence[str]) -
         left = [name for name in wanted if name in means]
         raise DataError(
             f"the record lacks {', '.join(lost)}, which {what} has; measure it again with them"
-            + (f", or choose the measures to compare: measures={left}" if left else "")
+            + (f", or choose the measures to compare: `measures={left}`" if left else "")
         )
     added = [name for name in means if name not in wanted]
     return wanted, [remark("not_in_baseline", measures=added)] if added else []

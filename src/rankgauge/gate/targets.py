@@ -73,7 +73,7 @@ class Target:
         if self.relation == "absolute":
             return self.value
         if base is None:
-            raise DataError(f"the target {self.text!r} is relative to a baseline: give one with baseline=")
+            raise DataError(f"the target {self.text!r} is relative to a baseline: give one with `baseline=`")
         return base + self.value * abs(base) if self.relation == "share" else base + self.value
 
     def compare(self, lower_is_better: bool) -> str:
@@ -109,7 +109,7 @@ def parse_target(text: str, *, sliced: bool = False) -> Target:
     if sliced and tag is None:
         raise DataError(f"{text!r} names no slice; write a floor as: {_FLOOR}")
     if not sliced and tag is not None:
-        raise DataError(f"{text!r} is about a slice; give it as a floor: floors=[{written!r}]")
+        raise DataError(f"{text!r} is about a slice; give it as a floor: `floors=[{written!r}]`")
     if found := _WHOLE.match(rest):
         sign = _SIGNS.get(found[2], found[2])
         goal = found[3].strip()

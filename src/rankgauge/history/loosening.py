@@ -35,9 +35,10 @@ def require_reason(looser: Sequence[str], note: str | None, *, force: bool) -> N
     if (note or "").strip():
         return
     if force:
-        raise DataError("a promotion by force is kept with its reason: give one with note=")
+        raise DataError("a promotion by force is kept with its reason: give one with `note=`")
     if looser:
+        told = ", ".join(f"`{rule}`" for rule in looser)
         raise DataError(
-            f"a promotion by looser rules than the baseline's own ({', '.join(looser)}) is kept with its reason: give "
-            "one with note="
+            f"a promotion by looser rules than the baseline's own ({told}) is kept with its reason: give one with "
+            "`note=`"
         )

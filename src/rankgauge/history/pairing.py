@@ -33,4 +33,4 @@ def _shared(records: Sequence[Record]) -> str:
     if len(shared) == 1:
         return shared[0]
     listed = ", ".join(shared) if shared else "no system in common; name two records of one system"
-    raise DataError(f"the records hold several systems; choose one with system=: {listed}")
+    raise DataError(f"the records hold several systems; choose one with `system=`: {listed}")

@@ -38,8 +38,8 @@ def _in_file(path: str) -> Baseline:
         shown = masked_address(path)
         if looks_like_address(path):
             raise DataError(
-                f"{shown}: this looks like an address of a database; give it with history=, and the name of the "
-                "baseline with baseline="
+                f"{shown}: this looks like an address of a database; give it with `history=`, and the name of the "
+                "baseline with `baseline=`"
             )
         raise UnknownBaselineError(
             f"{shown}: there is no such file; write it with rankgauge baseline export NAME -o FILE, or give the name "

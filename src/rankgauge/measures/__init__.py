@@ -2,7 +2,7 @@
 
 from rankgauge.measures import average_precision, counting, diversity, gain, user_models  # noqa: F401  (they register)
 from rankgauge.measures.measure import Definition, Law, Measure, Parameter
-from rankgauge.measures.notation import find_measure, parse_measure, parse_measures
+from rankgauge.measures.notation import find_measure, find_measure_name, parse_measure, parse_measures
 from rankgauge.measures.registry import all_definitions, find, register
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "all_definitions",
     "find",
     "find_measure",
+    "find_measure_name",
     "parse_measure",
     "parse_measures",
     "register",

@@ -14,10 +14,11 @@ from typing import Any
 
 from rankgauge.measures.measure import Definition, Measure, Parameter
 from rankgauge.measures.notation import parse_measure
-from rankgauge.words import Language, check_language
+from rankgauge.words import Language, Note, check_language, has_text, numbers, say, template
 
 __all__ = [
     "TARGETS",
+    "caution_of",
     "describe",
     "parameter_help",
     "sentence",
@@ -26,7 +27,6 @@ __all__ = [
 ]
 
 _TEXTS = Path(__file__).parent / "texts"
-_GENERIC: dict[Language, str] = {"en": "on average {value} over the counted queries", "zh": "各查询平均为 {value}"}
 # Parameters that change the figure, but not what its sentence says.
 _SAME_READING = frozenset(
     {"rel", "gain", "gains", "judged_only", "rule", "p", "T", "min_rel", "max_rel", "alpha", "hit", "noise", "miss"}
@@ -50,7 +50,13 @@ def texts(language: Language) -> dict[str, Any]:
 def describe(definition: Definition, language: Language) -> dict[str, str]:
     """Title, formula, meaning, use, range and sentence; a measure from outside has only its name and formula."""
     found: dict[str, str] = texts(language).get(definition.name, {})
-    plain = {"title": definition.name, "meaning": "", "use": "", "range": "", "sentence": _GENERIC[language]}
+    plain = {
+        "title": definition.name,
+        "meaning": "",
+        "use": "",
+        "range": "",
+        "sentence": template("measures.sentence", language),
+    }
     return {**plain, "formula": definition.formula, **found}
 
 
@@ -63,22 +69,27 @@ def parameter_help(definition: Definition, parameter: Parameter, language: Langu
 def sentence(measure: Measure, value: float, language: Language, digits: int = 3) -> str:
     """One plain sentence about a result."""
     entry = describe(measure.definition, language)
-    template = entry["sentence"] if measure.at is not None else entry.get("sentence_all", entry["sentence"])
+    text = entry["sentence"] if measure.at is not None else entry.get("sentence_all", entry["sentence"])
     if any(name not in _SAME_READING for name, _ in measure.values):
-        template = _GENERIC[language]
-    if measure.definition.aggregate == "sum":
-        digits = 0
+        text = template("measures.sentence", language)
     if measure.name == "RR" and value <= 0:
-        nothing = {"en": "no query has a relevant document in its list", "zh": "没有任何查询检索到相关文档"}
-        return nothing[language]
+        return say("measures.sentence_nothing_found", language)
     rel = measure.get("rel")
-    return template.format(
-        value=f"{value:.{digits}f}",
-        percent=f"{100 * value:.1f} %",
-        k="" if measure.at is None else f"{measure.at:g}",
-        inverse=f"{1 / value:.1f}" if value > 0 else "∞",
-        rel="" if rel is None else f"{rel:g}",
+    return text.format(
+        value=numbers.score(value, 0 if measure.definition.aggregate == "sum" else digits),
+        percent=numbers.percent(value),
+        k="" if measure.at is None else numbers.plain(measure.at),
+        inverse=numbers.score(1 / value, 1) if value > 0 else "∞",
+        rel="" if rel is None else numbers.plain(rel),
     )
+
+
+def caution_of(measure: Measure) -> Note | str | None:
+    """What every print of a measure warns of; a measure from outside brings its own words."""
+    if measure.caution is None:
+        return None
+    key = f"measures.caution_{measure.caution}"
+    return Note(key) if has_text(key) else measure.caution
 
 
 def targets_for(measure: Measure) -> dict[str, float]:

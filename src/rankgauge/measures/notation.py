@@ -12,9 +12,10 @@ from typing import Any
 
 from rankgauge.errors import MeasureError
 from rankgauge.measures.measure import Definition, Measure
+from rankgauge.measures.presets import PRESETS, find_preset
 from rankgauge.measures.registry import find, nearest, normal
 
-__all__ = ["find_measure", "parse_measure", "parse_measures"]
+__all__ = ["find_measure", "find_measure_name", "parse_measure", "parse_measures"]
 
 _CALL = re.compile(r"^\s*(?P<name>[^()@]+?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+))?\s*$", re.DOTALL)
 _TAIL = re.compile(r"^(?P<name>.*?[^\d.,_\-\s])\s*[_.\-\s]\s*(?P<at>\d*\.?\d+(?:,\d*\.?\d+)*)$")
@@ -22,23 +23,17 @@ _PAIRS = re.compile(r"^(?P<name>[A-Za-z_]+)\.(?P<pairs>-?\d+=-?\d*\.?\d+(?:,-?\d
 _LONGEST = 500
 
 
-def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """Measures from one or several texts; `R@5,10,20` gives three. Repeats are dropped."""
-    if isinstance(texts, str | Measure):
-        texts = [texts]
-    measures: dict[Measure, None] = {}
-    for text in texts:
-        for measure in [text] if isinstance(text, Measure) else _parse(text):
-            measures[measure] = None
+def parse_measures(texts: str | Measure | Iterable[str | Measure] | Any) -> list[Measure]:
+    """Measures from one or several texts, or measures of ir_measures; `R@5,10,20` gives three. Repeats are dropped."""
+    named: Iterable[Any] = texts if isinstance(texts, Iterable) and not isinstance(texts, str) else [texts]
+    measures = dict.fromkeys(measure for text in named for measure in _parse(text))
     if not measures:
         raise MeasureError("no measure was named; example: nDCG@10")
     return list(measures)
 
 
-def parse_measure(text: str | Measure) -> Measure:
-    """Exactly one measure from a text."""
-    if isinstance(text, Measure):
-        return text
+def parse_measure(text: str | Measure | Any) -> Measure:
+    """Exactly one measure from a text, or from a measure of ir_measures."""
     found = _parse(text)
     if len(found) != 1:
         raise MeasureError(f"{text!r} names {len(found)} measures; one is wanted here")
@@ -53,7 +48,27 @@ def find_measure(text: str) -> Measure | None:
         return None
 
 
-def _parse(text: str) -> list[Measure]:
+def find_measure_name(spelling: str | Measure | Any, known: Iterable[str], preset: str | None = None) -> str | None:
+    """The one of the known names that a spelling of a measure stands for, or None.
+
+    A measure is also known as it was asked for, before its preset changed its parameters.
+    """
+    names = list(known)
+    if str(spelling) in names:
+        return str(spelling)
+    try:
+        measures = [parse_measure(spelling)]
+        measures += [find_preset(preset).apply(measures[0])] if preset in PRESETS else []
+    except MeasureError:
+        return None
+    return next((name for name in map(str, measures) if name in names), None)
+
+
+def _parse(text: Any) -> list[Measure]:
+    if isinstance(text, Measure):
+        return [text]
+    if hasattr(text, "NAME") and isinstance(getattr(text, "params", None), dict):  # ir_measures
+        return [_build(text.NAME, text.NAME, dict(text.params), None)]
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise MeasureError(f"{str(text)[:60]!r} is no measure; example: nDCG@10")
     text = unicodedata.normalize("NFKC", text)  # full-width letters, digits and signs of Chinese input

@@ -7,7 +7,8 @@ import numpy as np
 from rankgauge.measures.gain import gain_of
 from rankgauge.measures.measure import Measure
 from rankgauge.model.ranked import RankedGrades, SubtopicHits
-from rankgauge.words import Language
+from rankgauge.words import Language, say
+from rankgauge.words.numbers import plain, score
 
 __all__ = ["example", "worked_example"]
 
@@ -50,25 +51,13 @@ def worked_example(measure: Measure, language: Language) -> list[str]:
     """Lines that show the example list, the steps for the common measures, and the score."""
     ranked = example(measure)
     value = float(measure.score(ranked)[0])
-    zh = language == "zh"
-    row = "  ".join(f"{i}:{grade:g}" for i, grade in enumerate(ranked.grades, start=1))
-    missed = ", ".join(f"{grade:g}" for grade in _MISSED)
-    lines = [
-        (
-            f"排名:等级  {row}；另有一篇等级为 {missed} 的文档未被检索到"
-            if zh
-            else f"rank:grade  {row}; one more document of grade {missed} was not retrieved"
-        ),
-    ]
+    row = "  ".join(f"{i}:{plain(grade)}" for i, grade in enumerate(ranked.grades, start=1))
+    lines = [say("measures.example_list", language, row=row, missed=list(map(plain, _MISSED)))]
     if measure.get("budget") is not None:
         fit = int(next(iter(ranked.prefix.values()))[0])
-        lines.append(
-            f"设前 {fit} 篇的文本放得进预算"
-            if zh
-            else f"say the texts of the first {fit} documents fit into the budget"
-        )
+        lines.append(say("measures.example_budget", language, fit=fit))
     lines += _steps(measure, ranked)
-    lines.append(f"{measure} = {value:.4f}")
+    lines.append(f"{measure} = {score(value)}")
     return lines
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
@@ -10,7 +10,7 @@ from rankgauge.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ID_COLUMNS", "is_frame", "named_columns", "to_polars"]
+__all__ = ["ID_COLUMNS", "frame_of_rows", "is_frame", "named_columns", "to_polars"]
 
 ID_COLUMNS: Mapping[str, Sequence[str]] = {
     "query": ("query", "query_id", "query-id", "qid", "q_id", "topic", "topic_id", "查询", "问题", "查询id"),
@@ -80,6 +80,22 @@ def _pandas_column(column: Any) -> Any:
         return pl.Series(column.to_numpy())
     values = [None if value is None or value != value else value for value in column.tolist()]
     return pl.Series(values, strict=False)
+
+
+def frame_of_rows(source: Any, where: str) -> pl.DataFrame | None:
+    """Columns from named tuples, one for each row, as ir_measures and ir_datasets have them; None for all else."""
+    if isinstance(source, str | bytes) or not isinstance(source, Iterable):
+        return None
+    rows = list(source)
+    kinds = {tuple(getattr(row, "_fields", ())) if isinstance(row, tuple) else () for row in rows}
+    if not rows or kinds == {()}:
+        return None
+    if len(kinds) > 1:
+        raise DataError(f"{where}: the rows are of several kinds; give all of them the same names")
+    import polars as pl
+
+    columns = zip(kinds.pop(), zip(*rows, strict=True), strict=True)
+    return pl.DataFrame({name: pl.Series(values, strict=False) for name, values in columns})
 
 
 def named_columns(frame: pl.DataFrame, wanted: Sequence[str], where: str, optional: Sequence[str] = ()) -> pl.DataFrame:

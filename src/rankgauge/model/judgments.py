@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
-from rankgauge.model.columns import as_ids, as_list, as_numbers, check_mapping
-from rankgauge.model.frames import is_frame, named_columns, to_polars
+from rankgauge.model.by_query import ByQuery
+from rankgauge.model.columns import as_ids, as_list, as_numbers
+from rankgauge.model.frames import named_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,65 +20,32 @@ if TYPE_CHECKING:
 __all__ = ["Qrels"]
 
 
-class Qrels:
-    """Judgments, immutable. Made from a dictionary, a data frame, or by reading a file.
+class Qrels(ByQuery):
+    """Judgments, immutable: `qrels[query]` is {document: grade}; with subtopics, a document's best grade.
 
+    Made from a dictionary, a data frame, rows with names as ir_measures' `Qrel`, ranx' `Qrels`, or by reading a file.
     A list or set of ids in place of {document: grade} names the relevant documents, of grade 1.
     """
 
-    def __init__(self, source: Qrels | Mapping[str, Mapping[str, float]] | Any, *, name: str = "judgments") -> None:
-        self.name = name
-        self._mapping: Mapping[str, Mapping[str, float]] | None = None
-        self._frame: pl.DataFrame | None = None
-        self._load: Callable[[], pl.DataFrame] | None = None
-        self.text: TextRows | None = None
-        """The rows of a plain TREC file, if the judgments come from one."""
-        if isinstance(source, Qrels):
-            self._mapping, self._frame = source._mapping, source._frame
-            self._load, self.text, self.name = source._load, source.text, source.name
-        elif isinstance(source, Mapping):
-            if any(not issubclass(kind, Mapping) for kind in set(map(type, source.values()))):
-                source = {query: _graded(query, docs, name) for query, docs in source.items()}
-            self._mapping = check_mapping(source, name, "grade")
-        elif is_frame(source):
-            self._frame = _checked(to_polars(source), name)
-        else:
-            raise DataError(
-                f"{name}: a {type(source).__name__} is no judgments; give a dictionary "
-                "{query: {document: grade}}, a data frame, or the path of a file"
-            )
+    _number, _called, _attribute = "grade", "judgments", "qrels"
+    _load: Callable[[], pl.DataFrame] | None = None
+    text: TextRows | None = None
+    """The rows of a plain TREC file, if the judgments come from one."""
 
-    @classmethod
-    def of_frame(cls, frame: pl.DataFrame, name: str) -> Qrels:
-        """Judgments from columns query, doc, grade (and subtopic) that a reader has checked already."""
-        made = cls.__new__(cls)
-        made.name, made._mapping, made._frame, made._load, made.text = name, None, frame, None, None
-        return made
+    def __init__(self, source: Qrels | Mapping[str, Mapping[str, float]] | Any, *, name: str = "judgments") -> None:
+        super().__init__(source, name=name)
 
     @classmethod
     def of_text(cls, rows: TextRows, name: str, load: Callable[[], pl.DataFrame]) -> Qrels:
         """Judgments from rows of text; `load` reads them into columns if that is wanted after all."""
         made = cls.__new__(cls)
-        made.name, made._mapping, made._frame, made._load, made.text = name, None, None, load, rows
+        made.name, made._load, made.text = name, load, rows
         return made
-
-    @property
-    def mapping(self) -> Mapping[str, Mapping[str, float]] | None:
-        """The dictionary these judgments were made from, if any; not to be changed."""
-        return self._mapping
 
     @cached_property
     def frame(self) -> pl.DataFrame:
         """Columns query, doc, grade, and subtopic where there are several."""
-        if self._frame is not None:
-            return self._frame
-        if self._load is not None:
-            return self._load()
-        import polars as pl
-
-        assert self._mapping is not None
-        rows = [(query, doc, float(grade)) for query, docs in self._mapping.items() for doc, grade in docs.items()]
-        return pl.DataFrame(rows, schema={"query": pl.String, "doc": pl.String, "grade": pl.Float64}, orient="row")
+        return self._load() if self._load is not None else super().frame
 
     @cached_property
     def only_relevant(self) -> bool:
@@ -99,49 +67,35 @@ class Qrels:
             docs[doc] = max(grade, docs.get(doc, grade))
         return result
 
-    @property
-    def queries(self) -> Sequence[str]:
-        """Ids of the judged queries, in the order of their first judgment."""
-        if self._mapping is not None:
-            return list(self._mapping)
-        return self.frame["query"].unique(maintain_order=True).to_list()
+    def _comparable(self) -> pl.DataFrame:
+        columns = sorted(self.frame.columns)
+        return self.frame.select(columns).sort(columns)
 
-    def __len__(self) -> int:
-        """Number of judged queries."""
-        return len(self.queries)
+    def _of_list(self, query: Any, docs: Any) -> Mapping[Any, float]:
+        """A plain list of relevant ids, each of grade 1."""
+        if isinstance(docs, Mapping):
+            return docs
+        ids = list(docs) if isinstance(docs, set | frozenset) else as_list(docs, self.name, query)
+        for doc in ids:
+            if not isinstance(doc, str | Integral):
+                raise DataError(
+                    f"{self.name}: query {query!r} lists {doc!r}, which is no document id; give a list of relevant "
+                    "ids, or a dictionary {document: grade}"
+                )
+        return dict.fromkeys(ids, 1)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.queries)
+    def _of_columns(self, frame: pl.DataFrame) -> pl.DataFrame:
+        import polars as pl
 
-    def __repr__(self) -> str:
-        return f"Qrels({self.name!r}: {len(self)} queries)"
-
-
-def _graded(query: Any, docs: Any, where: str) -> Mapping[Any, float]:
-    """A plain list of relevant ids, each of grade 1."""
-    if isinstance(docs, Mapping):
-        return docs
-    ids = list(docs) if isinstance(docs, set | frozenset) else as_list(docs, where, query)
-    for doc in ids:
-        if not isinstance(doc, str | Integral):
-            raise DataError(
-                f"{where}: query {query!r} lists {doc!r}, which is no document id; give a list of relevant ids, "
-                "or a dictionary {document: grade}"
-            )
-    return dict.fromkeys(ids, 1)
+        name = self.name
+        chosen = named_columns(frame, ("query", "doc", "grade"), name, optional=("subtopic",))
+        columns = [as_ids(chosen["query"], name), as_ids(chosen["doc"], name), as_numbers(chosen["grade"], name)]
+        if "subtopic" in chosen.columns:
+            columns.append(as_ids(chosen["subtopic"], name))
+        return _merge_repeats(pl.DataFrame(columns), name)
 
 
-def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    chosen = named_columns(frame, ("query", "doc", "grade"), name, optional=("subtopic",))
-    columns = [as_ids(chosen["query"], name), as_ids(chosen["doc"], name), as_numbers(chosen["grade"], name)]
-    if "subtopic" in chosen.columns:
-        columns.append(as_ids(chosen["subtopic"], name))
-    import polars as pl
-
-    return merge_repeats(pl.DataFrame(columns), name)
-
-
-def merge_repeats(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+def _merge_repeats(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     """Identical repeats are merged; contradicting ones are an error. A constant subtopic column is dropped."""
     key = ["query", "doc"]
     if "subtopic" in frame.columns:

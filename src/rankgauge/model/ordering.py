@@ -1,19 +1,137 @@
 """The one ranking rule: score descending, ties by document id descending (ids compared as UTF-8 bytes).
 
 Lists lie one after another in flat arrays; list i is `values[starts[i]:starts[i+1]]`. Only ranks that are asked for are
-found, so a list is sorted only where that is needed to find them.
+found, so a list is sorted only where that is needed to find them. Where the contract breaks ties otherwise, that is
+decided here too. Python compares texts as their UTF-8 bytes compare.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from operator import itemgetter
+from typing import TYPE_CHECKING, TypeVar
+
 import numpy as np
 
-from rankgauge.model.ranked import Floats, Ints
+from rankgauge.model.contract import Contract
+from rankgauge.model.ranked import Bools, Floats, Ints
 
-__all__ = ["as_compared", "descending_order", "is_descending", "place_of_scores"]
+if TYPE_CHECKING:
+    import polars as pl
 
+__all__ = [
+    "as_compared",
+    "best_first",
+    "descending_order",
+    "ids_descending",
+    "is_descending",
+    "place_of_scores",
+    "places",
+    "rank_lists",
+]
+
+Id = TypeVar("Id", str, bytes)
+Pair = TypeVar("Pair", bound=tuple[str, float])
+Ids = Callable[[Ints], "list[bytes] | pl.Series"]
+"""The ids of some rows."""
 _LOOP_FROM = 64  # mean list length from which sorting list by list beats one big sort
 _SEARCH_FROM = 16  # asked scores per list from which searching list by list beats searching all side by side
+
+
+def best_first(documents: Iterable[Pair]) -> list[Pair]:
+    """(id, score) pairs of one list in rank order."""
+    return sorted(documents, key=itemgetter(1, 0), reverse=True)
+
+
+def ids_descending(ids: Iterable[Id]) -> list[Id]:
+    """Ids of documents that tie, in rank order."""
+    return sorted(ids, reverse=True)
+
+
+def _by_id(group: Ints, ids: list[bytes] | pl.Series) -> Ints:
+    """Positions that put the documents of each group, which tie, into rank order; groups must not fall."""
+    if isinstance(ids, list):
+        order = np.array(sorted(range(len(ids)), key=ids.__getitem__, reverse=True), dtype=np.int64)
+        return order[np.argsort(group[order], kind="stable")]
+    import polars as pl
+
+    rows = pl.DataFrame({"group": group, "id": ids, "row": np.arange(len(ids))})
+    return rows.sort("group", "id", descending=[False, True])["row"].to_numpy()
+
+
+def rank_lists(scores: Floats, starts: Ints, docs: pl.Series, contract: Contract) -> Ints:
+    """Rows of all lists, best first in each. Where the contract leaves ties open, they stand by id."""
+    if contract.ties == "given":
+        return np.arange(len(scores))
+    compared = as_compared(scores, contract.scores)
+    order = np.arange(len(scores)) if is_descending(compared, starts) else descending_order(compared, starts)
+    if contract.ties == "stable" or len(order) < 2:
+        return order
+    ordered = compared[order]
+    again = np.zeros(len(order) + 1, dtype=bool)  # whether a row ties with the one before it
+    again[1:-1] = ordered[1:] == ordered[:-1]
+    again[starts] = False
+    tied = np.flatnonzero(again[:-1] | again[1:])
+    group = np.cumsum(~again[:-1])[tied]
+    rows = order[tied]
+    order[tied] = rows[_by_id(group, docs.gather(rows))]
+    return order
+
+
+def places(
+    scores: Floats, starts: Ints, row: Ints, number: Ints, ids: Ids, contract: Contract
+) -> tuple[Ints, Ints, Bools]:
+    """Where rows stand in their lists, of which `number` names the one of each row.
+
+    For each row: documents above it; how many tie with it and are in no order (1 unless ties stay open, itself
+    included); and whether another document has its score.
+    """
+    compared = as_compared(scores, contract.scores)
+    above, tied = _places_by_score(compared, starts, row, number)
+    tie_met = tied > 1
+    if contract.ties == "expected":
+        return above, tied, tie_met
+    if contract.ties == "given":
+        above = row - starts[number]
+    elif tie_met.any():
+        groups = starts[number] + above
+        by_id = ids if contract.ties == "trec" else None
+        above = above + _tied_before(compared, starts, row, groups, np.where(tie_met, tied, 0), by_id)
+    return above, np.ones_like(above), tie_met
+
+
+def _places_by_score(scores: Floats, starts: Ints, row: Ints, number: Ints) -> tuple[Ints, Ints]:
+    """Documents with greater and with equal scores; in sorted lists without ties, just the row's position."""
+    first, end = starts[number], starts[number + 1]
+    before, after = np.maximum(row - 1, first), np.minimum(row + 1, end - 1)
+    tied = ((scores[before] == scores[row]) & (before < row)) | ((scores[after] == scores[row]) & (after > row))
+    if not tied.any() and is_descending(scores, starts):
+        return row - first, np.ones_like(row)
+    return place_of_scores(scores, starts, number, scores[row])
+
+
+def _tied_before(scores: Floats, starts: Ints, row: Ints, first: Ints, tied: Ints, ids: Ids | None) -> Ints:
+    """For each row: documents of the same score that come first, by id, or without ids by their place in the list.
+
+    `first` is the place in the sorted lists at which the documents with the row's score begin, `tied` their number, or
+    0 for a row that is alone.
+    """
+    asked = np.flatnonzero(tied)
+    begins, group_of = np.unique(first[asked], return_inverse=True)
+    sizes = np.zeros(len(begins), dtype=np.int64)
+    sizes[group_of] = tied[asked]
+    offsets = np.cumsum(sizes) - sizes
+    group = np.repeat(np.arange(len(begins)), sizes)
+    members = np.arange(int(sizes.sum())) + np.repeat(begins - offsets, sizes)
+    if not is_descending(scores, starts):
+        members = descending_order(scores, starts)[members]
+    if ids is not None:
+        members = members[_by_id(group, ids(members))]
+    by_row = np.argsort(members, kind="stable")
+    at = by_row[np.searchsorted(members[by_row], row[asked])]
+    before = np.zeros(len(row), dtype=np.int64)
+    before[asked] = (np.arange(len(members)) - offsets[group])[at]
+    return before
 
 
 def as_compared(scores: Floats, precision: str) -> Floats:

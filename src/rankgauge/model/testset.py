@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.errors import DataError
+from rankgauge.model.files import FILES
 from rankgauge.model.judgments import Qrels
 
 __all__ = ["Corpus", "Query", "TestSet"]
-
-# Reading and writing files belongs to `rankgauge.formats`, which sets these two when it is imported.
-load_from: Callable[[str], TestSet] | None = None
-save_to: Callable[[TestSet, str], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -92,17 +89,17 @@ class TestSet(Sequence[Query]):
         return cls(made, name=name)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> TestSet:
+    def load(cls, path: str | os.PathLike[str], format: str | None = None) -> TestSet:  # noqa: A002
         """Read a test set from any format that holds one."""
-        if load_from is None:
-            raise RankgaugeError("import rankgauge.formats to read files")
-        return load_from(os.fspath(path))
+        loaded: TestSet = FILES["load_testset"](path, format)
+        return loaded
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the test set as JSON, whole or not at all."""
-        if save_to is None:
-            raise RankgaugeError("import rankgauge.formats to write files")
-        save_to(self, os.fspath(path))
+    def save(self, path: str | os.PathLike[str], format: str | None = None, *, lossy: bool = False) -> None:  # noqa: A002
+        """Write the test set, whole or not at all: as JSON, unless its ending or `format` names another format.
+
+        What the format cannot hold is an error, unless `lossy` allows it.
+        """
+        FILES["save"](self, path, format, lossy=lossy)
 
     @property
     def qrels(self) -> Qrels:
@@ -174,6 +171,11 @@ def grades_of(listed: Sequence[str], scores: Mapping[str, float] | None) -> dict
             f"document {unlisted[0]!r} is scored {scores[unlisted[0]]:g}, but not listed in relevant_docs; list it too"
         )
     return {**{doc: float(scores.get(doc, 1.0)) for doc in listed}, **{doc: float(s) for doc, s in scores.items()}}
+
+
+def as_testset(qrels: Qrels) -> TestSet:
+    """A test set whose texts are the ids."""
+    return TestSet((Query(query, grades, query) for query, grades in qrels.to_dict().items()), name=qrels.name)
 
 
 class Corpus(Mapping[str, str]):

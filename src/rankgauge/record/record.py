@@ -6,19 +6,18 @@ import datetime
 import math
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from rankgauge.engine.averaging import aggregate
-from rankgauge.errors import DataError, FormatError, RankgaugeError
+from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.json_values import dumps, read_json
 from rankgauge.formats.sources import Source, write_whole
-from rankgauge.measures import Measure, parse_measure
+from rankgauge.measures import Measure, find_measure_name
 from rankgauge.measures.measure import AGGREGATES
-from rankgauge.measures.presets import find_preset
 from rankgauge.model.contract import Contract
 from rankgauge.model.scores import Coverage
 from rankgauge.record.calls import Calls
@@ -32,19 +31,6 @@ __all__ = ["LARGEST", "InputFile", "ListedDocument", "Mean", "Provenance", "Reco
 
 LARGEST = 1e100
 """Larger numbers cannot be squared."""
-
-
-def find_measure_name(spelling: str, known: Collection[str], preset: str | None = None) -> str | None:
-    """The name among those known that a spelling of a measure means; None where there is none."""
-    if spelling in known:
-        return spelling
-    try:
-        measure = parse_measure(spelling)
-        spelled = [str(measure)]
-        spelled += [str(find_preset(preset).apply(measure))] if preset else []
-    except RankgaugeError:
-        return None
-    return next((name for name in spelled if name in known), None)
 
 
 @dataclass(frozen=True)
@@ -205,7 +191,7 @@ class Record:
         if name is None:
             if len(names) == 1:
                 return self.systems[0]
-            raise DataError(f"{what} has the systems {', '.join(names)}; choose one with system=")
+            raise DataError(f"{what} has the systems {', '.join(names)}; choose one with `system=`")
         found = next((system for system in self.systems if system.name == name), None)
         if found is None:
             raise DataError(f"{what} has no system {name!r}; it has: {', '.join(names)}")

@@ -19,7 +19,7 @@ from rankgauge.words import Note
 __all__ = ["baseline_note", "baseline_report", "baselines_report", "promotion_note"]
 
 
-def _word(name: str, **parameters: Any) -> Note:
+def _word(name: str, /, **parameters: Any) -> Note:
     return Note(f"history.{name}", parameters)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rankgauge.record import Record, SweepResult
-from rankgauge.reports.chart_specs import Chart, Row, Spec, colors, ends, interval_layer, interval_text, plain, rounded
+from rankgauge.reports.chart_specs import Chart, Row, Spec, colors, ends, plain, rounded, spec_of
 from rankgauge.reports.chart_theme import CATEGORIES, GREY, words_of
 from rankgauge.stats.pareto import pareto_front
 from rankgauge.words import Language
@@ -19,9 +19,6 @@ _WIDE = 10
 """Values that span more than this many times have a logarithmic axis."""
 _LABELLED = 12
 _TICKS = 10
-_AXIS: Spec = {"labelFlush": True, "labelSeparation": 6}
-# Beside the interval and above the line, which mostly rises to the right.
-_LABEL: Spec = {"type": "text", "align": "right", "dx": -8, "dy": -11, "fontSize": 12, "fontWeight": 600}
 _KINDS = {"best": (CATEGORIES[1], "diamond"), "front": (CATEGORIES[0], "circle"), "other": (GREY, "circle")}
 
 
@@ -36,42 +33,14 @@ def _times(seconds: Mapping[str, float | None]) -> Row:
     return {name: None if value is None else rounded(1000 * value) for name, value in seconds.items()}
 
 
-def _latency_spec(rows: Sequence[Row], measure: str, color: Spec, extra: Spec, tooltip: list[Spec], title: str) -> Spec:
+def _latency_spec(rows: Sequence[Row], language: Language, *, extra: Spec | None = None, **known: Any) -> Spec:
     """Points with intervals, and the line through those on the front; `extra` is how points differ beside colour."""
-    x = {"field": "p50", "type": "quantitative", "title": title, "axis": _AXIS}
-    x["scale"] = _scale(row["p50"] for row in rows)
-    y = {"type": "quantitative", "title": measure, "scale": {"zero": False, "nice": True, "padding": 12}}
-    value = {"field": "value", **y}
-    labels = [
-        {
-            "transform": [{"filter": "datum.shown"}],
-            "mark": _LABEL,
-            "encoding": {"text": {"field": "version"}, "y": value},
-        }
-    ]
-    return {
-        "height": _HEIGHT,
-        "transform": [interval_text(".4f")],
-        "encoding": {"x": x},
-        "layer": [
-            {
-                "transform": [{"filter": "datum.front"}],
-                "mark": {"type": "line", "color": GREY, "strokeWidth": 2, "strokeDash": [6, 4]},
-                "encoding": {"y": value, "order": {"field": "p50", "type": "quantitative"}},
-            },
-            {
-                "encoding": {"color": color, "tooltip": tooltip},
-                "layer": [
-                    interval_layer(y),
-                    {
-                        "mark": {"type": "point", "filled": True, "opacity": 1, "size": 110},
-                        "encoding": {"y": value, **extra},
-                    },
-                    *(labels if any(row.get("shown") for row in rows) else []),
-                ],
-            },
-        ],
-    }
+    spec = spec_of("latency", language, scale=_scale(row["p50"] for row in rows), **known)
+    points = spec["layer"][1]["layer"]
+    points[1]["encoding"] |= extra or {}
+    if not any(row.get("shown") for row in rows):
+        del points[2]  # the labels
+    return spec
 
 
 def _tooltip(language: Language, measure: str, first: Sequence[str], last: Sequence[str]) -> list[Spec]:
@@ -115,7 +84,7 @@ def calls_charts(record: Record, language: Language) -> list[Chart]:
             for (system, calls, latency), mean, on_front in zip(timed, means, front, strict=True)
         ]
         tooltip = _tooltip(language, plain(about.name), ["system"], [*times, "qps"])
-        spec = _latency_spec(rows, plain(about.name), color, {}, tooltip, words("latency"))
+        spec = _latency_spec(rows, language, measure=plain(about.name), color=color, tooltip=tooltip)
         charts.append(Chart("calls", words("calls"), spec, rows, _HEIGHT + 90, about.name))
     return charts
 
@@ -176,7 +145,7 @@ def _front_chart(sweep: SweepResult, name: str, language: Language) -> Chart | N
     recall = any(version.ann_recall is not None for version in timed)
     last = ["p50", "p95", "qps", *(["ann_recall"] if recall else [])]
     tooltip = _tooltip(language, measure, ["version", "parameters"], last)
-    spec = _latency_spec(rows, measure, color, extra, tooltip, words("latency"))
+    spec = _latency_spec(rows, language, measure=measure, color=color, tooltip=tooltip, extra=extra)
     title = words("sweep", system=plain(sweep.system))
     return Chart(name, title, spec, rows, _HEIGHT + 90)
 
@@ -195,58 +164,31 @@ def _setting_chart(sweep: SweepResult, name: str, language: Language) -> Chart |
     series = [measure]
     rows: list[Row] = []
     for version in sweep.versions:
-        known = {
+        own = {
             "version": version.label,
             "setting": version.parameters[names[0]],
             "parameters": parameters_text(version.parameters),
             "best": version.label == sweep.best,
         }
-        own = {"series": measure, "value": rounded(version.mean), "shown": known["best"]}
-        rows.append(known | own | ends(version.interval))
+        scored = {"series": measure, "value": rounded(version.mean), "shown": own["best"]}
+        rows.append(own | scored | ends(version.interval))
         # Both are shares of one; a score on another scale has the axis for itself.
         if version.ann_recall is not None and all(0 <= v.mean <= 1 for v in sweep.versions):
             series = [measure, words("ann_recall")]
-            rows.append({**known, "series": words("ann_recall"), "value": rounded(version.ann_recall)} | ends(None))
+            rows.append({**own, "series": words("ann_recall"), "value": rounded(version.ann_recall)} | ends(None))
     settings = sorted({row["setting"] for row in rows})
-    x: Spec = {"field": "setting", "type": "quantitative", "title": parameter, "scale": _scale(settings)}
-    x["axis"] = _AXIS | ({"values": settings, "format": ".6~g"} if len(settings) <= _TICKS else {})
+    ticks: Spec = {"values": settings, "format": ".6~g"} if len(settings) <= _TICKS else {}
     room: Spec = {"padding": 12} if len(series) == 1 else {"domainMax": 1}  # there is no recall above 1
-    y = {"type": "quantitative", "title": " / ".join(series), "scale": {"zero": False, "nice": True, **room}}
-    color = {
-        "field": "series",
-        "type": "nominal",
-        "scale": {"domain": series, "range": [CATEGORIES[0], CATEGORIES[2]][: len(series)]},
+    known = {
+        "title": " / ".join(series),
+        "parameter": parameter,
+        "series": series,
+        "colors": [CATEGORIES[0], CATEGORIES[2]][: len(series)],
         "legend": {"columns": 2, "symbolType": "circle"} if len(series) > 1 else None,
+        "scale": _scale(settings),
+        "axis": {"labelFlush": True, "labelSeparation": 6, **ticks},
+        "room": {"zero": False, "nice": True, **room},
     }
-    tooltip = [
-        {"field": "version", "title": words("version")},
-        {"field": "parameters", "title": words("parameters")},
-        {"field": "series", "title": words("measure")},
-        {"field": "value", "title": words("average"), "format": ".4f"},
-        {"field": "interval", "title": words("interval")},
-    ]
-    value = {"field": "value", **y}
-    spec: Spec = {
-        "height": _HEIGHT,
-        "transform": [interval_text(".4f")],
-        "encoding": {"x": x, "color": color, "tooltip": tooltip},
-        "layer": [
-            interval_layer(y),
-            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": value}},
-            {
-                "mark": {"type": "point", "filled": True, "opacity": 1},
-                "encoding": {
-                    "y": value,
-                    "shape": {"condition": {"test": "datum.best", "value": "diamond"}, "value": "circle"},
-                    "size": {"condition": {"test": "datum.best", "value": 240}, "value": 90},
-                },
-            },
-            {
-                "transform": [{"filter": "datum.shown"}],
-                "mark": _LABEL,
-                "encoding": {"y": value, "text": {"field": "version"}},
-            },
-        ],
-    }
+    spec = spec_of("setting", language, **known)
     title = words("setting", system=plain(sweep.system), parameter=parameter)
     return Chart(name, title, spec, rows, _HEIGHT + (90 if len(series) > 1 else 60))

@@ -1,34 +1,28 @@
-"""A chart, and Vega-Lite specifications of means and differences: plain dictionaries without their data, `rows`."""
+"""A chart: a Vega-Lite specification and its data.
+
+Specifications are files, `templates/charts/NAME.json`, with names in braces for what is filled in: `{w_NAME}` a word of
+the charts, `{color_NAME}` a colour, anything else what the caller gives. A page fills what is still open, such as
+{measure}, {a} and {b}, for every choice of its reader; {sign} is -1 where lower is better.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.reports.chart_theme import CATEGORIES, GREY, VERDICTS, words_of
-from rankgauge.words import Language, say
+from rankgauge.reports.chart_theme import CATEGORIES, GREY, VERDICTS
+from rankgauge.words import Language, group, say
 
 if TYPE_CHECKING:
     from rankgauge.stats.intervals import Interval
 
-__all__ = [
-    "LINE",
-    "Chart",
-    "Row",
-    "Spec",
-    "colors",
-    "ends",
-    "forest_spec",
-    "interval_layer",
-    "interval_text",
-    "means_spec",
-    "names_of",
-    "plain",
-    "rounded",
-]
+__all__ = ["LINE", "Chart", "Row", "Spec", "colors", "ends", "fill", "forest_spec", "plain", "rounded", "spec_of"]
 
 Spec = dict[str, Any]
 Row = dict[str, Any]
@@ -53,6 +47,49 @@ class Chart:
         return {"title": self.title, **self.spec, "data": {"name": "rows", "values": self.rows}}
 
 
+@cache
+def _file(name: str) -> Spec:
+    text = (files("rankgauge.reports") / "templates" / "charts" / f"{name}.json").read_text(encoding="utf-8")
+    found: Spec = json.loads(text)
+    return found
+
+
+@cache
+def _common(language: Language) -> dict[str, Any]:
+    """Words and colours."""
+    words = {f"w_{name}": text for name, text in group("chart", language).items()}
+    verdicts = {f"w_verdict_{code}": say(f"comparison.verdict_{code}", language) for code in VERDICTS}
+    return words | verdicts | {f"color_{code}": color for code, color in VERDICTS.items()} | _COLORS
+
+
+_COLORS = {"color_grey": GREY, "color_accent": CATEGORIES[0]}
+
+
+def spec_of(name: str, language: Language, /, **known: Any) -> Spec:
+    """A specification in the words of a language, with what is known filled in."""
+    found: Spec = fill(_file(name), {**_common(language), **known})
+    return found
+
+
+def fill(value: Any, known: Mapping[str, Any]) -> Any:
+    """Put what is known into a specification; a text that is nothing but a name becomes the value itself."""
+    if isinstance(value, dict):
+        return {key: fill(entry, known) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [fill(entry, known) for entry in value]
+    if not isinstance(value, str):
+        return value
+    if value[1:-1] in known and value == f"{{{value[1:-1]}}}":
+        return known[value[1:-1]]
+    return re.sub(r"\{(\w+)\}", lambda found: str(known.get(found[1], found[0])), value)
+
+
+def forest_spec(language: Language, title: str, margin: float | None) -> Spec:
+    """Differences with intervals, the zero line and the band of differences that do not matter."""
+    spec = spec_of("forest", language, title=title, margin=margin or 0.0, below=-(margin or 0.0))
+    return spec if margin else spec | {"layer": spec["layer"][1:]}
+
+
 def rounded(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)
 
@@ -69,156 +106,6 @@ def plain(name: str) -> str:
     return re.sub(r"[\x00-\x1f\x7f\u2028\u2029]", " ", name).replace("\\", "∖")
 
 
-def names_of(prefix: str, count: int) -> list[str]:
-    """Names of charts of one kind."""
-    return [prefix if i == 0 else f"{prefix}-{i + 1}" for i in range(count)]
-
-
 def colors(systems: Sequence[str]) -> list[str]:
     """A colour for each system, the same in every chart."""
     return [CATEGORIES[i % len(CATEGORIES)] for i in range(len(systems))]
-
-
-def means_spec(measures: list[str], systems: list[str], title: str, height: int, language: Language) -> Spec:
-    words = words_of(language)
-    x = {"type": "quantitative", "title": title, "scale": {"zero": False, "nice": True}}
-    tooltip = [
-        {"field": "system", "title": words("system")},
-        {"field": "measure", "title": words("measure")},
-        {"field": "value", "title": words("average"), "format": ".4f"},
-        {"field": "interval", "title": words("interval")},
-    ]
-    return {
-        "height": height,
-        "transform": [interval_text(".4f")],
-        "encoding": {
-            "y": {"field": "measure", "type": "nominal", "sort": measures, "title": None, "axis": {"grid": False}},
-            "yOffset": {"field": "system", "type": "nominal", "sort": systems},
-            "color": {
-                "field": "system",
-                "type": "nominal",
-                "scale": {"domain": systems, "range": colors(systems)},
-                "legend": {"columns": min(4, len(systems))} if len(systems) > 1 else None,
-            },
-            "tooltip": tooltip,
-        },
-        "layer": [
-            {
-                "transform": [{"filter": "isValid(datum.low)"}],
-                "mark": {"type": "rule", "strokeWidth": 3, "opacity": 0.55, "strokeCap": "round"},
-                "encoding": {"x": {"field": "low", **x}, "x2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 75, "opacity": 1},
-                "encoding": {"x": {"field": "value", **x}},
-            },
-        ],
-    }
-
-
-def interval_text(form: str) -> Spec:
-    """The interval in words for a tooltip; an end that is missing has no bound."""
-    ends = f"isValid(datum.low)?format(datum.low,'{form}'):'−∞'", f"isValid(datum.high)?format(datum.high,'{form}'):'∞'"
-    both = f"'[' + ({ends[0]}) + ', ' + ({ends[1]}) + ']'"
-    return {"calculate": f"isValid(datum.low)||isValid(datum.high)?{both}:'–'", "as": "interval"}
-
-
-def interval_layer(y: Spec) -> Spec:
-    """Upright bars from the low to the high end, where both are known."""
-    return {
-        "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
-        "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.4, "strokeCap": "round"},
-        "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}},
-    }
-
-
-def forest_spec(language: Language, title: str, margin: float | None) -> Spec:
-    """Differences with intervals, the zero line and the band of differences that do not matter."""
-    words = words_of(language)
-    verdicts = {code: say(f"comparison.verdict_{code}", language) for code in VERDICTS}
-    x = {"type": "quantitative", "title": title, "scale": {"zero": True, "nice": True}}
-    color = {
-        "field": "word",
-        "type": "nominal",
-        "scale": {"domain": list(verdicts.values()), "range": list(VERDICTS.values())},
-        "legend": {"columns": 4},
-    }
-    shapes = ["triangle-up", "triangle-down", "square", "circle"]
-    rule = {"type": "rule", "strokeWidth": 3, "opacity": 0.6, "strokeCap": "round"}
-    both = "isValid(datum.low) && isValid(datum.high)"
-    behind: list[Spec] = []  # without a place on the other axis these two are as high as the chart
-    if margin:
-        band = {"type": "rect", "color": GREY, "opacity": 0.16}
-        ends = {"x": {"datum": -margin, **x}, "x2": {"datum": margin}}
-        behind.append({"data": {"values": [{}]}, "mark": band, "encoding": ends})
-    behind.append(
-        {
-            "data": {"values": [{}]},
-            "mark": {"type": "rule", "color": GREY, "strokeWidth": 1.5},
-            "encoding": {"x": {"datum": 0, **x}},
-        }
-    )
-    layers = [
-        _forest_rule(both, rule, {"field": "low", **x}, {"field": "high"}),
-        # An end without a bound runs to the edge of the chart.
-        _forest_rule(
-            "datum.known && isValid(datum.low) && !isValid(datum.high)",
-            rule,
-            {"field": "low", **x},
-            {"value": "width"},
-        ),
-        _forest_rule(
-            "datum.known && !isValid(datum.low) && isValid(datum.high)", rule, {"field": "high", **x}, {"value": 0}
-        ),
-        _forest_rule("datum.known && !isValid(datum.low) && !isValid(datum.high)", rule, {"value": 0}, None),
-        {
-            "mark": {"type": "point", "filled": True, "size": 100, "opacity": 1},
-            "encoding": {
-                "x": {"field": "value", **x},
-                "shape": {
-                    "field": "word",
-                    "type": "nominal",
-                    "scale": {"domain": list(verdicts.values()), "range": shapes},
-                },
-            },
-        },
-    ]
-    encoding: Spec = {
-        "y": {
-            "field": "label",
-            "type": "nominal",
-            "sort": {"field": "order", "op": "min"},
-            "title": None,
-            "axis": {"grid": True, "labelLimit": 320},
-        },
-        "color": color,
-        "tooltip": [
-            {"field": "measure", "title": words("measure")},
-            {"field": "label", "title": words("pair")},
-            {"field": "value", "title": words("difference"), "format": "+.4f"},
-            {"field": "interval", "title": words("interval")},
-            {"field": "word", "title": words("verdict")},
-            {"field": "n", "title": words("n")},
-        ],
-    }
-    return {
-        "height": {"step": LINE},
-        "transform": [
-            {"calculate": _lookup("datum.verdict", verdicts), "as": "word"},
-            interval_text("+.4f"),
-        ],
-        "layer": [*behind, {"encoding": encoding, "layer": layers}],
-    }
-
-
-def _lookup(field: str, table: Mapping[str, str]) -> str:
-    """An expression that translates codes; both sides are words of this package, never data."""
-    expression = f"{field}"
-    for code, word in table.items():
-        expression = f"{field}==='{code}'?'{word}':{expression}"
-    return expression
-
-
-def _forest_rule(test: str, mark: Spec, x: Spec, x2: Spec | None) -> Spec:
-    ends = {"x": x, "x2": x2 if x2 is not None else {"value": "width"}}
-    return {"transform": [{"filter": test}], "mark": mark, "encoding": ends}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,6 @@ from rankgauge.errors import DataError
 from rankgauge.record import Record, SystemResult
 from rankgauge.record import Row as Compared
 from rankgauge.reports.calls_charts import calls_charts, sweep_charts
-from rankgauge.reports.chart_query_specs import differences_spec, distribution_spec, scatter_spec
 from rankgauge.reports.chart_specs import (
     LINE,
     Chart,
@@ -18,11 +16,11 @@ from rankgauge.reports.chart_specs import (
     Spec,
     colors,
     ends,
+    fill,
     forest_spec,
-    means_spec,
-    names_of,
     plain,
     rounded,
+    spec_of,
 )
 from rankgauge.reports.chart_theme import words_of
 from rankgauge.words import Language, template
@@ -40,19 +38,6 @@ __all__ = [
 ]
 
 _TOGETHER = 24
-
-
-def _fill(value: Any, known: Mapping[str, Any]) -> Any:
-    """Put what was chosen into a specification; a text that is nothing but a name becomes the value itself."""
-    if isinstance(value, dict):
-        return {key: _fill(entry, known) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_fill(entry, known) for entry in value]
-    if not isinstance(value, str):
-        return value
-    if value[1:-1] in known and value == f"{{{value[1:-1]}}}":
-        return known[value[1:-1]]
-    return re.sub(r"\{(\w+)\}", lambda found: str(known.get(found[1], found[0])), value)
 
 
 def scores_of(system: SystemResult, measure: str) -> list[float | None]:
@@ -80,6 +65,11 @@ def _by_scale(rows: Sequence[Row]) -> list[list[Row]]:
     return list(groups.values())
 
 
+def _named(prefix: str, groups: list[list[Row]]) -> list[tuple[str, list[Row]]]:
+    """Names of charts of one kind."""
+    return [(prefix if i == 0 else f"{prefix}-{i + 1}", group) for i, group in enumerate(groups)]
+
+
 def mean_charts(record: Record, language: Language) -> list[Chart]:
     """The systems' means with their intervals."""
     words, systems = words_of(language), [plain(system.name) for system in record.systems]
@@ -94,13 +84,15 @@ def mean_charts(record: Record, language: Language) -> list[Chart]:
                 rows.append(named | {"value": rounded(mean.value)} | ends(mean.interval))
     charts = []
     groups = _by_scale(rows)
-    for name, group in zip(names_of("means", len(groups)), groups, strict=True):
+    for name, group in _named("means", groups):
         measures = list(dict.fromkeys(row["measure"] for row in group))
         height = len(measures) * (16 * len(systems) + 14)
         title = words("means_of" if len(measures) == 1 else "mean", level=level, measure=measures[0])
-        spec = means_spec(measures, systems, title, height, language)
-        legend = 30 if len(systems) > 1 else 0
-        charts.append(Chart(name, words("means"), spec, group, height + 60 + legend))
+        several = len(systems) > 1
+        legend = {"columns": min(4, len(systems))} if several else None
+        known = {"measures": measures, "systems": systems, "colors": colors(systems), "title": title}
+        spec = spec_of("means", language, **known, height=height, legend=legend)
+        charts.append(Chart(name, words("means"), spec, group, height + (90 if several else 60)))
     return charts
 
 
@@ -143,7 +135,7 @@ def comparison_charts(record: Record, language: Language) -> list[Chart]:
     if len(pairs) == 1:
         title = words("difference_of", a=plain(rows[0].a), b=plain(rows[0].b))
     charts = []
-    for name, group in zip(names_of("comparison", len(groups)), groups, strict=True):
+    for name, group in _named("comparison", groups):
         measure = group[0]["measure"] if many else None
         shown = words("with", measure=plain(measure), text=title) if measure else title
         spec = forest_spec(language, shown, record.comparison.settings.equivalence_margin)
@@ -196,20 +188,26 @@ def _per_query_charts(record: Record, measure: str, pair: tuple[str, str] | None
             for query, a, b in zip(record.queries, scores[pair[0]], scores[pair[1]], strict=True)
             if a is not None and b is not None
         ]
-        for name, spec in (("scatter", scatter_spec(language)), ("differences", differences_spec(language))):
+        for name in ("scatter", "differences"):
             title = words(name, a=known["a"], b=known["b"])
-            charts.append(Chart(name, title, _fill(spec, known), rows, 400, measure))
+            charts.append(Chart(name, title, _filled(name, language, known), rows, 400, measure))
     spread: list[Row] = [
         {"system": plain(name), "v": value} for name, values in scores.items() for value in values if value is not None
     ]
-    spec = _fill(distribution_spec(language), known)
+    spec = _filled("distribution", language, known)
     charts.append(Chart("distribution", words("distribution"), spec, spread, len(scores) * 100 + 60, measure))
     by_tag = [row for row in slice_rows(record) if (row["measure"], row["a"], row["b"]) == (measure, *(pair or ()))]
     if by_tag:
         title = words("slices", a=known["a"], b=known["b"])
-        spec = _fill(slice_spec(record, language), known)
+        spec = fill(slice_spec(record, language), known)
         charts.append(Chart("slices", title, spec, by_tag, len(by_tag) * LINE + 90, measure))
     return charts
+
+
+def _filled(name: str, language: Language, known: Mapping[str, Any]) -> Spec:
+    """A specification with its words first, for they have places for names in them."""
+    found: Spec = fill(spec_of(name, language), known)
+    return found
 
 
 def charts_of(

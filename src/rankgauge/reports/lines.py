@@ -33,6 +33,8 @@ class Form:
     table: Callable[[Table], str]
     title: Callable[[str], str]
     line: Callable[[str], str]
+    lead: Callable[[str], str]
+    """Of a paragraph that stands before everything else."""
     outcome: Callable[[str, str], str]
     """Of a text and its status."""
 
@@ -79,7 +81,7 @@ def _text(block: Block, form: Form) -> str:
         return form.outcome(visible(told(block.words, look)), block.status)
     if isinstance(block, Paragraph):
         line = visible(told(block.words, look))
-        return f"{line}\n" if block.style == "lead" else form.line(line)
+        return form.lead(line) if block.style == "lead" else form.line(line)
     if isinstance(block, Cards):
         return "".join(form.line(visible(card_line(card, look))) for card in block.cards)
     if isinstance(block, Facts):

@@ -9,36 +9,14 @@ from dataclasses import asdict
 from typing import Any
 
 from rankgauge.record import Record
-from rankgauge.reports.chart_query_specs import differences_spec, distribution_spec, scatter_spec
-from rankgauge.reports.chart_specs import Chart, colors
+from rankgauge.reports.chart_specs import Chart, colors, spec_of
 from rankgauge.reports.chart_theme import theme
 from rankgauge.reports.charts import default_pair, domain_of, scores_of, sign_of, slice_rows, slice_spec
-from rankgauge.words import Language, template
+from rankgauge.words import Language, group
 
 __all__ = ["data_of", "script_json"]
 
 _MANY = 600_000  # scores; more of them keep fewer digits, so that the file can still be mailed
-_WORDS = (
-    "query",
-    "text",
-    "tags",
-    "difference",
-    "gained",
-    "lost",
-    "none",
-    "empty_list",
-    "unjudged",
-    "grade",
-    "was",
-    "stays",
-    "only",
-    "against",
-    "shown",
-    "page",
-    "no_slices",
-    "chart_fails",
-    "sort",
-)
 
 
 def script_json(value: Any) -> str:
@@ -57,7 +35,7 @@ def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Languag
     domains = [domain_of(value for system in known for value in system[j]) for j in range(len(measures))]
     changes = [] if record.comparison is None else record.comparison.changes
     return {
-        "words": {name: template(f"html.{name}", language) for name in _WORDS},
+        "words": group("html", language),
         "systems": systems,
         "colors": colors(systems),
         "measures": [
@@ -76,9 +54,7 @@ def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Languag
         },
         "charts": {
             **{kind: [_drawn(chart) for chart in listed] for kind, listed in charts.items()},
-            "scatter": {"spec": scatter_spec(language)},
-            "differences": {"spec": differences_spec(language)},
-            "distribution": {"spec": distribution_spec(language)},
+            **{kind: {"spec": spec_of(kind, language)} for kind in ("scatter", "differences", "distribution")},
             "slices": {"spec": slice_spec(record, language), "rows": slice_rows(record)},
         },
         "themes": {"light": theme("light", background="transparent"), "dark": theme("dark", background="transparent")},

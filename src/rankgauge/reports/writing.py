@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.reports.document import Detail
+from rankgauge.reports.document import Detail, Report
 from rankgauge.reports.renderers import RENDERERS, format_of
 from rankgauge.words import check_language
 
 if TYPE_CHECKING:
     from rankgauge.gate.outcome import GateResult
     from rankgauge.record import Record
-    from rankgauge.reports.document import Report
 
 __all__ = ["report"]
 
@@ -35,13 +34,11 @@ def report(
     .md .tex .csv .txt .xml) unless one is named. Beside a CSV file of scores the tables of calls and sweeps are files
     of their own. `detail` is how much texts show: "answer", "evidence" or "audit"; a page shows everything.
     """
-    from rankgauge.reports.build import report_of
-
     chosen = check_language(language)
     name = None if path is None else os.fspath(path)
     form = format or ("terminal" if name in (None, "-") else format_of(str(name)))
     render = RENDERERS[form]
-    built = report_of(result, per_query=per_query)
+    built = result if isinstance(result, Report) else _built(result, per_query)
     text = render(built, language=chosen, digits=digits, detail=detail, width=width, color=color)
     if name is not None:
         from rankgauge.formats.sources import write_whole
@@ -53,3 +50,9 @@ def report(
             for beside, content in companions(built, name, digits=digits).items():
                 write_whole(beside, content.encode())
     return text
+
+
+def _built(result: Any, per_query: bool) -> Report:
+    from rankgauge.reports.build import report_of  # here, for it takes much that a list of records does without
+
+    return report_of(result, per_query=per_query)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from rankgauge.errors import DataError
+from rankgauge.model.ordering import best_first
 from rankgauge.model.run import Run
 from rankgauge.retrievers.checks import check_choice, check_number, check_whole
 from rankgauge.retrievers.hits import Hit
@@ -133,7 +134,7 @@ def _ranked(run: Run) -> dict[str, list[Hit]]:
     for query, hits in lists.items():
         if any(math.isnan(hit.score) for hit in hits):
             raise DataError(f"{run.name}: a score of query {query!r} is no number")
-        hits.sort(key=lambda hit: (hit.score, hit.id.encode("utf-8", "surrogatepass")), reverse=True)
+        lists[query] = hits = best_first(hits)
         if len({hit.id for hit in hits}) < len(hits):
             ids = [hit.id for hit in hits]
             twice = next(doc for doc in ids if ids.count(doc) > 1)

@@ -9,22 +9,29 @@ two are the same number.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from rankgauge.engine.chunks import collapse
 from rankgauge.engine.virtual import Labels
 from rankgauge.errors import DataError
+from rankgauge.evaluation import DEFAULT_MEASURES, make_plan, read_judgments, read_run
+from rankgauge.formats import load_chunk_mapping
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Bools, Floats, Ints
+from rankgauge.model.testset import TestSet
 from rankgauge.record import Note, UnjudgedRange
 from rankgauge.sensitivity.label_search import cost_of_each, differences
 from rankgauge.sensitivity.open_documents import Case, Pool, TiesError
-from rankgauge.sensitivity.unjudged import range_of, reason_of, split_measures
+from rankgauge.sensitivity.unjudged import range_of, reason_of, split_measures, why_no_range
+from rankgauge.words import tell
 
 __all__ = ["Candidate", "JudgingPlan", "judge_next", "judging_plan"]
 
@@ -58,6 +65,9 @@ class JudgingPlan:
     """The same ranges if only the candidates were open and the other documents stayed unjudged."""
     reasons: dict[str, Note]
     """Measures without a range, and why."""
+    contract: Contract = field(default_factory=Contract)
+    texts: dict[str, str] = field(default_factory=dict)
+    """Of the queries, where the test set has any."""
 
     @property
     def share(self) -> float:
@@ -65,20 +75,91 @@ class JudgingPlan:
         width = sum(found.high - found.low for found in self.ranges)
         return min(1.0, sum(found.high - found.low for found in self.shown) / width) if width > 0 else 1.0
 
+    @property
+    def left_out(self) -> list[Note]:
+        return [
+            Note("judging.left_out", {"measure": measure, "reason": reason}) for measure, reason in self.reasons.items()
+        ]
+
+    @property
+    def notes(self) -> list[Note]:
+        """What a reader must know beside the documents."""
+        if not self.documents:
+            return [Note("judging.none"), *self.left_out]
+        shown = {"shown": len(self.candidates), "all": self.documents, "share": self.share}
+        notes = [Note("judging.share", shown)]
+        for found in self.ranges:
+            if found.a and found.changes_winner:
+                about = {"measure": found.measure, "a": found.a, "b": found.b}
+                notes.append(Note("judging.changes" if found.exact else "judging.may_change", about))
+        return [*notes, *self.left_out]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return {
+            "format": "rankgauge.judge-next",
+            "version": 1,
+            "contract": self.contract.to_dict(),
+            "documents": self.documents,
+            "share": self.share,
+            "ranges": [asdict(found) | {"changes_winner": found.changes_winner} for found in self.ranges],
+            "left_out": {measure: asdict(reason) for measure, reason in self.reasons.items()},
+            "candidates": [
+                asdict(candidate) | ({"text": self.texts[candidate.query]} if candidate.query in self.texts else {})
+                for candidate in self.candidates
+            ],
+        }
+
 
 def judge_next(
-    qrels: Qrels,
+    qrels: Qrels | TestSet | Mapping[str, Any] | str | os.PathLike[str] | Any,
     runs: Mapping[str, Any],
-    measures: Sequence[Measure],
-    contract: Contract,
-    pairs: Sequence[tuple[str, str]] = (),
-    n: int = 50,
-) -> list[Candidate]:
-    """The n unjudged documents that would most narrow the ranges of the pairs, the most influential first.
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+    *,
+    number: int = 50,
+    contract: str | Contract | None = None,
+    ties: str | None = None,
+    missing: str | None = None,
+    no_relevant: str | None = None,
+    duplicates: str | None = None,
+    depth: int | None = None,
+    rel: float | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None,
+) -> JudgingPlan:
+    """Which documents to judge next: those whose judgments would most narrow what unjudged documents leave open.
 
-    Without pairs, the ranges are those of each run's own means.
+    `runs` maps a name to a run of any kind that `evaluate` takes. With several of them, what is to be narrowed is the
+    range of the difference of each pair; with one, that of its own means. The other choices are those of `evaluate`.
     """
-    return judging_plan(qrels, runs, measures, contract, pairs, n).candidates
+    plan = make_plan(
+        measures,
+        contract,
+        rel=rel,
+        ties=ties,
+        missing=missing,
+        no_relevant=no_relevant,
+        duplicates=duplicates,
+        depth=depth,
+    )
+    if not isinstance(runs, Mapping):
+        raise DataError('runs are given by name: {"a": run, "b": run}')
+    source = read_judgments(qrels)
+    judgments = source.qrels if isinstance(source, TestSet) else source
+    reason = why_no_range(judgments)
+    if reason is not None:
+        raise DataError(f"{judgments.name}: {tell(reason, 'en')}; add the documents you rejected with grade 0")
+    settled = plan.contract
+    opened = {str(name): read_run(run, str(name)) for name, run in runs.items()}
+    rule = load_chunk_mapping(collapse_chunks) if isinstance(collapse_chunks, os.PathLike) else collapse_chunks
+    if rule is not None:
+        collapsed = {name: collapse(run, rule) for name, run in opened.items()}
+        opened = {name: run for name, (run, _) in collapsed.items()}
+        settled = settled.with_changes(collapse=next(text for _, text in collapsed.values()))
+    found = judging_plan(judgments, opened, plan.measures, settled, list(combinations(opened, 2)), number)
+    if not found.ranges:
+        raise DataError("; ".join(tell(note, "en") for note in found.left_out))
+    texts = {query.id: query.text for query in source if query.text != query.id} if isinstance(source, TestSet) else {}
+    return replace(found, texts=texts)
 
 
 def judging_plan(
@@ -89,17 +170,19 @@ def judging_plan(
     pairs: Sequence[tuple[str, str]] = (),
     n: int = 50,
 ) -> JudgingPlan:
-    """The candidates of `judge_next`, with the ranges and what the candidates carry of them."""
+    """The n unjudged documents that would most narrow the ranges of the pairs, the most influential first; without
+    pairs, the ranges of each run's own means."""
     if n < 1:
-        raise DataError(f"n={n} must be at least 1")
+        raise DataError(f"`number={n}` must be at least 1")
     usable, reasons = split_measures(qrels, measures)
     wanted: list[tuple[str | None, str]] = [*pairs] or [(None, name) for name in runs]
     if not usable:
-        return JudgingPlan([], 0, [], [], reasons)
+        return JudgingPlan([], 0, [], [], reasons, contract)
     try:
         pool = Pool(qrels, runs, usable, contract)
     except TiesError:
-        return JudgingPlan([], 0, [], [], {**reasons, **{str(measure): reason_of("ties") for measure in usable}})
+        reasons |= {str(measure): reason_of("ties") for measure in usable}
+        return JudgingPlan([], 0, [], [], reasons, contract)
     cases, ranges = [], []
     for a, b in wanted:
         for measure in usable:
@@ -131,7 +214,7 @@ def judging_plan(
         )
     ]
     shown = [_only(case, chosen) for case in cases]
-    return JudgingPlan(candidates, int(touched.sum()), ranges, shown, reasons)
+    return JudgingPlan(candidates, int(touched.sum()), ranges, shown, reasons, contract)
 
 
 def _first(value: Floats, among: Ints, n: int) -> Ints:

@@ -100,8 +100,8 @@ class Pool:
             missing = int((~ranked.in_run).sum())
             if contract.missing == "error" and missing:
                 raise ContractError(
-                    f"{name}: {missing} judged queries are missing from the run; count them with missing='zero' or "
-                    "leave them out with missing='skip'"
+                    f"{name}: {missing} judged queries are missing from the run; count them with `missing='zero'` or "
+                    "leave them out with `missing='skip'`"
                 )
             self._ranked[name] = ranked if contract.depth is None else ranked.limited(contract.depth)
             rows = top_rows(qrels, run, contract, deepest)

@@ -20,8 +20,9 @@ import numpy as np
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.constant import constant_bounds, constant_p
 from rankgauge.stats.differences import Column, Inverted, Outcome, beyond, kth_largest
+from rankgauge.stats.significance import Draws, SignificanceTest
 
-__all__ = ["Bootstrapped", "bootstrap_tests"]
+__all__ = ["BOOTSTRAP", "Bootstrapped", "bootstrap_tests"]
 
 _CELLS = 2_000_000
 _TOLERANCE = 1e-9
@@ -39,8 +40,10 @@ class Bootstrapped(Outcome):
         return self.mean - half, self.mean + half
 
 
-def bootstrap_tests(columns: Sequence[Column], *, seed: int = 0, samples: int = 10_000) -> list[Outcome]:
-    """Each column tested on the same resamples of the queries."""
+def bootstrap_tests(
+    columns: Sequence[Column], *, alpha: float = 0.05, seed: int = 0, samples: int = 10_000
+) -> list[Outcome]:
+    """Each column tested on the same resamples of the queries; bounds may be asked for at any level."""
     n = len(columns[0].values)
     # Around their mean, where the sum of squares is as exact as the spread itself.
     values = np.stack([np.where(c.counted, c.values - c.mean, 0.0) for c in columns], axis=1)
@@ -77,3 +80,6 @@ def _t_values(sums: Floats, squares: Floats, sizes: Floats) -> Floats:
         t: Floats = np.abs(own) * np.sqrt((sizes - 1) / np.maximum(spread, 0))
     t[spread <= _TOLERANCE * squares / sizes] = math.inf
     return t
+
+
+BOOTSTRAP = SignificanceTest(bootstrap_tests, Draws(10_000, 2_000, 200_000_000))

@@ -9,15 +9,16 @@ p-value never contradict each other.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.constant import constant_bounds, constant_p
 from rankgauge.stats.differences import Column, Inverted, Outcome
+from rankgauge.stats.significance import SignificanceTest
 
-__all__ = ["sign_test", "signed_rank_test", "t_test"]
+__all__ = ["SIGN", "WILCOXON", "T", "sign_test", "signed_rank_test", "t_test"]
 
 _EXACT_UP_TO = 50
 
@@ -143,3 +144,22 @@ def _pairwise_mean(ordered: Floats, order: int) -> float:
     last = last_at_most(high)
     own = last > first
     return float(((ordered[first[own]] + ordered[last[own] - 1]) / 2).max())
+
+
+def _each(test: Callable[[Column], Outcome]) -> Callable[..., list[Outcome]]:
+    """The test of one column for all columns of a family; it draws nothing."""
+
+    def run(columns: Sequence[Column], *, alpha: float, seed: int, samples: int) -> list[Outcome]:
+        return [test(column) for column in columns]
+
+    return run
+
+
+def _least_p(column: Column) -> float:
+    """All that differ on one side."""
+    return float(2.0 ** (1 - int(np.count_nonzero(column.own))))
+
+
+T = SignificanceTest(_each(t_test))
+WILCOXON = SignificanceTest(_each(signed_rank_test), of_mean=False, least_p=_least_p)
+SIGN = SignificanceTest(_each(sign_test), of_mean=False, least_p=_least_p)

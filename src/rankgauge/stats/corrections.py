@@ -12,9 +12,7 @@ import numpy as np
 
 from rankgauge.model.ranked import Floats
 
-__all__ = ["CORRECTIONS", "corrected"]
-
-CORRECTIONS = ("holm", "max-t", "bh", "none")
+__all__ = ["corrected"]
 
 
 def corrected(p_values: Sequence[float | None], method: str) -> tuple[list[float | None], list[float]]:

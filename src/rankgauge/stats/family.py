@@ -14,27 +14,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-
 from rankgauge.errors import DataError
-from rankgauge.stats.bootstrap import bootstrap_tests
-from rankgauge.stats.classical import sign_test, signed_rank_test, t_test
-from rankgauge.stats.corrections import CORRECTIONS, corrected
+from rankgauge.stats.corrections import corrected
 from rankgauge.stats.differences import Column, Outcome, agreeing, kth_largest
 from rankgauge.stats.intervals import Interval
 from rankgauge.stats.levels import check_alpha, check_whole
 from rankgauge.stats.onesided import equivalence_p
 from rankgauge.stats.power import detectable_difference
-from rankgauge.stats.randomization import few, max_t_tests, order_of, randomization_tests
+from rankgauge.stats.randomization import few, max_t_tests, order_of
+from rankgauge.stats.significance import CORRECTIONS, TESTS
 
 __all__ = ["TESTS", "Compared", "Settings", "Verdict", "compare_columns"]
 
-TESTS = ("randomization", "t", "wilcoxon", "sign", "bootstrap")
 Verdict = Literal["better", "worse", "equivalent", "inconclusive"]
-# Draws, and how many of them times queries: beyond that, fewer are drawn, for the time each takes grows with n.
-_SAMPLES = {"randomization": 100_000, "bootstrap": 10_000}
-_MOST_CELLS = {"randomization": 700_000_000, "bootstrap": 200_000_000}
-_LEAST_SAMPLES = {"randomization": 10_000, "bootstrap": 2_000}
 _MOST_SAMPLES = 10_000_000
 
 
@@ -53,16 +45,16 @@ class Settings:
     def for_family(self, queries: int, rows: int) -> Settings:
         """The same with the number of draws settled: 100,000 (bootstrap 10,000) up to some thousand queries, and more
         where so many rows are corrected for that fewer could not make any of them significant."""
-        if self.samples is not None:
+        draws = TESTS[self.test].draws
+        if self.samples is not None or draws is None:
             return self
-        fitting = _MOST_CELLS[self.test] // max(1, queries)
-        usual = max(_LEAST_SAMPLES[self.test], min(_SAMPLES[self.test], fitting))
+        usual = max(draws.least, min(draws.usual, draws.most_cells // max(1, queries)))
         return replace(self, samples=min(_MOST_SAMPLES, max(usual, 2 * self.least_samples(rows))))
 
     def least_samples(self, rows: int) -> int:
         """The draws with which the smallest p-value, 1 / (1 + samples), times the rows can be below alpha; 0 where the
         test or the correction needs none."""
-        if self.test not in _SAMPLES or self.correction not in ("holm", "bh"):
+        if TESTS[self.test].draws is None or self.correction not in ("holm", "bh"):
             return 0
         return math.floor(rows / self.alpha)
 
@@ -81,16 +73,14 @@ class Settings:
         if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin < float("inf"):
             raise DataError(f"equivalence_margin {margin!r} must be a number from 0 on, such as 0.01")
         seed = check_whole("seed", seed, 0)
-        if test not in TESTS:
-            raise DataError(f"test {test!r} is not one of {', '.join(TESTS)}")
         if correction not in CORRECTIONS:
             raise DataError(f"correction {correction!r} is not one of {', '.join(CORRECTIONS)}")
         if correction == "max-t" and test != "randomization":
             raise DataError(
-                f"max-t is found by randomization, so it goes with test='randomization' only, not with {test!r}; "
+                f"max-t is found by randomization, so it goes with `test='randomization'` only, not with {test!r}; "
                 "holm goes with every test"
             )
-        drawn: int | None = None if test in _SAMPLES else 0
+        drawn: int | None = 0 if TESTS[test].draws is None else None
         if samples is not None and drawn is None:
             drawn = check_whole("samples", samples, 100, _MOST_SAMPLES)
         return Settings(test, correction, alpha, margin, seed, drawn)
@@ -131,7 +121,8 @@ def compare_columns(
             for column, test, level in zip(columns, tests, levels, strict=True)
         ]
     else:
-        tests = _tests(columns, settings)
+        run = TESTS[settings.test].run
+        tests = run(columns, alpha=settings.alpha, seed=settings.seed, samples=samples)
         adjusted, factors = corrected([test.p_value for test in tests], settings.correction)
         levels = [settings.alpha / factor for factor in factors]
         spans = [_span(test, level) for test, level in zip(tests, levels, strict=True)]
@@ -144,7 +135,7 @@ def compare_columns(
             continue
         low, high = (0.0 if abs(end) <= column.rounding else end for end in spans[j])
         # Where a test of medians rejects, its interval tells the side; the mean may lie on the other.
-        side = low + high if settings.test in ("wilcoxon", "sign") else column.mean
+        side = column.mean if TESTS[settings.test].of_mean else low + high
         low, high = agreeing(low, high, p < settings.alpha, side)
         if bounds is not None and (limit := bounds[j]) is not None:
             low, high = max(low, limit[0]), min(high, limit[1])
@@ -171,10 +162,7 @@ def _detectable(column: Column, level: float, settings: Settings, limit: tuple[f
     where no spread was seen to tell it from."""
     if column.constant:
         return None
-    least = 0.0
-    if settings.test in ("randomization", "wilcoxon", "sign"):
-        decided = column.n if settings.test == "randomization" else int(np.count_nonzero(column.own))
-        least = 2.0 ** (1 - decided)
+    least = TESTS[settings.test].least_p(column)
     if settings.samples and 2 ** min(column.n, 64) > settings.samples:
         least = max(least, 1 / (settings.samples + 1))
     if least >= level:
@@ -191,16 +179,6 @@ def _verdict(p: float, low: float, p_equivalent: float | None, alpha: float) -> 
     if p < alpha:
         return "better" if low > 0 else "worse"
     return "equivalent" if p_equivalent is not None and p_equivalent < alpha else "inconclusive"
-
-
-def _tests(columns: Sequence[Column], settings: Settings) -> list[Outcome]:
-    samples = settings.samples or 0
-    if settings.test == "randomization":
-        return randomization_tests(columns, alpha=settings.alpha, seed=settings.seed, samples=samples)
-    if settings.test == "bootstrap":
-        return bootstrap_tests(columns, seed=settings.seed, samples=samples)
-    test = {"t": t_test, "wilcoxon": signed_rank_test, "sign": sign_test}[settings.test]
-    return [test(column) for column in columns]
 
 
 def _tail(critical: float, n: int) -> float:

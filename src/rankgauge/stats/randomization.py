@@ -21,8 +21,9 @@ import numpy as np
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.constant import constant_bounds
 from rankgauge.stats.differences import Column, Outcome, beyond, kth_largest
+from rankgauge.stats.significance import Draws, SignificanceTest
 
-__all__ = ["Randomized", "few", "max_t_tests", "order_of", "randomization_tests"]
+__all__ = ["RANDOMIZATION", "Randomized", "few", "max_t_tests", "order_of", "randomization_tests"]
 
 _TOLERANCE = 1e-9
 _CELLS = 4_000_000  # signs held at a time
@@ -217,3 +218,10 @@ def _drawn(numbers: Floats, seed: int, samples: int) -> Iterator[Floats]:
         bits = np.frombuffer(random.bytes((rows * n + 7) // 8), dtype=np.uint8)
         kept = np.unpackbits(bits, count=rows * n).reshape(rows, n)
         yield 2.0 * (kept.astype(np.float64) @ numbers) - total
+
+
+def _least_p(column: Column) -> float:
+    return float(2.0 ** (1 - column.n))
+
+
+RANDOMIZATION = SignificanceTest(randomization_tests, Draws(100_000, 10_000, 700_000_000), least_p=_least_p)

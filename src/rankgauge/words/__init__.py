@@ -9,6 +9,6 @@ This package stands at the bottom, because alerts, results in a notebook and rep
 import another. A further language is one more folder.
 """
 
-from rankgauge.words.say import LANGUAGES, Language, Note, check_language, listed, say, tell, template
+from rankgauge.words.say import LANGUAGES, Language, Note, check_language, group, has_text, listed, say, tell, template
 
-__all__ = ["LANGUAGES", "Language", "Note", "check_language", "listed", "say", "tell", "template"]
+__all__ = ["LANGUAGES", "Language", "Note", "check_language", "group", "has_text", "listed", "say", "tell", "template"]

@@ -24,7 +24,6 @@ __all__ = [
     "plain",
     "related_p",
     "score",
-    "seconds",
     "signed",
     "signed_percent",
     "small",
@@ -139,11 +138,6 @@ def moment(time: datetime.datetime | str) -> str:
     return f"{found.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def seconds(value: float) -> str:
-    """1.5 s, in two digits."""
-    return f"{value:.2g} s"
-
-
 KINDS: dict[str, Callable[[Any], str]] = {
     "score": score,
     "score2": lambda value: score(value, 2),
@@ -168,7 +162,6 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "count": count,
     "span": span,
     "moment": moment,
-    "seconds": seconds,
     "figure_ms": lambda seconds: f"{figure(1000 * seconds)} ms",
     "quoted": repr,
     "short": shortened,

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from rankgauge.errors import RankgaugeError
 from rankgauge.words.numbers import KINDS
 
-__all__ = ["LANGUAGES", "Language", "Note", "check_language", "listed", "say", "tell", "template"]
+__all__ = ["LANGUAGES", "Language", "Note", "check_language", "group", "has_text", "listed", "say", "tell", "template"]
 
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -65,6 +65,17 @@ def _texts(language: Language) -> Mapping[str, str]:
 def template(key: str, language: Language) -> str:
     """The text itself, with its parameters open."""
     return _texts(language)[key]
+
+
+def group(name: str, language: Language) -> dict[str, str]:
+    """All texts of a group by their names, with their parameters open."""
+    start = f"{name}."
+    return {key.removeprefix(start): text for key, text in _texts(language).items() if key.startswith(start)}
+
+
+def has_text(key: str) -> bool:
+    """Whether there is a text of that key."""
+    return key in _texts(LANGUAGES[0])
 
 
 def say(key: str, language: Language, /, **parameters: Any) -> str:

@@ -64,7 +64,7 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, **_: A
         sections=page.sections,
         explorer=page.explorer,
         version=__version__ if record is None else record.rankgauge,
-        style=_file("report.css"),
+        style=_file("style.css"),
         data=None if record is None else script_json(data_of(record, page.charts, language)),
         runtime="" if record is None else _runtime(),
         script="\n".join(_file(name) for name in _SCRIPTS),

@@ -27,6 +27,7 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, detail
         table,
         lambda title: f"**{_inline(title)}**\n\n",
         lambda line: f"- {_inline(line)}\n",
+        lambda line: f"{_inline(line)}\n",
         lambda text, status: f"### {_MARKS[status]} {_inline(text)}\n",
     )
     return "\n".join(pieces(report.shown(detail), form))

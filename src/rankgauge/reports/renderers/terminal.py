@@ -38,6 +38,7 @@ def render(
         lambda table: render_table(table, look, detail=detail, width=width, color=color),
         lambda title: f"{title}\n",
         lambda line: f"{line}\n",
+        lambda line: f"{line}\n",
         outcome,
     )
     return "\n".join(pieces(report.shown(detail), form))
