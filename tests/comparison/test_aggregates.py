@@ -286,7 +286,7 @@ def test_a_limit_is_held_against_the_measure_itself() -> None:
     watch = SystemWatch("s", Watching(limits=(Limit("GMAP < 0.1", "GMAP", "<", 0.1),)))
     events = [event for number in range(1, 6) for event in watch.update(number, figures_of(record(T, "GMAP"), "s"))]
     assert [event.kind for event in events] == ["threshold"]
-    assert events[0].detail["now"] == pytest.approx(evaluate(GRADES, T, "GMAP").mean["GMAP"])
+    assert events[0].finding.now == pytest.approx(evaluate(GRADES, T, "GMAP").mean["GMAP"])
 
 
 def test_a_sum_of_some_queries_breaks_no_limit_for_all() -> None:
