@@ -5,7 +5,6 @@ Prints JSON: seconds to store one record (median), and of the whole processes of
 
 from __future__ import annotations
 
-import copy
 import datetime
 import json
 import os
@@ -14,12 +13,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from rankgauge.history.store import History
+from rankgauge.record import InputFile, Provenance, Record
 
 RECORDS, QUERIES, TOGETHER, ALONE, ROUNDS = 10_000, 200, 500, 50, 3
 MEASURES = ("nDCG@10", "AP", "RR", "R@10", "P@10")
@@ -27,32 +27,28 @@ START = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 OWN = str(Path(sys.executable).with_name("rankgauge"))
 
 
-def template() -> dict[str, Any]:
+def template() -> Record:
     """A record as `evaluate` makes it, of scores drawn at random."""
     import rankgauge
-    from rankgauge.evaluation.old_record import record_of
 
     random = np.random.default_rng(0)
     qrels = {f"q{q}": {f"d{d}": int(random.integers(0, 3)) for d in range(10)} for q in range(QUERIES)}
     run = {f"q{q}": {f"d{d}": float(random.random()) for d in range(20)} for q in range(QUERIES)}
-    record = record_of([rankgauge.evaluate(qrels, run, MEASURES, name="search")], provenance=False)
-    record["provenance"]["inputs"] = {"judgments": {"path": "qrels.txt", "sha256": "a" * 64}}
-    return record
+    record = rankgauge.evaluate(qrels, run, MEASURES, name="search").record
+    return replace(record, provenance=Provenance({"judgments": InputFile("qrels.txt", "a" * 64)}))
 
 
-def varied(record: dict[str, Any], number: int, random: np.random.Generator) -> dict[str, Any]:
+def varied(record: Record, number: int, random: np.random.Generator) -> Record:
     """The next day's record: other scores, other means."""
-    made = copy.copy(record)
-    made["created"] = (START + datetime.timedelta(hours=6 * number)).isoformat(timespec="seconds")
-    system = copy.copy(record["systems"][0])
-    made["systems"] = [system]
     scores = random.random((len(MEASURES), QUERIES)).round(4)
-    system["per_query"] = dict(zip(MEASURES, scores.tolist(), strict=True))
-    system["means"] = {
-        measure: {**record["systems"][0]["means"][measure], "value": float(row.mean())}
-        for measure, row in zip(MEASURES, scores, strict=True)
-    }
-    return made
+    means = record.systems[0].means
+    system = replace(
+        record.systems[0],
+        per_query=dict(zip(MEASURES, scores.tolist(), strict=True)),
+        means={m: replace(means[m], value=float(row.mean())) for m, row in zip(MEASURES, scores, strict=True)},
+    )
+    created = (START + datetime.timedelta(hours=6 * number)).isoformat(timespec="seconds")
+    return replace(record, created=created, systems=[system])
 
 
 def filled(path: Path) -> list[float]:

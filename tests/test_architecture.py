@@ -140,9 +140,9 @@ AVERAGES = {
     "sensitivity/judge_next.py": 1,  # over the labels that a document can get
     "live/sweep.py": 1,  # the share of the exact search's documents
     "retrievers/fusion.py": 3,  # of the scores of one list, to bring lists onto one scale
-    "monitoring/rates.py": 1,  # over checks
-    "monitoring/series.py": 1,  # over checks
-    "monitoring/streams.py": 3,  # over checks, and of a stream, which has only means
+    "monitoring/detection/rates.py": 1,  # over checks
+    "monitoring/detection/series.py": 1,  # over checks
+    "monitoring/detection/streams.py": 3,  # over checks, and of a stream, which has only means
 }
 
 

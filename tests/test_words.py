@@ -24,6 +24,9 @@ ALIASES = {
     "comparison/stored_scores.py",
     "demo/chinese.py",
     "demo/stdlib.py",
+    "model/frames.py",
+    "retrievers/text.py",
+    "words/say.py",
 }
 
 
@@ -92,7 +95,7 @@ def keys_in_code() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
-        and re.fullmatch(r"[a-z]+\.[a-z_0-9]+", node.value)
+        and re.fullmatch(r"[a-z]+\.[a-z_0-9]*[a-z0-9]", node.value)  # one that ends in _ is the beginning of several
         and node.value.split(".")[0] in groups
     }
 

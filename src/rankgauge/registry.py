@@ -40,8 +40,8 @@ class Registry(Generic[T]):
 
     def check(self, name: str) -> None:
         """Raise an error unless there is such a part, without loading it."""
-        if name not in self:
-            close = difflib.get_close_matches(name, self._parts, n=1)
+        if not isinstance(name, str) or name not in self:
+            close = difflib.get_close_matches(str(name), self._parts, n=1)
             meant = f"did you mean {close[0]!r}? " if close else ""
             raise DataError(f"unknown {self.what} {name!r}; {meant}known are: {', '.join(self._parts)}")
 

@@ -77,3 +77,13 @@ def test_files_from_pipes(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stderr
         assert "0.50" in done.stdout or '"d1"' in done.stdout
+
+
+def test_an_unknown_language_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKGAUGE_LANG", "zh_CN.UTF-8")
+    assert "如何选择指标" in run_command("measures").stdout
+    monkeypatch.setenv("RANKGAUGE_LANG", "fr")
+    assert "'fr' is not one of" in run_command("measures", status=2).stderr
+    monkeypatch.delenv("RANKGAUGE_LANG")
+    monkeypatch.setenv("LC_ALL", "fr_FR.UTF-8")
+    assert "Which measure for what" in run_command("measures").stdout

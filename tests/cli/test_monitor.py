@@ -169,7 +169,7 @@ def test_status_and_relearning(service: Workspace) -> None:
     assert [incident["kind"] for incident in state["incidents"]] == ["threshold", "quality"]
     assert state["last"]["number"] == 6
     assert all(entry["evidence"] is None or entry["evidence"] >= 0 for entry in state["series"])
-    assert {(entry["system"], entry["measure"], entry["tag"]): entry["alarm"] for entry in state["series"]} == {
+    assert {tuple(entry["key"].values()): entry["alarm"] for entry in state["series"]} == {
         ("search", "nDCG@10", None): True,
         ("search", "errors", None): False,
         ("search", "nDCG@10 < 0.5", None): True,

@@ -3,9 +3,9 @@ put together: in comparisons of records, sweeps, checks of records and the monit
 
 from __future__ import annotations
 
-import copy
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ from rankgauge.errors import DataError, FormatError, MeasureError
 from rankgauge.live.choosing import best_of
 from rankgauge.measures import all_definitions, parse_measure
 from rankgauge.measures.measure import AGGREGATES
+from rankgauge.model.series import SeriesKey
 from rankgauge.model.testset import Query, TestSet
-from rankgauge.monitoring.streams import mean_of, unit_of
-from rankgauge.monitoring.watching import Limit, SystemWatch, Watching, figures_of
-from rankgauge.record import Record
+from rankgauge.monitoring.detection.figures import Limit, Watching, figures_of
+from rankgauge.monitoring.detection.streams import mean_of, unit_of
+from rankgauge.monitoring.detection.watch import SystemWatch
+from rankgauge.record import Calls, Record
 from tests.cli.command import run_command
 
 NOT_MEANS = [str(about()) for about in all_definitions() if about.aggregate != "mean" and not about.at_required]
@@ -69,8 +71,7 @@ def test_what_is_no_mean_is_compared_nowhere(name: str, tmp_path: Path) -> None:
         compare_stored([str(tmp_path / "scores.csv")])
     found = compare_records(records, ["a", "b"])
     assert [row.measure for row in found.rows] == ["AP"]
-    assert any("no means over queries" in remark[0] and name in remark[0] for remark in found.remarks)
-    assert any("不是各查询的均值" in remark[1] for remark in found.remarks)
+    assert [(note.key, note.parameters) for note in found.remarks] == [("comparison.no_means", {"names": [name]})]
 
 
 def test_gmap_fell_and_nobody_says_it_rose() -> None:
@@ -149,9 +150,9 @@ def test_what_a_record_does_not_say_of_a_measure_is_not_assumed(key: str) -> Non
 
 
 def test_records_that_contradict_each_other() -> None:
-    for key, other in (("aggregate", "median"), ("lower_is_better", True)):
+    for key, other, told in (("aggregate", "median", "mean and as median"), ("lower_is_better", True, "better")):
         records = [foreign(LOW, "s", **FULL), foreign(HIGH, "t", **FULL | {key: other})]
-        with pytest.raises(DataError, match=f"usefulness.*: {key} "):
+        with pytest.raises(DataError, match=f"not comparable .usefulness.*{told}"):
             compare_records(records, ["a", "b"])
     with pytest.raises(MeasureError, match="no mean over queries"):
         compare_records([foreign(LOW, "s", **FULL | {"aggregate": "median"})] * 2, ["a", "b"])
@@ -258,7 +259,7 @@ def test_a_sweep_chooses_by_the_measure_itself(name: str, no_relevant: str) -> N
     if found.held_out.interval is not None:
         assert found.held_out.interval.low <= min(found.held_out.mean, found.best.mean)
         assert found.held_out.interval.high >= max(found.held_out.mean, found.best.mean)
-    assert found.to_dict()["lower_is_better"] == measure.definition.lower_is_better
+    assert found.result.lower_is_better == measure.definition.lower_is_better
 
 
 def test_a_version_of_which_no_query_counts_is_never_the_best() -> None:
@@ -273,28 +274,28 @@ def test_the_monitor_shows_the_measure_itself(name: str) -> None:
     before, after = record(S, name), record(T, name)
     limit = Limit(f"{name} < 0.001", name, "<", 0.001)
     watch = SystemWatch("s", Watching(limits=(limit,)))
-    watch.look(1, figures_of(before, "s"))
-    watch.look(2, figures_of(after, "s"))
-    shown = watch.last[f"s {name}"]
-    assert shown["value"] == pytest.approx(after["systems"][0]["means"][name]["value"])
-    assert shown["reference"] == pytest.approx(before["systems"][0]["means"][name]["value"])
+    watch.update(1, figures_of(before, "s"))
+    watch.update(2, figures_of(after, "s"))
+    shown = watch.last[SeriesKey("s", name)]
+    assert shown.value == pytest.approx(after.systems[0].means[name].value)
+    assert shown.reference == pytest.approx(before.systems[0].means[name].value)
 
 
 def test_a_limit_is_held_against_the_measure_itself() -> None:
     """GMAP of t is below 0.1, its mean AP is 0.75."""
     watch = SystemWatch("s", Watching(limits=(Limit("GMAP < 0.1", "GMAP", "<", 0.1),)))
-    events = [event for number in range(1, 6) for event in watch.look(number, figures_of(record(T, "GMAP"), "s"))]
+    events = [event for number in range(1, 6) for event in watch.update(number, figures_of(record(T, "GMAP"), "s"))]
     assert [event.kind for event in events] == ["threshold"]
-    assert events[0].detail["now"] == pytest.approx(evaluate(GRADES, T, "GMAP").mean["GMAP"])
+    assert events[0].finding.now == pytest.approx(evaluate(GRADES, T, "GMAP").mean["GMAP"])
 
 
 def test_a_sum_of_some_queries_breaks_no_limit_for_all() -> None:
     whole = record(S, "NumRelRet")
-    failing = copy.deepcopy(whole)
-    failing["systems"][0]["calls"] = {"failed": ["q0", "q1"]}
+    calls = Calls(10, 1, None, None, failed=["q0", "q1"])
+    failing = replace(whole, systems=[replace(whole.systems[0], calls=calls)])
     watch = SystemWatch("s", Watching(limits=(Limit("NumRelRet < 8", "NumRelRet", "<", 8),)))
-    looks = [whole, *[failing] * 6]
-    events = [event for i, look in enumerate(looks, 1) for event in watch.look(i, figures_of(look, "s"))]
+    checks = [whole, *[failing] * 6]
+    events = [event for i, check in enumerate(checks, 1) for event in watch.update(i, figures_of(check, "s"))]
     assert not [event for event in events if event.kind in ("threshold", "quality")]
 
 

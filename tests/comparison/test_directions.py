@@ -28,7 +28,7 @@ def scores(seed: int, shift: float) -> dict[str, np.ndarray]:
     return {name: base + shift + rng.normal(step, 0.06, 30) for name, step in (("a", 0), ("b", 0.15), ("c", 0.01))}
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", list(TESTS))
 @pytest.mark.parametrize("shift", [1.0, 0.0, -0.5, -3.0])
 def test_the_mirror_image_is_told_alike(test: str, shift: float) -> None:
     """Scores turned around with the direction turned around: the same winners, the other signs."""

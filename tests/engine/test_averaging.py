@@ -118,7 +118,7 @@ def test_a_gate_compares_the_same_means(sets: tuple[dict, dict, dict]) -> None:
     qrels, run, _ = sets
     record = evaluate(qrels, run, [MEASURE]).record
     sides = Sides(record, record.systems[0], None)
-    assert aggregate("mean", sides.own(MEASURE)) == record.systems[0].means[MEASURE].value
+    assert aggregate("mean", sides.own(MEASURE, record.queries)) == record.systems[0].means[MEASURE].value
 
 
 def test_a_mean_that_is_not_its_scores_is_still_found(sets: tuple[dict, dict, dict]) -> None:

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rankgauge.reports.html import render_html
 
 from rankgauge import compare, evaluate, evaluate_retriever
 from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.model.testset import TestSet
-from rankgauge.reports.comparison import render as render_comparison
-from rankgauge.reports.evaluation import render
+from rankgauge.reports.writing import report
 from rankgauge.words import LANGUAGES, tell
 from tests.cli.command import run_command
 
@@ -218,22 +216,22 @@ def test_comparisons_say_it_once(tmp_path: Path) -> None:
     assert len([text for text in both.warnings if "too few for R@10" in text]) == 1
     one = compare(qrels, {"a": lists_of([2] * 30), "b": lists_of([20] * 30)}, "R@10")
     assert [text[:12] for text in one.warnings if "too few for R@10" in text] == ["a: all 30 li"]
-    record = comparison_record(both, provenance=False)
+    record = both.record
+    assert [note.key for note in record.comparison.notes].count("evaluation.short_lists") == 1
     for language, words in (("en", "too few for R@10"), ("zh", "达不到 R@10 的深度")):
-        assert [note["key"] for note in record["comparison"]["notes"][language]].count("short_lists") == 1
-        assert render_comparison(record, "table", language=language).count(words) == 1  # type: ignore[arg-type]
-        assert words in render_html(record, language)  # type: ignore[arg-type]
+        assert report(record, language=language, width=1000).count(words) == 1
+        assert words in report(record, format="html", language=language)
 
 
 def test_records_and_what_is_printed() -> None:
-    record = record_of([scored([2] * 30)], provenance=False)
+    record = scored([2] * 30).record
+    (note,) = [note for note in record.systems[0].notes if note.key.removeprefix("evaluation.") in KEYS]
+    assert note.level == "warning"
     for language in LANGUAGES:
-        (note,) = [note for note in record["systems"][0]["notes"][language] if note["key"] in KEYS]
-        assert note["level"] == "warning"
-        for form in ("table", "markdown"):
-            assert render(record, form, language=language).count(note["text"]) == 1
-        assert note["text"] not in render(record, "trec_eval", language=language)
-    assert record["systems"][0]["notes"]["en"] != record["systems"][0]["notes"]["zh"]
+        told = tell(note, language)
+        for form in ("terminal", "markdown"):
+            assert report(record, format=form, language=language, width=1000).count(told) == 1
+        assert told not in report(record, format="trec_eval", language=language)
 
 
 def test_output_of_trec_eval_has_no_remarks(tmp_path: Path) -> None:

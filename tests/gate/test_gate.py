@@ -418,6 +418,7 @@ def test_systems_that_could_not_be_evaluated() -> None:
     }
     record = replace(made({"RR": BASE}, "a"), invalid=reasons)
     assert gate(record, made({"RR": BASE}, "a")).status == "broken"
+    assert gate(twice(record, "c"), made({"RR": BASE}, "a")).status == "broken"
     assert gate(record, made({"RR": BASE}, "a"), system="a").status == "pass"
     failed = gate(record, made({"RR": BASE}, "a"), system="b")
     assert (failed.system, failed.status) == ("b", "broken")

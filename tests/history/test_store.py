@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from rankgauge.errors import DataError, FormatError
 from rankgauge.history import migrating
 from rankgauge.history.location import resolve
-from rankgauge.history.schema import baselines, looks, means, metadata, records
+from rankgauge.history.schema import baselines, checks, means, metadata, records
 from rankgauge.history.store import History
 from rankgauge.record import Calls, Record
 from rankgauge.record.identity import canonical, identity_of, uid_of
@@ -161,7 +161,7 @@ def test_pruning_never_removes_what_a_baseline_needs(history: History) -> None:
     as_baseline(history, "main", stored[6].id, version=2, anchor=stored[0].id)
     with history.begin() as connection:
         connection.execute(
-            sa.insert(looks).values(
+            sa.insert(checks).values(
                 monitor="m", number=1, token="t", started=START, status="done", record_id=stored[2].id, detail="{}"
             )
         )
@@ -178,7 +178,7 @@ def test_pruning_never_removes_what_a_baseline_needs(history: History) -> None:
     assert days(history.records()) == [7, 6, 1, 0]
     assert set(history.means(s.id for s in stored)) == {stored[d].id for d in (7, 6, 1, 0)}
     with history.read() as connection:
-        assert connection.execute(sa.select(looks.c.record_id)).scalar() is None
+        assert connection.execute(sa.select(checks.c.record_id)).scalar() is None
     assert [(one.name, one.record_id) for one in history.baselines()] == [("main", stored[6].id)]
     with pytest.raises(DataError, match="say what to prune"):
         history.prune()

@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from rankgauge import evaluate, parse_measure
+from rankgauge import compare, evaluate, parse_measure
 from rankgauge.errors import DataError, FormatError, MeasureError
 from rankgauge.model import Qrels, Query, Run, TestSet
 
@@ -125,6 +125,15 @@ def test_named_rows_with_subtopics() -> None:
     run = [ir_measures.ScoredDoc("q", doc, score) for doc, score in (("a", 2.0), ("b", 1.0))]
     theirs = ir_measures.calc_aggregate([ir_measures.alpha_nDCG @ 2], rows, run)
     assert evaluate(rows, run, list(theirs)).mean["alpha_nDCG@2"] == pytest.approx(*theirs.values())
+
+
+def test_what_can_be_read_only_once_is_compared() -> None:
+    qrels = {query: {"a": 1, "b": 0} for query in map(str, range(8))}
+    runs = {"up": {query: {"a": 2.0, "b": 1.0} for query in qrels}, "down": {query: {"c": 2.0} for query in qrels}}
+    once = {name: (row for row in forms(lists, "score")[3]) for name, lists in runs.items()}
+    found, expected = compare(qrels, once, "RR"), compare(qrels, runs, "RR")
+    assert [row.difference for row in found.rows] == [row.difference for row in expected.rows]
+    assert found.unjudged == expected.unjudged
 
 
 class Other(NamedTuple):

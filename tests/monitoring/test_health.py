@@ -40,7 +40,7 @@ def watched(tmp_path: Path) -> Watched:
 def test_a_short_absence_is_not_told(watched: Watched) -> None:
     watched.health.unavailable("locked")
     assert watched.go_on(570) == [[], []]
-    watched.health.recovered()
+    watched.health.available()
     assert watched.go_on(3600) == [[], []]
 
 
@@ -52,7 +52,7 @@ def test_a_long_one_is_told_once(watched: Watched) -> None:
     title, body = watched.channels[0].got[0][1:]
     assert title == "[rankgauge] plan: the monitor is unhealthy: its history cannot be used"
     assert body.startswith("Since 2026-03-01 12:00 UTC: postgresql://me:***@db: the server cannot be used\n")
-    watched.health.recovered()
+    watched.health.available()
     assert watched.go_on(3600) == [["unhealthy", "healthy"], ["unhealthy", "healthy"]]
 
 
@@ -68,7 +68,7 @@ def test_lost_checks_are_told_at_once(watched: Watched) -> None:
     watched.health.lose("the disk is full")
     assert watched.go_on(60) == [["unhealthy"], ["unhealthy"]]
     assert watched.channels[0].got[0][1].endswith("the monitor is unhealthy: checks are lost")
-    watched.health.recovered()
+    watched.health.available()
     watched.go_on(60)
     assert watched.channels[0].got[1][2].endswith("Checks that were lost: 2.")
 
@@ -78,13 +78,13 @@ def test_a_channel_that_is_down_is_tried_each_minute(watched: Watched) -> None:
     watched.channels[0].down = watched.channels[1].down = "refused"
     watched.health.lose("the disk is full")
     assert watched.go_on(300) == [[], []]
-    refused = [note for note in watched.log if note.parameters["channel"] == "ops"]
+    refused = [note for note in watched.log if note.parameters.get("channel") == "ops"]
     assert 4 <= len(refused) <= 6
     assert {note.key for note in refused} == {"monitor.undelivered_health"}
     watched.channels[0].down = None
     assert watched.go_on(90) == [["unhealthy"], []]
     watched.channels[1].down = None
-    watched.health.recovered()
+    watched.health.available()
     assert watched.go_on(300) == [["unhealthy", "healthy"], []]
 
 
@@ -92,7 +92,7 @@ def test_in_chinese(tmp_path: Path) -> None:
     watched = Watched(tmp_path, "zh")
     watched.health.unavailable("locked")
     watched.go_on(700)
-    watched.health.recovered()
+    watched.health.available()
     watched.go_on(60)
     assert [title for _, title, _ in watched.channels[0].got] == [
         "[rankgauge] plan: 监测异常：历史库不可用",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -16,14 +17,15 @@ SENSITIVE = Sensitivity(0.01, threshold=1e5)
 
 def reloaded(series):  # type: ignore[no-untyped-def]
     """As after a restart."""
-    return type(series).from_dict(json.loads(json.dumps(series.to_dict())))
+    return msgspec.convert(json.loads(json.dumps(msgspec.to_builtins(series))), type(series))
 
 
 def feed(level: Level, values: list[float], first: int = 1, last: float | None = None) -> list[tuple[int, str, int]]:
     """All changes with the check they came at; the series is written down and read back before each check."""
     found = []
     for number, value in enumerate(values, start=first):
-        level.__dict__.update(vars(reloaded(level)))
+        for name, value_ in msgspec.structs.asdict(reloaded(level)).items():
+            setattr(level, name, value_)
         change = level.update(value, number, same=None if last is None else value == last)
         last = value
         if change is not None:

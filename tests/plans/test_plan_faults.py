@@ -188,7 +188,7 @@ def test_a_folder_without_permission(folder: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("[]", "a test set is a list of queries"),
+        ("[]", "the file holds no query"),
         ("", "empty"),
         ('[{"id": "q1"', "no JSON"),
         ('[{"id": "q1"}, {"id": "q2"}]', "more)"),

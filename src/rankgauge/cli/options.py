@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from rankgauge.registry import Registry
+from rankgauge.words import LANGUAGES
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -37,19 +39,26 @@ _CHOICES = {
 
 
 class PartOf(click.ParamType):  # type: ignore[type-arg]
-    """The name of a part of a registry. Help shows the built-in ones; other packages are asked for the rest."""
+    """The name of a part of a registry, or one of `more`. Help shows the built-in ones; other packages are asked for
+    the rest."""
 
     name = "name"
 
-    def __init__(self, registry: Registry[Any]) -> None:
-        self._registry = registry
+    def __init__(self, registry: Registry[Any], *more: str) -> None:
+        self._registry, self._more = registry, more
+
+    @property
+    def _known(self) -> list[str]:
+        return [*self._registry.known, *self._more]
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return f"[{'|'.join(self._registry.known)}]"
+        return f"[{'|'.join(self._known)}]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from rankgauge.errors import DataError
 
+        if value in self._more:
+            return str(value)
         try:
             self._registry.check(value)
         except DataError as error:
@@ -59,24 +68,25 @@ class PartOf(click.ParamType):  # type: ignore[type-arg]
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        return [CompletionItem(name) for name in self._registry.known if name.startswith(incomplete)]
+        return [CompletionItem(name) for name in self._known if name.startswith(incomplete)]
 
 
 def _default_language() -> str:
-    """Chinese where the environment speaks it: RANKGAUGE_LANG first, then the locale."""
-    for name in ("RANKGAUGE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
-        value = os.environ.get(name, "")
-        if value:
-            return "zh" if value.lower().startswith("zh") else "en"
-    return "en"
+    """What RANKGAUGE_LANG says, which has to be a known one; else that of the locale, English where there are no texts
+    in it."""
+    own = os.environ.get("RANKGAUGE_LANG", "")
+    if own:
+        return re.split(r"[-_.@]", own.lower())[0]
+    locale = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")
+    return next((known for known in LANGUAGES if locale.lower().startswith(known)), "en")
 
 
 def lang(command: F) -> F:
-    """--lang: `language` is "en" or "zh"."""
+    """--lang: `language` is one that there are texts in."""
     return click.option(
         "--lang",
         "language",
-        type=click.Choice(["en", "zh"]),
+        type=click.Choice(LANGUAGES),
         default=_default_language,
         show_default="from the locale",
         help="Language of results and explanations.",

@@ -24,12 +24,11 @@ def reconcile(qrels: str, run: str, measure: str, value: str, as_json: bool, lan
     Exit status 0 if a variant gives the figure to its shown digits, 1 if none does.
     """
     from rankgauge.evaluation.reconcile import reconcile as search
-    from rankgauge.formats import load_qrels, load_run
     from rankgauge.reports import reconciliation
     from rankgauge.reports.tables import terminal_width
     from rankgauge.words import check_language
 
-    found = search(load_qrels(qrels), load_run(run), measure, value)
+    found = search(qrels, run, measure, value)
     if as_json:
         click.echo(reconciliation.as_json(found))
     else:

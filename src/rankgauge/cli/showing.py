@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rankgauge.cli.options import PartOf
 from rankgauge.reports.renderers import RENDERERS
 from rankgauge.words import Language
 
 if TYPE_CHECKING:
     from rankgauge.record import Record
     from rankgauge.reports.document import Detail
-
-    ParamType = click.ParamType[str]
-else:
-    ParamType = click.ParamType
 
 __all__ = ["charts_option", "chosen_format", "format_option", "show"]
 
@@ -26,27 +23,9 @@ _NO_REMARKS = ("csv", "latex", "trec_eval")
 """Formats without a place for warnings."""
 
 
-class _Format(ParamType):
-    """A renderer's name; those of other packages are looked for only if it is none of the known ones."""
-
-    name = "format"
-
-    def __init__(self, *more: str) -> None:
-        self.more = more
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return f"[{'|'.join([*RENDERERS.known, *self.more])}]"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value in self.more or value in RENDERERS:
-            return value
-        known = ", ".join([*RENDERERS.known, *self.more])
-        return str(self.fail(f"{value!r} is not one of {known}.", param, ctx))
-
-
 def format_option(text: str, *more: str) -> Callable[[F], F]:
     """-f, --format: a renderer, or one of `more`."""
-    return click.option("-f", "--format", "form", type=_Format(*more), help=text)
+    return click.option("-f", "--format", "form", type=PartOf(RENDERERS, *more), help=text)
 
 
 def charts_option(command: F) -> F:

@@ -40,25 +40,23 @@ def power(
     follows, with --queries the smallest difference, with both the chance to find it. It is the power of the paired t
     test, which the randomization test shares for all but the smallest test sets.
     """
-    from rankgauge.comparison.power import Question, size_for, sizes_of
-    from rankgauge.errors import DataError
+    from rankgauge.cli.evaluate import named_runs
+    from rankgauge.comparison.power import power as find_sizes
+    from rankgauge.evaluation import DEFAULT_MEASURES
     from rankgauge.formats.json_values import dumps
 
-    asked = Question(queries, difference, alpha, chance)
-    if sd is not None:
-        if files:
-            raise DataError("give either two runs or --sd, not both")
-        sizes = [size_for(sd, asked)]
-    else:
-        if len(files) != 3:
-            raise DataError("give judgments and two runs, or the spread of the differences with --sd 0.25")
-        from rankgauge.cli.evaluate import named_runs
-        from rankgauge.comparison import compare
-        from rankgauge.evaluation import DEFAULT_MEASURES
-
-        choices |= options.read_choices(choices)
-        found = compare(files[0], named_runs(files[1:]), measures or DEFAULT_MEASURES, test="t", **choices)
-        sizes = sizes_of(found, asked)
+    choices |= options.read_choices(choices)
+    sizes = find_sizes(
+        files[0] if files else None,
+        named_runs(files[1:]) if files else None,
+        measures or DEFAULT_MEASURES,
+        difference=difference,
+        queries=queries,
+        power=chance,
+        alpha=alpha,
+        sd=sd,
+        **choices,
+    )
     if as_json:
         click.echo(dumps([size.to_dict() for size in sizes]).decode())
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
 from rankgauge.errors import DataError
-from rankgauge.evaluation import DEFAULT_MEASURES, evaluate, read_judgments
+from rankgauge.evaluation import DEFAULT_MEASURES, evaluate, read_judgments, read_run
 from rankgauge.formats import load_chunk_mapping, load_corpus
 from rankgauge.measures import Measure, find_measure
 from rankgauge.model.contract import Contract
@@ -67,12 +68,17 @@ def compare(
     judgments = read_judgments(qrels)
     rule = load_chunk_mapping(collapse_chunks) if isinstance(collapse_chunks, os.PathLike) else collapse_chunks
     documents = load_corpus(corpus) if isinstance(corpus, str | os.PathLike) else corpus
+    # Lists are looked at again later, so what can be read only once, a pipe or a generator, is kept.
+    named = {
+        str(name): run if isinstance(run, str | os.PathLike) and Path(run).is_file() else read_run(run, str(name))
+        for name, run in runs.items()
+    }
     found = [
         evaluate(
             judgments,
             run,
             measures,
-            name=str(name),
+            name=name,
             contract=contract,
             ties=ties,
             missing=missing,
@@ -85,9 +91,8 @@ def compare(
             tokenizer=tokenizer,
             stream=stream,
         )
-        for name, run in runs.items()
+        for name, run in named.items()
     ]
-    named = {str(name): run for name, run in runs.items()}
     return Comparison.of(
         found,
         settings,

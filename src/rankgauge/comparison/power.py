@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from rankgauge.comparison.compare import compare
 from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.errors import DataError
+from rankgauge.evaluation import DEFAULT_MEASURES
+from rankgauge.measures import Measure
+from rankgauge.model.contract import Contract
 from rankgauge.record import Note
 from rankgauge.stats.differences import Column
 from rankgauge.stats.intervals import share_interval
@@ -15,7 +21,7 @@ from rankgauge.stats.levels import check_alpha, check_power, check_whole
 from rankgauge.stats.power import detectable_difference, power_of, queries_needed, significant_spread
 from rankgauge.words import Language, tell
 
-__all__ = ["Audit", "Question", "Size", "audit", "size_for", "sizes_of"]
+__all__ = ["Audit", "Question", "Size", "audit", "power", "size_for", "sizes_of"]
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,56 @@ class Question:
     difference: float | None = None
     alpha: float = 0.05
     power: float = 0.8
+
+
+def power(
+    qrels: Any = None,
+    runs: Mapping[str, Any] | None = None,
+    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
+    *,
+    difference: float | None = None,
+    queries: int | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    sd: float | None = None,
+    contract: str | Contract | None = None,
+    ties: str | None = None,
+    missing: str | None = None,
+    no_relevant: str | None = None,
+    duplicates: str | None = None,
+    depth: int | None = None,
+    rel: float | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
+) -> list[Size]:
+    """How many queries find a difference, what difference so many queries find, or the power of both.
+
+    The spread of the per-query differences comes from judgments and two runs, one answer for each measure, or from
+    `sd`. It is the power of the paired t test, which the randomization test shares for all but the smallest test sets.
+    """
+    asked = Question(queries, difference, alpha, power)
+    if sd is not None:
+        if runs is not None:
+            raise DataError("give either judgments and two runs or `sd=`, not both")
+        return [size_for(sd, asked)]
+    if runs is None or len(runs) != 2:
+        raise DataError("give judgments and two runs, or the spread of the differences with `sd=0.25`")
+    found = compare(
+        qrels,
+        runs,
+        measures,
+        test="t",
+        contract=contract,
+        ties=ties,
+        missing=missing,
+        no_relevant=no_relevant,
+        duplicates=duplicates,
+        depth=depth,
+        rel=rel,
+        collapse_chunks=collapse_chunks,
+        corpus=corpus,
+    )
+    return sizes_of(found, asked)
 
 
 def sizes_of(comparison: ComparedSystems, asked: Question) -> list[Size]:

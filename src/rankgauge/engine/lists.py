@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from rankgauge.engine.match_frames import RepeatedDocumentsError, better_of_repeats
-from rankgauge.errors import DataError
+from rankgauge.engine.match_mappings import numbers_of
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.keys import list_bounds, pair_keys, repeated_pairs
@@ -113,12 +113,7 @@ def _of_mapping(
         ]
     counts = np.fromiter(map(len, own), dtype=np.int64, count=len(own))
     starts = np.concatenate(([0], np.cumsum(counts)))
-    try:
-        scores = np.fromiter(chain.from_iterable(docs.values() for docs in own), np.float64, int(counts.sum()))
-    except (TypeError, ValueError, OverflowError):
-        scores = np.full(1, np.nan)
-    if not np.isfinite(scores).all():
-        raise DataError(f"{name}: a score is no finite number")
+    scores = numbers_of(queries, own, int(counts.sum()), "score", name)
     inside = _may_be_first(scores, starts, contract, depth)
     ids: Iterable[str] = compress(chain.from_iterable(own), inside.tolist())
     owner = np.repeat(np.arange(len(own)), counts)[inside]

@@ -7,7 +7,7 @@ compared only where scores tie.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from operator import contains, methodcaller
 
@@ -21,7 +21,7 @@ from rankgauge.model.ordering import as_compared, ids_descending, place_of_score
 from rankgauge.model.ranked import Floats, Ints, RankedGrades
 from rankgauge.model.run import Run
 
-__all__ = ["match_mappings"]
+__all__ = ["match_mappings", "numbers_of"]
 
 Lists = Mapping[str, Mapping[str, float]]
 
@@ -34,7 +34,7 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
     queries = list(judgments)
     n = len(queries)
     counts = np.fromiter(map(len, judgments.values()), dtype=np.int64, count=n)
-    grades = _numbers(judgments, int(counts.sum()), "grade", qrels.name)
+    grades = numbers_of(judgments, judgments.values(), int(counts.sum()), "grade", qrels.name)
     owner = np.repeat(np.arange(n), counts)
     judged = Judged(queries, np.concatenate(([0], np.cumsum(counts))), best_first(grades, owner))
 
@@ -44,10 +44,10 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
         own = [_without(docs, query) for query, docs in zip(queries, own, strict=True)]
     retrieved = np.fromiter(map(len, own), dtype=np.int64, count=n)
     total = int(retrieved.sum())
-    scores = as_compared(_numbers(_Lists(queries, own), total, "score", run.name), contract.scores)
+    scores = as_compared(numbers_of(queries, own, total, "score", run.name), contract.scores)
     if len(lists) > int(in_run.sum()):  # queries without judgments are left out, but their scores must be numbers too
         rest = {query: docs for query, docs in lists.items() if query not in judgments}
-        _numbers(rest, sum(map(len, rest.values())), "score", run.name)
+        numbers_of(rest, rest.values(), sum(map(len, rest.values())), "score", run.name)
 
     looked_up = chain.from_iterable(
         map(docs.get, wanted, repeat(math.nan)) for docs, wanted in zip(own, judgments.values(), strict=True)
@@ -69,36 +69,25 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
     return assemble(judged, hits, in_run, retrieved)
 
 
-class _Lists:
-    """Lists of the judged queries, with the little of a dictionary's manners that the checks need."""
-
-    def __init__(self, queries: Sequence[str], docs: Sequence[Mapping[str, float]]) -> None:
-        self._queries, self._docs = queries, docs
-
-    def values(self) -> Sequence[Mapping[str, float]]:
-        return self._docs
-
-    def items(self) -> Iterator[tuple[str, Mapping[str, float]]]:
-        return zip(self._queries, self._docs, strict=True)
-
-
-def _numbers(source: Lists | _Lists, total: int, what: str, name: str) -> Floats:
-    """All values as finite numbers; ids must not be empty."""
-    if any(map(contains, source.values(), repeat(""))):
-        query = next(query for query, docs in source.items() if "" in docs)
+def numbers_of(
+    queries: Iterable[str], lists: Collection[Mapping[str, float]], total: int, what: str, name: str
+) -> Floats:
+    """All values of the queries' lists as finite numbers; ids must not be empty."""
+    if any(map(contains, lists, repeat(""))):
+        query = next(query for query, docs in zip(queries, lists, strict=True) if "" in docs)
         raise DataError(f"{name}: query {query!r} holds a document with an empty id")
     try:
-        flat = chain.from_iterable(map(methodcaller("values"), source.values()))
+        flat = chain.from_iterable(map(methodcaller("values"), lists))
         values = np.fromiter(flat, dtype=np.float64, count=total)
         if np.isfinite(values).all():
             return values
     except (TypeError, ValueError, OverflowError):
         pass
-    raise _bad_number(source, what, name)
+    raise _bad_number(queries, lists, what, name)
 
 
-def _bad_number(source: Lists | _Lists, what: str, name: str) -> DataError:
-    for query, docs in source.items():
+def _bad_number(queries: Iterable[str], lists: Iterable[Mapping[str, float]], what: str, name: str) -> DataError:
+    for query, docs in zip(queries, lists, strict=True):
         for doc, value in docs.items():
             try:
                 fine = bool(np.isfinite(float(value)))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +15,15 @@ from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.engine.matching import match
 from rankgauge.engine.scoring import has_relevant, score_queries
 from rankgauge.errors import DataError, MeasureError
-from rankgauge.formats import RunParts
+from rankgauge.evaluation.inputs import read_qrels, read_run
+from rankgauge.formats import load_run
 from rankgauge.measures import Law, Measure, parse_measure
 from rankgauge.measures.presets import PRESETS
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Bools, RankedGrades
 from rankgauge.model.run import Run
+from rankgauge.model.testset import TestSet
 
 __all__ = ["Claim", "Reconciliation", "Variant", "reconcile"]
 
@@ -87,19 +91,28 @@ class Reconciliation:
     nearest: list[Variant] = field(default_factory=list)
 
 
-def reconcile(qrels: Qrels, run: Run | RunParts, measure: str | Measure, value: str | float) -> Reconciliation:
+def reconcile(
+    qrels: Qrels | TestSet | Mapping[str, Any] | str | os.PathLike[str] | Any,
+    run: Run | Mapping[str, Any] | str | os.PathLike[str] | Any,
+    measure: str | Measure,
+    value: str | float,
+) -> Reconciliation:
     """Find the conventions under which `measure` has `value`, to the digits shown.
+
+    Judgments and run are of any kind that `evaluate` takes.
 
     Variants that score every query alike on this data are one: the plainest stands for them, with all presets' names.
     """
     asked = parse_measure(measure)
     claim = Claim.of(str(value))
+    judgments = read_qrels(qrels)
+    lists = load_run(run) if isinstance(run, str | os.PathLike) else read_run(run)  # whole, for it is scored many times
     presets = _preset_names(asked)
     groups: dict[bytes, Variant] = {}
     tried = 0
     for order, drop_self in itertools.product(_ORDERS, (False, True)):
         contract = Contract(duplicates="first").with_changes(**order, drop_self=drop_self)
-        ranked = match(qrels, run, contract).ranked
+        ranked = match(judgments, lists, contract).ranked
         choices = list(_measure_variants(asked, ranked))
         values, _ = score_queries(ranked, choices)
         rows = byte_order(ranked.queries)

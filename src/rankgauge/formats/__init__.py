@@ -16,7 +16,7 @@ from rankgauge.formats.testset_json import is_testset, testset_of
 from rankgauge.formats.trec import TrecRun, read_qrels
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
-from rankgauge.model.testset import Corpus, Query, TestSet
+from rankgauge.model.testset import Corpus, TestSet, as_testset
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,17 +52,27 @@ class RunParts(Protocol):
     def describe_repeats(self, pairs: Sequence[tuple[str, str]], total: int) -> RankgaugeError: ...
 
 
+def _opened(path: PathLike | Source, format: str | None) -> tuple[Source, Format]:  # noqa: A002
+    source = path if isinstance(path, Source) else Source(path)
+    return source, check_format(format) if format else detect(source)
+
+
 def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels | TestSet:  # noqa: A002
     """Judgments from a file; a test set, with its texts and tags, where the file holds one."""
     if not isinstance(path, Source) and (is_beir_folder(path) or format == "beir"):
-        return load_testset(path, format)
-    source = path if isinstance(path, Source) else Source(path)
-    kind = check_format(format) if format else detect(source)
+        from rankgauge.formats.beir import read_beir_testset
+
+        return read_beir_testset(os.fspath(path))
+    source, kind = _opened(path, format)
+    if kind == "trec":
+        return read_qrels(source)
     if kind in ("json", "jsonl"):
         value = read_values(source, kind)
-        if is_testset(value):
-            return testset_of(value, source.name)
-    return load_qrels(source, kind)
+        return testset_of(value, source.name) if is_testset(value) else qrels_of(value, source.name)
+    from rankgauge.formats.tables import qrels_of_table, read_table, table_kind
+
+    table = table_kind(kind, source.name)
+    return qrels_of_table(read_table(source, table), source, table)
 
 
 def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # noqa: A002
@@ -71,23 +81,19 @@ def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # 
         from rankgauge.formats.beir import read_beir_qrels
 
         return read_beir_qrels(os.fspath(path))
-    source = path if isinstance(path, Source) else Source(path)
-    kind = check_format(format) if format else detect(source)
-    if kind == "trec":
-        return read_qrels(source)
-    if kind in ("json", "jsonl"):
-        value = read_values(source, kind)
-        return testset_of(value, source.name).qrels if is_testset(value) else qrels_of(value, source.name)
-    from rankgauge.formats.tables import qrels_of_table, read_table, table_kind
+    found = load_judgments(path, format)
+    return found.qrels if isinstance(found, TestSet) else found
 
-    table = table_kind(kind, source.name)
-    return qrels_of_table(read_table(source, table), source, table)
+
+def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:  # noqa: A002
+    """A test set from JSON, JSON Lines or a BEIR folder; plain judgments give one whose texts are the ids."""
+    found = load_judgments(path, format)
+    return found if isinstance(found, TestSet) else as_testset(found)
 
 
 def open_run(path: PathLike | Source, format: str | None = None) -> Run | RunParts:  # noqa: A002
     """A run to be scored: TREC text is read part by part, other formats at once."""
-    source = path if isinstance(path, Source) else Source(path)
-    kind = check_format(format) if format else detect(source)
+    source, kind = _opened(path, format)
     if kind == "trec":
         return TrecRun(source)
     if kind in ("json", "jsonl"):
@@ -107,24 +113,6 @@ def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa
 
     opened = open_run(path, format)
     return opened if isinstance(opened, Run) else Run.of_frame(pl.concat(opened.parts()), opened.name)
-
-
-def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:  # noqa: A002
-    """A test set from JSON, JSON Lines or a BEIR folder; plain judgments give one whose texts are the ids."""
-    if not isinstance(path, Source) and (is_beir_folder(path) or format == "beir"):
-        from rankgauge.formats.beir import read_beir_testset
-
-        return read_beir_testset(os.fspath(path))
-    source = path if isinstance(path, Source) else Source(path)
-    kind = check_format(format) if format else detect(source)
-    if kind in ("json", "jsonl"):
-        value = read_values(source, kind)
-        if is_testset(value) or (isinstance(value, list) and kind == "json"):
-            return testset_of(value, source.name)
-        qrels = qrels_of(value, source.name)
-    else:
-        qrels = load_qrels(source, kind)
-    return TestSet((Query(query, grades, query) for query, grades in qrels.to_dict().items()), name=source.name)
 
 
 def load_corpus(path: PathLike) -> Corpus:

@@ -10,19 +10,19 @@ from typing import Any, Literal
 import polars as pl
 
 from rankgauge.errors import FormatError
-from rankgauge.formats import Source, load_qrels, load_run
+from rankgauge.formats import Source, load_judgments, load_run
 from rankgauge.formats.beir import read_beir_corpus, read_beir_testset, write_beir
 from rankgauge.formats.detect import Format, check_format, detect, format_of_name, is_beir_folder
 from rankgauge.formats.json_lists import render_run_json, render_run_lines
 from rankgauge.formats.json_values import read_json_lines, read_values
 from rankgauge.formats.sources import write_whole
 from rankgauge.formats.tables import read_table, render_table, table_kind
-from rankgauge.formats.testset_json import is_testset, render_testset, testset_of
+from rankgauge.formats.testset_json import is_testset, render_testset
 from rankgauge.formats.trec import first_tag, render_qrels, render_run
 from rankgauge.model.frames import ID_COLUMNS
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
-from rankgauge.model.testset import Query, TestSet
+from rankgauge.model.testset import TestSet, as_testset
 
 __all__ = ["KINDS", "Kind", "Loaded", "convert", "load_any", "refuse_blanks", "render", "save"]
 
@@ -53,14 +53,9 @@ def load_any(path: str, *, form: str | None = None, kind: str | None = None) -> 
         return _load_beir(path)
     source = Source(path)
     found = check_format(form) if form else detect(source)
-    wanted = kind or _kind_of(source, found)
-    if wanted == "run":
+    if (kind or _kind_of(source, found)) == "run":
         return Loaded(load_run(source, found), found, name=source.bare_name, tag=_tag(source, found))
-    if found in ("json", "jsonl"):
-        value = read_values(source, found)
-        if is_testset(value):
-            return Loaded(testset_of(value, source.name), found)
-    return Loaded(load_qrels(source, found), found)
+    return Loaded(load_judgments(source, found), found)
 
 
 def _tag(source: Source, form: Format) -> str | None:
@@ -216,7 +211,7 @@ def _as_testset(content: Run | Qrels | TestSet, target: str) -> TestSet:
         return content
     if isinstance(content, Run):
         raise FormatError(target, ["a run is no test set"])
-    return TestSet((Query(query, grades, query) for query, grades in content.to_dict().items()), name=content.name)
+    return as_testset(content)
 
 
 def render(content: Run | Qrels | TestSet, form: Format, tag: str) -> bytes:

@@ -10,9 +10,13 @@ import dataclasses
 import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-__all__ = ["placed", "read_table", "unknown_key"]
+from rankgauge.errors import FormatError
+from rankgauge.formats.sources import not_utf8
+
+__all__ = ["placed", "read_table", "read_toml", "unknown_key"]
 
 T = TypeVar("T")
 
@@ -24,6 +28,26 @@ _PLAIN = {
     "BoolType": ("true or false", "true or false"),
     "DictType": ("a table", "tables"),
 }
+
+
+def read_toml(path: str | Path, hint: str = "") -> dict[str, Any]:
+    """The content of a TOML file, or a `FormatError`; where there is no such file, with the hint."""
+    import tomllib
+
+    data = b""
+    try:
+        data = Path(path).read_bytes()
+        return tomllib.loads(data.decode("utf-8"))
+    except FileNotFoundError:
+        raise FormatError(str(path), ["there is no such file"], hint=hint) from None
+    except UnicodeDecodeError:
+        raise FormatError(str(path), [not_utf8(data)]) from None
+    except OSError as error:
+        raise FormatError(str(path), [error.strerror or str(error)]) from None
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(str(path), [f"this is no TOML: {error}"]) from None
+    except RecursionError:
+        raise FormatError(str(path), ["it is nested too deeply"]) from None
 
 
 def read_table(table: Any, place: str, kind: type[T]) -> tuple[T | None, list[str]]:

@@ -87,8 +87,8 @@ def gate(
     )
     created = moment.isoformat(timespec="seconds")
     failed = check_evaluated(record, settings.system)
-    if failed is not None and all(one.name != settings.system for one in record.systems) and settings.system:
-        return GateResult(settings.system, baseline, settings, [failed], (), created)
+    if failed is not None and all(one.name != settings.system for one in record.systems):
+        return GateResult(settings.system or failed.name, baseline, settings, [failed], (), created)
     chosen = record.system(settings.system)
     sides = Sides(record, chosen, baseline)
     found: list[Rule] = [] if failed is None else [failed]

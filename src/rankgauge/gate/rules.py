@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import datetime
 import difflib
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, FormatError, RankgaugeError
-from rankgauge.formats.settings import read_table
+from rankgauge.formats.settings import read_table, read_toml
 from rankgauge.gate.targets import (
     SCENARIOS,
     LatencyLimit,
@@ -241,16 +239,7 @@ def _check_measured(rules: GateRules, known: Record, tags: Collection[str]) -> N
 
 def load_rules(path: str) -> dict[str, Any]:
     """The `[gate]` table of a TOML file, checked: arguments of `GateRules.of`."""
-    try:
-        content = tomllib.loads(Path(path).read_text("utf-8"))
-    except FileNotFoundError:
-        raise FormatError(path, ["there is no such file"]) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(path, [str(error)]) from None
-    except tomllib.TOMLDecodeError as error:
-        raise FormatError(path, [f"this is no TOML: {error}"]) from None
-    except RecursionError:
-        raise FormatError(path, ["it is nested too deeply"]) from None
+    content = read_toml(path)
     if "gate" not in content:
         raise FormatError(path, ['there is no table [gate]; begin it with a line [gate], and below it max_loss = "5%"'])
     faults = check_gate_table(content["gate"])

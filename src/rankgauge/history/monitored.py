@@ -108,14 +108,10 @@ class Delivery:
 
 
 def packed(value: Any) -> str:
-    """Typed values as JSON for a column, defaults left out. In ASCII: a database cannot hold all that an id can."""
+    """Typed values as JSON for a column. In ASCII: a database cannot hold all that an id can."""
     import msgspec
 
-    found = msgspec.to_builtins(value, str_keys=True)
-    if isinstance(value, Finding):
-        empty: dict[str, Any] = msgspec.to_builtins(Finding())
-        found = {key: entry for key, entry in found.items() if entry != empty[key]}
-    return json.dumps(found)
+    return json.dumps(msgspec.to_builtins(value))
 
 
 def unpacked(text: str, kind: type[T]) -> T:

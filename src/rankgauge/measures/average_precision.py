@@ -251,7 +251,6 @@ register(
         binary_preference,
         "Bpref of each query; over queries the geometric mean, each at least 0.00001",
         (REL,),
-        spellings=("gm_bpref",),
         trec="gm_bpref",
         aggregate="geometric",
         family="incomplete judgments",

@@ -104,7 +104,8 @@ class Definition:
     at_required: bool = False
     aggregate: Aggregate = "mean"
     spellings: tuple[str, ...] = ()
-    """Other names, compared without case, spaces, hyphens and underscores; `name@k` and `name_k` follow by rule."""
+    """Other names beside trec_eval's, compared without case, spaces, hyphens and underscores; `name@k` and `name_k`
+    follow by rule."""
     variants: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     """Names that stand for this measure with some parameters set, such as capped recall."""
     trec: str | None = None

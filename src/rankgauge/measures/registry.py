@@ -28,7 +28,7 @@ def register(*definitions: Definition) -> None:
     """Add measures. A name or spelling that is taken is an error."""
     for definition in definitions:
         spellings: dict[str, Mapping[str, Value]] = {
-            **{normal(name): {} for name in (definition.name, *definition.spellings)},
+            **{normal(name): {} for name in (definition.name, definition.trec or "", *definition.spellings) if name},
             **{normal(name): values for name, values in definition.variants.items()},
         }
         for spelling in spellings:

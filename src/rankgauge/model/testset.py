@@ -173,6 +173,11 @@ def grades_of(listed: Sequence[str], scores: Mapping[str, float] | None) -> dict
     return {**{doc: float(scores.get(doc, 1.0)) for doc in listed}, **{doc: float(s) for doc, s in scores.items()}}
 
 
+def as_testset(qrels: Qrels) -> TestSet:
+    """A test set whose texts are the ids."""
+    return TestSet((Query(query, grades, query) for query, grades in qrels.to_dict().items()), name=qrels.name)
+
+
 class Corpus(Mapping[str, str]):
     """Texts of documents by id, immutable."""
 

@@ -5,7 +5,6 @@ Every fault is found before anything costly begins, and all of them are named to
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +14,7 @@ from msgspec import Meta
 
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
-from rankgauge.formats.settings import read_table
-from rankgauge.formats.sources import not_utf8
+from rankgauge.formats.settings import read_table, read_toml
 from rankgauge.gate.rules import check_gate_plan, check_gate_table
 from rankgauge.plans.entries import SweepPlan, read_sweep, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
@@ -122,7 +120,7 @@ def _cache(calls: CallSettings, folder: Path) -> Path | None:
 def load_plan(path: str | Path, *, hint: str = "rankgauge run --check looks again without running anything") -> RunPlan:
     """Read and check a plan. All faults are in one `FormatError`, with the hint."""
     file = Path(path)
-    content = _content(file)
+    content = read_toml(file, hint="rankgauge init writes a plan to start from")
     read, faults = read_table(content, "", _PlanFile)
     assert read is not None  # every key has a default
     folder = file.parent
@@ -168,22 +166,6 @@ def load_plan(path: str | Path, *, hint: str = "rankgauge run --check looks agai
         sweep=sweep,
         outputs=read.outputs,
     )
-
-
-def _content(file: Path) -> dict[str, Any]:
-    try:
-        data = file.read_bytes()
-        return tomllib.loads(data.decode("utf-8"))
-    except FileNotFoundError:
-        raise FormatError(
-            str(file), ["there is no such file"], hint="rankgauge init writes a plan to start from"
-        ) from None
-    except UnicodeDecodeError:
-        raise FormatError(str(file), [not_utf8(data)]) from None
-    except OSError as error:
-        raise FormatError(str(file), [error.strerror or str(error)]) from None
-    except tomllib.TOMLDecodeError as error:
-        raise FormatError(str(file), [f"this is no TOML: {error}"]) from None
 
 
 def _in_order(faults: list[str], content: Mapping[str, Any]) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from rankgauge.record import HeldOut, Record, SweepResult, SystemResult, Version
+from rankgauge.record import Calls, HeldOut, Record, SweepResult, SystemResult, Version
 from rankgauge.reports.calls_charts import calls_charts, parameters_text, shown_value, sweep_charts
 from rankgauge.reports.document import (
     Beside,
@@ -22,7 +22,9 @@ from rankgauge.reports.document import (
     Paragraph,
     Remark,
     Table,
+    data_table,
     listed_remarks,
+    table_of,
     word,
 )
 from rankgauge.reports.evaluation import ends_of
@@ -65,35 +67,32 @@ def calls_part(record: Record) -> Iterator[Block]:
 
 def _calls_table(record: Record, live: list[SystemResult], remarks: Sequence[Remark]) -> Table:
     """One row for each live system: its first measure, for all stand in the table of means, and what its calls took."""
-    measures = _qualities(record)[:1]
-    again = any(system.calls and system.calls.repeated for system in live)  # a column that is seldom filled
-    rows: list[list[Cell]] = []
-    for system in live:
-        calls = system.calls
-        assert calls is not None
-        latency = calls.latency
-        rows.append(
-            [
-                system.name,
-                *(system.means[measure].value for measure in measures),
-                *(None if latency is None else getattr(latency, name) for name in _TIMES),
-                calls.throughput,
-                calls.concurrency,
-                0 if latency is None else latency.count,
-                len(calls.failed),
-                *([calls.repeated] if again else []),
-                calls.cached,
-            ]
-        )
-    counts = ("concurrency", "timed", "failed", *(["repeated"] if again else []), "cached")
-    columns = [
-        Column(word("system")),
-        *(Column(measure, "score") for measure in measures),
-        *(Column(word(name), "ms") for name in _TIMES),
-        Column(word("qps"), "figure"),
-        *(Column(word(name), "count") for name in counts),
+    known = [(system, system.calls) for system in live if system.calls is not None]
+    columns: list[tuple[Column, Callable[[tuple[SystemResult, Calls]], Cell]]] = [
+        (Column(word("system")), lambda live: live[0].name),
+        *(
+            (Column(name, "score"), lambda live, name=name: live[0].means[name].value)
+            for name in _qualities(record)[:1]
+        ),
+        *((Column(word(name), "ms"), lambda live, name=name: _time(live[1], name)) for name in _TIMES),
+        (Column(word("qps"), "figure"), lambda live: live[1].throughput),
+        (Column(word("concurrency"), "count"), lambda live: live[1].concurrency),
+        (Column(word("timed"), "count"), lambda live: _timed(live[1])),
+        (Column(word("failed"), "count"), lambda live: len(live[1].failed)),
+        (Column(word("repeated"), "count"), lambda live: live[1].repeated),
+        (Column(word("cached"), "count"), lambda live: live[1].cached),
     ]
-    return Table("calls", columns, rows, word("calls_title"), remarks)
+    if not any(calls.repeated for _, calls in known):  # a column that is seldom filled
+        del columns[-2]
+    return table_of("calls", known, columns, title=word("calls_title"), notes=remarks)
+
+
+def _time(calls: Calls, name: str) -> float | None:
+    return None if calls.latency is None else float(getattr(calls.latency, name))
+
+
+def _timed(calls: Calls) -> int:
+    return 0 if calls.latency is None else calls.latency.count
 
 
 def _fastest_first(entries: Sequence[tuple[float, str]]) -> list[Note]:
@@ -135,36 +134,26 @@ def sweeps_part(record: Record) -> Iterator[Block]:
 
 
 def _sweep_table(sweep: SweepResult, remarks: Sequence[Remark], number: int) -> Table:
-    names = list(sweep.versions[0].parameters)
     exact = any(version.ann_recall is not None for version in sweep.versions)
-    rows: list[list[Cell]] = []
-    for version in sweep.versions:
-        marks = [("best", version.label == sweep.best), ("front", version.on_front and version.p50 is not None)]
-        shown = tuple(word(name) for name, holds in marks if holds)
-        rows.append(
-            [
-                version.label,
-                *(shown_value(version.parameters[name]) for name in names),
-                Marked(shown, "better" if version.label == sweep.best else "equivalent") if shown else "",
-                Estimate(version.mean, ends_of(version.interval)),
-                version.p50,
-                version.p95,
-                version.throughput,
-                *([version.ann_recall] if exact else []),
-            ]
-        )
-    columns = [
-        Column(word("version")),
-        *(Column(name) for name in names),
-        Column(word("mark")),
-        Column(sweep.measure, "score"),
-        Column(word("p50"), "ms"),
-        Column(word("p95"), "ms"),
-        Column(word("qps"), "figure"),
-        *([Column(word("ann_recall"), "score")] if exact else []),
+    parameters = list(sweep.versions[0].parameters)
+    columns: list[tuple[Column, Callable[[Version], Cell]]] = [
+        (Column(word("version")), lambda version: version.label),
+        *((Column(name), lambda version, name=name: shown_value(version.parameters[name])) for name in parameters),
+        (Column(word("mark")), lambda version: _mark(version, sweep)),
+        (Column(sweep.measure, "score"), lambda version: Estimate(version.mean, ends_of(version.interval))),
+        (Column(word("p50"), "ms"), lambda version: version.p50),
+        (Column(word("p95"), "ms"), lambda version: version.p95),
+        (Column(word("qps"), "figure"), lambda version: version.throughput),
+        *([(Column(word("ann_recall"), "score"), lambda version: version.ann_recall)] if exact else []),
     ]
     title = word("sweep_of", system=sweep.system, n=len(sweep.versions), measure=sweep.measure)
-    return Table(f"sweep-{number + 1}", columns, rows, title, remarks)
+    return table_of(f"sweep-{number + 1}", sweep.versions, columns, title=title, notes=remarks)
+
+
+def _mark(version: Version, sweep: SweepResult) -> Cell:
+    best, front = version.label == sweep.best, version.on_front and version.p50 is not None
+    words = tuple(word(name) for name, holds in (("best", best), ("front", front)) if holds)
+    return Marked(words, "better" if best else "equivalent") if words else ""
 
 
 def sweep_notes(sweep: SweepResult) -> Iterator[Note]:
@@ -206,60 +195,55 @@ def _held_out_notes(sweep: SweepResult, held: HeldOut) -> Iterator[Note]:
 
 def calls_data(record: Record) -> dict[str, Table]:
     """For spreadsheets: seconds, and plain numbers."""
-    tables: dict[str, Table] = {}
-    measures, rows = _qualities(record), []
-    for system in record.systems:
-        if system.calls is not None:
-            calls, latency = system.calls, system.calls.latency
-            cells: list[Cell] = [system.name, *(system.means[measure].value for measure in measures)]
-            cells += [None if latency is None else getattr(latency, name) for name in _TIMES]
-            cells += [calls.throughput, calls.concurrency, 0 if latency is None else latency.count]
-            rows.append([*cells, len(calls.failed), calls.repeated, calls.cached])
-    if rows:
-        rest = ("throughput", "concurrency", "timed", "failed", "repeated", "cached")
-        heads = ["system", *measures, *(f"{name}_seconds" for name in _TIMES), *rest]
-        tables["calls"] = Table("calls", [Column(head, "plain") for head in heads], rows)
+    rows: list[dict[str, Cell]] = [
+        {
+            "system": system.name,
+            **{measure: system.means[measure].value for measure in _qualities(record)},
+            **{f"{name}_seconds": _time(calls, name) for name in _TIMES},
+            "throughput": calls.throughput,
+            "concurrency": calls.concurrency,
+            "timed": _timed(calls),
+            "failed": len(calls.failed),
+            "repeated": calls.repeated,
+            "cached": calls.cached,
+        }
+        for system in record.systems
+        if (calls := system.calls) is not None
+    ]
+    tables = {"calls": data_table("calls", rows)} if rows else {}
     for number, sweep in enumerate((sweep for sweep in record.sweeps if sweep.versions), start=1):
-        tables["sweep" if number == 1 else f"sweep-{number}"] = _sweep_data(sweep)
+        tables["sweep" if number == 1 else f"sweep-{number}"] = data_table("sweep", list(_sweep_data(sweep)))
     return tables
 
 
-_VERSION = ("mean", "low", "high", "p50_seconds", "p95_seconds", "throughput", "ann_recall", "on_front", "best")
-
-
-def _sweep_data(sweep: SweepResult) -> Table:
-    names = list(sweep.versions[0].parameters)
-    # A parameter may have any name, that of another column too.
-    given = [f"parameter.{name}" for name in names]
-    heads = ["system", "measure", "version", *given, *_VERSION, "timed_before", "failed"]
-
-    def row(label: str, cells: Mapping[str, Cell]) -> list[Cell]:
-        known: dict[str, Cell] = {"system": sweep.system, "measure": sweep.measure, "version": label, **cells}
-        return [known.get(head) for head in heads]
-
-    rows = [row(version.label, _version_cells(version, sweep)) for version in sweep.versions]
+def _sweep_data(sweep: SweepResult) -> Iterator[dict[str, Cell]]:
+    """The versions, then the cross-validated score, then those without a score."""
+    start: dict[str, Cell] = {"system": sweep.system, "measure": sweep.measure}
+    for version in sweep.versions:
+        low, high = ends_of(version.interval) or (None, None)
+        yield {
+            **start,
+            "version": version.label,
+            # A parameter may have any name, that of another column too.
+            **{f"parameter.{name}": _plain(value) for name, value in version.parameters.items()},
+            "mean": version.mean,
+            "low": low,
+            "high": high,
+            "p50_seconds": version.p50,
+            "p95_seconds": version.p95,
+            "throughput": version.throughput,
+            "ann_recall": version.ann_recall,
+            "on_front": version.on_front,
+            "best": version.label == sweep.best,
+            "timed_before": version.timed_before,
+            "failed": None,
+        }
     if sweep.held_out is not None:
         low, high = ends_of(sweep.held_out.interval) or (None, None)
-        rows.append(row("held out", {"mean": sweep.held_out.mean, "low": low, "high": high}))
-    rows += [row(label, {"failed": reason}) for label, reason in sweep.failed.items()]
-    return Table("sweep", [Column(head, "plain") for head in heads], rows)
+        yield {**start, "version": "held out", "mean": sweep.held_out.mean, "low": low, "high": high}
+    for label, reason in sweep.failed.items():
+        yield {**start, "version": label, "failed": reason}
 
 
-def _version_cells(version: Version, sweep: SweepResult) -> dict[str, Cell]:
-    low, high = ends_of(version.interval) or (None, None)
-    parameters: dict[str, Cell] = {
-        f"parameter.{name}": value if isinstance(value, int | float) else shown_value(value)
-        for name, value in version.parameters.items()
-    }
-    return parameters | {
-        "mean": version.mean,
-        "low": low,
-        "high": high,
-        "p50_seconds": version.p50,
-        "p95_seconds": version.p95,
-        "throughput": version.throughput,
-        "ann_recall": version.ann_recall,
-        "on_front": version.on_front,
-        "best": version.label == sweep.best,
-        "timed_before": version.timed_before,
-    }
+def _plain(value: Any) -> Cell:
+    return value if isinstance(value, int | float) else shown_value(value)

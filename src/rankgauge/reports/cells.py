@@ -13,7 +13,6 @@ from rankgauge.reports.document import (
     Estimate,
     Facts,
     Kind,
-    Letters,
     Marked,
     Pair,
     Reading,
@@ -71,8 +70,6 @@ def written(cell: Cell, kind: Kind, look: Look) -> str:
         return str(cell)
     if isinstance(cell, Pair):
         return say(look.pair, look.language, a=cell.a, b=cell.b)
-    if isinstance(cell, Letters):
-        return cell.own
     if isinstance(cell, Marked):
         return listed([tell(one, look.language) for one in cell.words], look.language)
     return _number(cell, kind, look).replace("-", look.minus)

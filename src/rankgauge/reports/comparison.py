@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from rankgauge.comparison.verdicts import summary_notes
-from rankgauge.record import Agreement, Change, ComparisonResult, Record, Rerank, Row, Standing, UnjudgedRange
+from rankgauge.record import Agreement, Change, ComparisonResult, Record, Rerank, Row, Slice, Standing, UnjudgedRange
 from rankgauge.reports.charts import comparison_charts
 from rankgauge.reports.document import (
     Beside,
@@ -19,13 +19,14 @@ from rankgauge.reports.document import (
     Column,
     Detail,
     Heading,
-    Letters,
     Marked,
     Notes,
     Pair,
     Paragraph,
     Table,
+    data_table,
     listed_remarks,
+    table_of,
     word,
 )
 from rankgauge.reports.evaluation import ends_of
@@ -36,6 +37,8 @@ __all__ = ["changed_part", "comparison_data", "comparison_part", "ending_part", 
 _CARDS = 6
 _CHANGED = 5
 _LONGEST = 40
+_BLANK = "\u2007"
+"""As wide as a digit."""
 
 
 def _verdict(row: Row) -> Marked:
@@ -70,31 +73,18 @@ def verdict_cards(compared: ComparisonResult) -> Iterator[Block]:
     )
 
 
-def _columns(compared: ComparisonResult) -> list[Column]:
+def _columns(compared: ComparisonResult) -> list[tuple[Column, Callable[[Row], Cell]]]:
+    level = 1 - compared.settings.alpha
     return [
-        Column(word("difference"), "signed", "difference"),
-        Column(word("interval", level=1 - compared.settings.alpha), "bounds", under="difference"),
-        Column(word("relative_change"), "relative"),
-        Column(word("p"), "p", under="p_corrected"),
-        Column(word("p_corrected"), "p", "p_corrected"),
-        Column(word("effect"), "effect"),
-        Column(word("wins"), "count"),
-        Column(word("detectable"), "score", detail="audit"),
-        Column(word("verdict")),
-    ]
-
-
-def _cells(row: Row) -> list[Cell]:
-    return [
-        row.difference,
-        ends_of(row.interval),
-        row.relative_change,
-        row.p_value,
-        row.p_corrected,
-        row.effect,
-        f"{row.wins}/{row.ties}/{row.losses}",
-        row.detectable,
-        _verdict(row),
+        (Column(word("difference"), "signed", "difference"), lambda row: row.difference),
+        (Column(word("interval", level=level), "bounds", under="difference"), lambda row: ends_of(row.interval)),
+        (Column(word("relative_change"), "relative"), lambda row: row.relative_change),
+        (Column(word("p"), "p", under="p_corrected"), lambda row: row.p_value),
+        (Column(word("p_corrected"), "p", "p_corrected"), lambda row: row.p_corrected),
+        (Column(word("effect"), "effect"), lambda row: row.effect),
+        (Column(word("wins"), "count"), lambda row: f"{row.wins}/{row.ties}/{row.losses}"),
+        (Column(word("detectable"), "score", detail="audit"), lambda row: row.detectable),
+        (Column(word("verdict")), _verdict),
     ]
 
 
@@ -104,17 +94,15 @@ def comparison_part(record: Record, compared: ComparisonResult) -> Iterator[Bloc
     first = compared.rows[0]
     hint = word("rows_hint", a=first.a, b=first.b)
     yield Paragraph(hint, "hint", "audit")
-    columns = [
-        Column(word("measure")),
-        Column(word("compared"), key="pair"),
-        Column(word("means"), under="pair", detail="audit"),
-        *_columns(compared),
+    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+        (Column(word("measure")), lambda row: row.measure),
+        (Column(word("compared"), key="pair"), lambda row: Pair(row.a, row.b)),
+        (
+            Column(word("means"), under="pair", detail="audit"),
+            lambda row: word("from_to", a=row.mean_a, b=row.mean_b),
+        ),
     ]
-    rows = [
-        (row.measure, Pair(row.a, row.b), word("from_to", a=row.mean_a, b=row.mean_b), *_cells(row))
-        for row in compared.rows
-    ]
-    yield Table("rows", columns, rows)
+    yield table_of("rows", compared.rows, [*columns, *_columns(compared)])
     settings = compared.settings
     tested = {"test": settings.test, "correction": settings.correction, "alpha": settings.alpha}
     known = {**tested, "margin": settings.equivalence_margin, "family": compared.family}
@@ -134,15 +122,18 @@ def comparison_part(record: Record, compared: ComparisonResult) -> Iterator[Bloc
 
 
 def _group_table(compared: ComparisonResult, measure: str, entries: list[Standing]) -> Table:
-    alphabet = "".join(sorted({letter for own in entries for letter in own.letters}))
+    """Letters stand below one another, so that a group reads downwards; ranks where there are no letters."""
+    alphabet = sorted({letter for own in entries for letter in own.letters})
     queries = next((row.queries for row in compared.rows if row.measure == measure), None)
-    columns = [
-        Column(measure, hint=None if queries is None else word("n_queries", n=queries)),
-        Column(word("mean"), "score"),
-        Column(word("letters" if alphabet else "ranks")),
+    columns: list[tuple[Column, Callable[[Standing], Cell]]] = [
+        (Column(measure, hint=None if queries is None else word("n_queries", n=queries)), lambda own: own.system),
+        (Column(word("mean"), "score"), lambda own: own.mean),
+        (
+            Column(word("letters" if alphabet else "ranks")),
+            lambda own: "".join(x if x in own.letters else _BLANK for x in alphabet) if alphabet else own.label,
+        ),
     ]
-    rows = [(own.system, own.mean, Letters(own.letters, alphabet) if alphabet else own.label) for own in entries]
-    return Table(f"groups-{measure}", columns, rows, detail="audit")
+    return table_of(f"groups-{measure}", entries, columns, detail="audit")
 
 
 def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
@@ -161,13 +152,14 @@ def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
             changed = [(change.query, *_change(change)) for change in listed]
             yield Table("changes", [Column(word("query")), *columns], changed, title, detail="evidence")
     if compared.slices:
-        heads = [Column(word(name)) for name in ("tag", "measure", "compared")]
-        cells = [
-            (part.tag, part.row.measure, Pair(part.row.a, part.row.b), part.row.queries, *_cells(part.row))
-            for part in compared.slices
+        columns_by_tag: list[tuple[Column, Callable[[Slice], Cell]]] = [
+            (Column(word("tag")), lambda part: part.tag),
+            (Column(word("measure")), lambda part: part.row.measure),
+            (Column(word("compared")), lambda part: Pair(part.row.a, part.row.b)),
+            (Column(word("queries"), "count"), lambda part: part.row.queries),
+            *((column, lambda part, cell=cell: cell(part.row)) for column, cell in _columns(compared)),
         ]
-        columns = [*heads, Column(word("queries"), "count"), *_columns(compared)]
-        yield Table("slices", columns, cells, word("slices_title"), detail="evidence")
+        yield table_of("slices", compared.slices, columns_by_tag, title=word("slices_title"), detail="evidence")
 
 
 def _change(change: Change) -> tuple[float, float, float]:
@@ -268,14 +260,17 @@ def _rerank(found: Rerank) -> Iterator[Block]:
 
 def comparison_data(compared: ComparisonResult) -> Table:
     """One row for each comparison, with plain numbers, for spreadsheets."""
-    numbers = ("mean_a", "mean_b", "difference", "low", "high", "relative_change", "p_value", "p_corrected", "effect")
-    counts = ("wins", "ties", "losses", "queries")
-    rows: list[list[Cell]] = []
-    for tag, row in [*(("", row) for row in compared.rows), *((part.tag, part.row) for part in compared.slices)]:
-        ends = dict(zip(("low", "high"), ends_of(row.interval) or (None, None), strict=True))
-        values: list[Cell] = [ends[name] if name in ends else getattr(row, name) for name in numbers]
-        values = [None if isinstance(value, float) and math.isinf(value) else value for value in values]
-        rows.append([tag, row.measure, row.a, row.b, *values, *(getattr(row, name) for name in counts)])
-        rows[-1] += [row.detectable, row.verdict]
-    heads = ("tag", "measure", "a", "b", *numbers, *counts, "detectable", "verdict")
-    return Table("comparison", [Column(head, "plain") for head in heads], rows)
+    tagged = [*(("", row) for row in compared.rows), *((part.tag, part.row) for part in compared.slices)]
+    return data_table("comparison", [{"tag": tag, **_data(row)} for tag, row in tagged])
+
+
+def _data(row: Row) -> dict[str, Cell]:
+    low, high = (None if math.isinf(end) else end for end in ends_of(row.interval) or (math.inf, math.inf))
+    before = ("measure", "a", "b", "mean_a", "mean_b", "difference")
+    after = ("relative_change", "p_value", "p_corrected", "effect", "wins", "ties", "losses", "queries", "detectable")
+    return {
+        **{name: getattr(row, name) for name in before},
+        "low": low,
+        "high": high,
+        **{name: getattr(row, name) for name in (*after, "verdict")},
+    }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 from rankgauge.words import Language, Note
 
@@ -33,7 +33,6 @@ __all__ = [
     "Facts",
     "Heading",
     "Kind",
-    "Letters",
     "Marked",
     "Notes",
     "Outcome",
@@ -45,10 +44,13 @@ __all__ = [
     "Suite",
     "Table",
     "Text",
+    "data_table",
     "listed_remarks",
+    "table_of",
     "word",
 ]
 
+T = TypeVar("T")
 Detail = Literal["answer", "evidence", "audit"]
 DETAILS: tuple[Detail, ...] = get_args(Detail)
 
@@ -97,14 +99,6 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Letters:
-    """The groups that a system belongs to, out of all groups."""
-
-    own: str
-    all: str
-
-
-@dataclass(frozen=True)
 class Drawn:
     """A value and its interval at their place between the least and the greatest of a table."""
 
@@ -124,7 +118,7 @@ class Marked:
 
 Text: TypeAlias = Note | Reading | str
 """A text is a name from elsewhere; words are notes."""
-Cell: TypeAlias = Text | int | float | tuple[float, float] | Estimate | Pair | Letters | Marked | Drawn | None
+Cell: TypeAlias = Text | int | float | tuple[float, float] | Estimate | Pair | Marked | Drawn | None
 
 
 def word(name: str, /, **parameters: Any) -> Note:
@@ -168,6 +162,20 @@ class Table:
     notes: Sequence[Remark] = ()
     """What belongs right below it."""
     detail: Detail = "answer"
+
+
+def table_of(
+    name: str, items: Iterable[T], columns: Sequence[tuple[Column, Callable[[T], Cell]]], **about: Any
+) -> Table:
+    """A table with a row for each item; behind each column stands how its cell is got."""
+    rows = [[cell(item) for _, cell in columns] for item in items]
+    return Table(name, [column for column, _ in columns], rows, **about)
+
+
+def data_table(name: str, rows: Sequence[Mapping[str, Cell]], kind: Kind = "plain") -> Table:
+    """A table for programs: the names of its columns are those of its cells, in the order they first come."""
+    heads = list(dict.fromkeys(head for row in rows for head in row))
+    return Table(name, [Column(head, kind) for head in heads], [[row.get(head) for head in heads] for row in rows])
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from functools import partial
 
 from rankgauge.measures import find_measure
 from rankgauge.measures.explanations import TARGETS, targets_for
-from rankgauge.record import Mean, Record, ScoredMeasure, SystemResult
+from rankgauge.record import Mean, Record, ScoredMeasure
 from rankgauge.reports.charts import mean_charts
 from rankgauge.reports.document import (
     Block,
@@ -27,6 +27,7 @@ from rankgauge.reports.document import (
     Remark,
     Table,
     Text,
+    data_table,
     word,
 )
 from rankgauge.stats.intervals import Interval
@@ -59,7 +60,7 @@ def _mean(about: ScoredMeasure, mean: Mean) -> Cell:
     return round(mean.value) if about.aggregate == "sum" else Estimate(mean.value, ends_of(mean.interval))
 
 
-def mean_table(record: Record, systems: list[SystemResult] | None = None) -> Table:
+def mean_table(record: Record) -> Table:
     """One row for each system: means and intervals."""
     heads = [
         Column(about.name, "score", hint=word("lower_is_better") if about.lower_is_better else None)
@@ -67,7 +68,7 @@ def mean_table(record: Record, systems: list[SystemResult] | None = None) -> Tab
     ]
     rows = [
         (system.name, *(_mean(about, system.means[about.name]) for about in record.measures))
-        for system in systems or record.systems
+        for system in record.systems
     ]
     return Table("means", (Column(word("system")), *heads), rows)
 
@@ -146,14 +147,14 @@ def per_query_table(record: Record, heads: tuple[Text, Text] = (word("system"), 
 
 def score_data(record: Record) -> Table:
     """One row for each system and measure, for spreadsheets."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for system in record.systems:
         for about in record.measures:
             mean = system.means[about.name]
             low, high = ends_of(mean.interval) or (None, None)
-            rows.append((system.name, about.name, _value(about, mean.value), low, high, mean.queries))
-    heads = ("system", "measure", "value", "low", "high", "queries")
-    return Table("scores", [Column(head, "score") for head in heads], rows)
+            scored: dict[str, Cell] = {"value": _value(about, mean.value), "low": low, "high": high}
+            rows.append({"system": system.name, "measure": about.name, **scored, "queries": mean.queries})
+    return data_table("scores", rows, "score")
 
 
 def remarks_of(record: Record) -> list[Remark]:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from rankgauge.engine.orders import DRAWS, MOST_ORDERS
-from rankgauge.measures import Definition, Measure, all_definitions
+from rankgauge.measures import Definition, Measure, all_definitions, parse_measure
 from rankgauge.measures.explanations import (
     caution_of,
     describe,
@@ -23,6 +23,7 @@ from rankgauge.words.numbers import plain
 
 __all__ = [
     "contracts_json",
+    "explain",
     "explanation_json",
     "measures_json",
     "render_contracts",
@@ -95,6 +96,11 @@ def _parameters(measure: Measure, language: Language) -> list[str]:
         about = {"label": f"@{definition.at.name}", "text": parameter_help(definition, definition.at, language)}
         listed.append(say("measures.labelled", language, **about))
     return listed
+
+
+def explain(measure: str | Measure, language: Language = "en") -> str:
+    """What a measure means, in any of its spellings: formula, worked example, range, use and scenario targets."""
+    return render_explanation(parse_measure(measure), language)
 
 
 def render_explanation(measure: Measure, language: Language) -> str:

@@ -181,9 +181,8 @@ def judging_plan(
     try:
         pool = Pool(qrels, runs, usable, contract)
     except TiesError:
-        return JudgingPlan(
-            [], 0, [], [], {**reasons, **{str(measure): reason_of("ties") for measure in usable}}, contract
-        )
+        reasons |= {str(measure): reason_of("ties") for measure in usable}
+        return JudgingPlan([], 0, [], [], reasons, contract)
     cases, ranges = [], []
     for a, b in wanted:
         for measure in usable:

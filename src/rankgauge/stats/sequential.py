@@ -19,10 +19,9 @@ that scale to the long-run one. Neither can say anything of noise that has not s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from rankgauge.errors import DataError
@@ -48,8 +47,7 @@ _FARTHEST = 1e6
 """Scales that a value is taken to lie away at most: no figure overflows."""
 
 
-@dataclass(frozen=True)
-class NoiseModel:
+class NoiseModel(msgspec.Struct, frozen=True, tag=True):
     """A value that comes once a check: x is its deviation from the reference, a fall negative.
 
     With z = (-tolerance - x) / scale, for bets b,
@@ -76,8 +74,7 @@ class NoiseModel:
         return np.asarray(np.minimum(np.log1p(bet + bet**2 / 2) - np.log1p(_SIZES**2 / 2), self.most))
 
 
-@dataclass(frozen=True)
-class Bounded:
+class Bounded(msgspec.Struct, frozen=True, tag=True):
     """Values between 0 and 1 whose expectation, given the past, is at least `least`: a fall is betted on.
 
     L = 1 + b (least - x), with stakes b below 1 / (1 - least), so that L is never negative. Nothing is assumed of the
@@ -171,17 +168,19 @@ class Change(NamedTuple):
     """The check at which the evidence for it began to grow: where the change most likely was."""
 
 
-@dataclass
-class Detector:
-    """One series, watched. It raises an alarm, then waits for as much evidence that all is well again."""
+class Detector(msgspec.Struct):
+    """One series, watched. It raises an alarm, then waits for as much evidence that all is well again.
+
+    It is a struct of msgspec, as its noise is: what it has gathered is kept as JSON between two checks.
+    """
 
     noise: NoiseModel | Bounded
     threshold: float
     """A: checks between false alarms, on average, at least."""
     recovery: float = 100.0
     alarmed: bool = False
-    logs: list[float] = field(default_factory=list)
-    began: list[int] = field(default_factory=list)
+    logs: list[float] = []
+    began: list[int] = []
     """For each bet, the check of its last restart."""
 
     def __post_init__(self) -> None:
@@ -208,22 +207,3 @@ class Detector:
     def evidence(self) -> float:
         """Natural logarithm of the evidence against what is held now."""
         return float(evidence(np.asarray(self.logs)))
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "noise": {"kind": type(self.noise).__name__, **asdict(self.noise)},
-            "threshold": self.threshold,
-            "recovery": self.recovery,
-            "alarmed": self.alarmed,
-            "logs": self.logs,
-            "began": self.began,
-        }
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Detector:
-        kinds: Sequence[type[NoiseModel | Bounded]] = (NoiseModel, Bounded)
-        given = dict(value["noise"])
-        kind = next(kind for kind in kinds if kind.__name__ == given["kind"])
-        del given["kind"]
-        rest = {key: value[key] for key in ("threshold", "recovery", "alarmed")}
-        return cls(kind(**given), **rest, logs=list(value["logs"]), began=list(value["began"]))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from rankgauge.stats.sequential import Bounded, Change, Detector
@@ -18,8 +17,7 @@ _QUIET = 100
 _MOST_DOUBLINGS = 6
 
 
-@dataclass
-class Rate:
+class Rate(msgspec.Struct, tag=True):
     """A share that must not rise above what is allowed, such as that of failed queries.
 
     It recovers by three checks in a row within what is allowed: a rate near 0 gathers evidence too slowly.
@@ -27,10 +25,11 @@ class Rate:
 
     detector: Detector
     limit: float
-    recent: list[tuple[int, float]] = field(default_factory=list)
+    recent: list[tuple[int, float]] = []
     """The last checks with their rates."""
     good: int = 0
-    phase = "watching"
+
+    phase: ClassVar[str] = "watching"
 
     @classmethod
     def allowed(cls, rate: float, threshold: float) -> Rate:
@@ -55,23 +54,8 @@ class Rate:
     def alarmed(self) -> bool:
         return self.detector.alarmed
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": "rate",
-            "detector": self.detector.to_dict(),
-            "limit": self.limit,
-            "recent": self.recent,
-            "good": self.good,
-        }
 
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Rate:
-        recent = [(int(check), float(rate)) for check, rate in value["recent"]]
-        return cls(Detector.from_dict(value["detector"]), value["limit"], recent, value["good"])
-
-
-@dataclass
-class Threshold:
+class Threshold(msgspec.Struct, tag=True):
     """A plain limit: crossed is an alarm at once. It ends by checks in a row on the right side: two at first, and twice
     as many each time it is crossed again, so that a figure that swings around its limit does not ring all night. A
     hundred quiet checks make it forget."""
@@ -79,8 +63,9 @@ class Threshold:
     alarmed: bool = False
     good: int = 0
     crossings: int = 0
-    phase = "watching"
-    detector = None
+
+    phase: ClassVar[str] = "watching"
+    detector: ClassVar[None] = None
 
     def update(self, crossed: bool, number: int) -> Change | None:
         self.good = 0 if crossed else self.good + 1
@@ -94,10 +79,3 @@ class Threshold:
             self.alarmed = False
             return Change("recovered", number - needed + 1)
         return None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"kind": "threshold", "alarmed": self.alarmed, "good": self.good, "crossings": self.crossings}
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Threshold:
-        return cls(value["alarmed"], value["good"], value["crossings"])

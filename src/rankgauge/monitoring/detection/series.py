@@ -10,15 +10,15 @@ better after twice, four and eight times as many.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from rankgauge.stats.sequential import Change, Detector, NoiseModel, learn_noise, rare_noise, uncertainty
 
-__all__ = ["EXACT_AFTER", "LONGEST", "Level", "Sensitivity", "fields_of"]
+__all__ = ["EXACT_AFTER", "LONGEST", "Level", "Sensitivity"]
 
 EXACT_AFTER = 3
 """So many checks with equal scores of all queries, and the retriever is taken as one that repeats itself exactly."""
@@ -73,13 +73,12 @@ class Sensitivity:
         return doubled and known % self.reference == 0 and not detector.alarmed and detector.evidence < _CALM
 
 
-@dataclass
-class Level:
+class Level(msgspec.Struct, tag=True):
     """A figure of the same queries in each check, as a deviation from a fixed point; a fall is negative."""
 
     sensitivity: Sensitivity
     phase: str = "learning"
-    learned: list[float] = field(default_factory=list)
+    learned: list[float] = []
     """Values of the checks from which the noise is learned."""
     still: bool = True
     """Whether all of these had equal scores for all queries."""
@@ -193,18 +192,3 @@ class Level:
         self.weight = n
         self.detector = self.detector or Detector(noise, self.sensitivity.threshold)
         self.detector.noise = noise
-
-    def to_dict(self) -> dict[str, Any]:
-        kept = asdict(replace(self, detector=None))
-        return {"kind": "level", **kept, "detector": None if self.detector is None else self.detector.to_dict()}
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Level:
-        return cls(**fields_of(value))
-
-
-def fields_of(value: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a series as it was written down."""
-    kept = {key: entry for key, entry in value.items() if key != "kind"}
-    detector = None if value["detector"] is None else Detector.from_dict(value["detector"])
-    return kept | {"sensitivity": Sensitivity(**value["sensitivity"]), "detector": detector}

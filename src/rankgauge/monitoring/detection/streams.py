@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
 
-from rankgauge.monitoring.detection.series import LONGEST, Sensitivity, fields_of
+import msgspec
+
+from rankgauge.monitoring.detection.series import LONGEST, Sensitivity
 from rankgauge.stats.sequential import Change, Detector
 
 __all__ = ["Stream", "in_units", "mean_of", "unit_of"]
@@ -15,8 +15,7 @@ __all__ = ["Stream", "in_units", "mean_of", "unit_of"]
 _FARTHEST = 1e9
 
 
-@dataclass
-class Stream:
+class Stream(msgspec.Struct, tag=True):
     """Scores of queries that are new in each check, such as sampled traffic that was judged; less is worse.
 
     The first `reference` checks, and at least ten times as many queries, set the level and the noise of a check's
@@ -25,7 +24,7 @@ class Stream:
     """
 
     sensitivity: Sensitivity
-    learned: list[tuple[int, float, float, float, float]] = field(default_factory=list)
+    learned: list[tuple[int, float, float, float, float]] = []
     """Of each check: queries, mean, mean absolute score, least and greatest score."""
     centre: float = 0.0
     unit: float = 1.0
@@ -87,14 +86,6 @@ class Stream:
     @property
     def alarmed(self) -> bool:
         return self.detector is not None and self.detector.alarmed
-
-    def to_dict(self) -> dict[str, Any]:
-        kept = asdict(replace(self, detector=None))
-        return {"kind": "stream", **kept, "detector": None if self.detector is None else self.detector.to_dict()}
-
-    @classmethod
-    def from_dict(cls, value: Mapping[str, Any]) -> Stream:
-        return cls(**fields_of(value) | {"learned": [tuple(row) for row in value["learned"]]})
 
 
 def mean_of(values: Sequence[float]) -> float:

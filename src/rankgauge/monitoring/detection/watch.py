@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import msgspec
+
 from rankgauge.gate.targets import holds
 from rankgauge.history.monitored import Finding
 from rankgauge.model.series import SeriesKey
@@ -23,7 +25,6 @@ from rankgauge.stats.sequential import Change
 __all__ = ["ERRORS", "LATENCY", "Event", "Last", "SystemWatch"]
 
 Series = Level | Stream | Rate | Threshold
-_KINDS: dict[str, Any] = {"level": Level, "stream": Stream, "rate": Rate, "threshold": Threshold}
 ERRORS, LATENCY = "errors", "p95"
 """What stands for a measure in the keys of these two."""
 _TICK = 0.005
@@ -210,42 +211,55 @@ class SystemWatch:
         return dict(order[:5])
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "version": self.VERSION,
-            "name": self.name,
-            "point": self.point,
-            "series": [
-                {
-                    "measure": key.measure,
-                    "tag": key.tag,
-                    "state": series.to_dict(),
-                    "last": vars(self.last[key]) if key in self.last else None,
-                }
-                for key, series in self.series.items()
-            ],
-            "first_p95": self.first_p95,
-            "fingerprint": self.fingerprint,
-        }
+        """As JSON keeps it between two checks."""
+        series = [_Kept(key.measure, key.tag, state, self.last.get(key)) for key, state in self.series.items()]
+        kept = _KeptWatch(self.VERSION, self.name, self.point, series, self.first_p95, self.fingerprint)
+        found: dict[str, Any] = msgspec.to_builtins(kept)
+        return found
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any], watching: Watching) -> SystemWatch:
-        """The watch as it was written down. How closely it watches was fixed when each series began; what the plan of
-        today does not watch is dropped."""
-        watch = cls(value["name"], watching, {measure: dict(scores) for measure, scores in value["point"].items()})
-        watch.first_p95, watch.fingerprint = value["first_p95"], value["fingerprint"]
-        for entry in value["series"]:
-            key = watch._key(entry["measure"], entry["tag"])
-            watch.series[key] = _KINDS[entry["state"]["kind"]].from_dict(entry["state"])
-            if entry["last"] is not None:
-                watch.last[key] = Last(**entry["last"])
-        limits = {watch._key(limit.text) for limit in watching.limits}
-        dropped = {"latency": not watching.latency, "slice": not watching.slices}
-        for key in list(watch.series):
-            kind = watch.kind_of(key)
-            if dropped.get(kind, False) or (kind == "threshold" and key not in limits):
+        """The watch as it was kept, or a `ValueError`. How closely it watches was fixed when each series began; what
+        the plan of today does not watch is dropped."""
+        try:
+            kept = msgspec.convert(value, _KeptWatch)
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error)) from None
+        watch = cls(kept.name, watching, kept.point, {}, kept.first_p95, kept.fingerprint)
+        limits = {limit.text for limit in watching.limits}
+        for entry in kept.series:
+            key = watch._key(entry.measure, entry.tag)
+            watch.series[key] = entry.state
+            unwanted = {
+                "latency": not watching.latency,
+                "slice": not watching.slices,
+                "threshold": key.measure not in limits,
+            }
+            if unwanted.get(watch.kind_of(key), False):
                 del watch.series[key]
-                watch.last.pop(key, None)
+            elif entry.last is not None:
+                watch.last[key] = entry.last
         return watch
+
+
+class _Kept(msgspec.Struct):
+    """One series, as it is kept."""
+
+    measure: str
+    tag: str | None
+    state: Series
+    last: Last | None
+
+
+class _KeptWatch(msgspec.Struct):
+    """A watch, as it is kept."""
+
+    version: int
+    name: str
+    point: dict[str, dict[str, float]]
+    series: list[_Kept]
+    first_p95: float | None
+    fingerprint: str | None
 
 
 def _event(key: SeriesKey, kind: str, change: Change | None, finding: Finding) -> Event | None:

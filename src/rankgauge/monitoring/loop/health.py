@@ -33,16 +33,19 @@ class Health:
         self.monitor, self.channels, self.language, self.log, self.clock = monitor, channels, language, log, clock
         self.lost = 0
         """Checks that could not be kept."""
+        self.trouble: str | None = None
+        """Why the history cannot be used, while it cannot."""
         self._since: tuple[float, datetime.datetime] | None = None
-        self._reason = ""
         self._due = False
         self._told: set[str] = set()
         self._owed: dict[str, Message] = {}
         self._next_try = 0.0
 
     def unavailable(self, reason: str) -> None:
-        """The history cannot be used, or who has the lease is not known."""
-        self._reason = masked(reason)[:_LONGEST]
+        """The history cannot be used, or who has the lease is not known; the log says it once, not at every try."""
+        if reason != self.trouble:
+            self.log(Note("monitor.unavailable", {"error": reason}))
+        self.trouble = reason
         self._since = self._since or (self.clock.passed(), self.clock.now())
 
     def lose(self, reason: str) -> None:
@@ -50,14 +53,15 @@ class Health:
         self.unavailable(reason)
         self.lost += 1
 
-    def recovered(self) -> None:
-        """The history can be used again. Who was not told that it could not is not told now."""
+    def available(self) -> None:
+        """The history can be used again. A channel that was not told that it could not is not told now."""
         if self._since is not None:
+            self.log(Note("monitor.available"))
             body = [Note("monitor.healthy_again", {"since": self._since[1]})]
             body += [Note("monitor.checks_lost", {"lost": self.lost})] if self.lost else []
             self._owed = dict.fromkeys(self._told, ("healthy", self._title("healthy"), body))
             self._next_try = 0.0
-        self._since, self._told, self._due, self.lost = None, set(), False, 0
+        self.trouble, self._since, self._told, self._due, self.lost = None, None, set(), False, 0
 
     def report(self, every: float) -> None:
         """Send what is to be said by now; what a channel does not take is tried again in a minute."""
@@ -79,7 +83,7 @@ class Health:
 
     def _unhealthy(self, since: datetime.datetime) -> Message:
         title = self._title("unhealthy_lost" if self.lost else "unhealthy_history")
-        why = Note("monitor.unhealthy_since", {"since": since, "reason": self._reason})
+        why = Note("monitor.unhealthy_since", {"since": since, "reason": masked(self.trouble or "")[:_LONGEST]})
         return "unhealthy", title, [why, Note("monitor.unhealthy_meaning")]
 
     def _send(self, channel: Channel, event: str, title: Note, body: list[Note]) -> None:

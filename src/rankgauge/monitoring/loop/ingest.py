@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,7 +19,7 @@ from rankgauge.history.checks import (
     next_number,
 )
 from rankgauge.history.incidents import close_incident, open_of
-from rankgauge.history.monitored import Finding, Status, packed
+from rankgauge.history.monitored import Finding, Status
 from rankgauge.history.sql import Connection
 from rankgauge.history.store import History
 from rankgauge.model.series import SeriesKey
@@ -176,7 +175,7 @@ class _Work:
             documents=[*found.gone, *found.changed][:_LISTED],
             queries=found.queries[:_LISTED],
         )
-        self.detail["drift"] = json.loads(packed(drift))
+        self.detail["drift"] = msgspec.to_builtins(drift)
         self.incidents.open("drift", None, self.number, drift)
 
     def _watch(self, record: Record, system: str, drifted: frozenset[str]) -> None:

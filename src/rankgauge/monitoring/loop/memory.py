@@ -40,7 +40,7 @@ def watch_in(state: Mapping[str, Any], monitor: str, system: str, watching: Watc
             return None
         if state["watch"]["version"] == SystemWatch.VERSION and "identity" in state:
             return SystemWatch.from_dict(state["watch"], watching)
-    except (AttributeError, KeyError, StopIteration, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         pass
     raise _unknown(monitor, system)
 

@@ -8,7 +8,6 @@ after a failure of the next without anything counted twice.
 from __future__ import annotations
 
 import hashlib
-import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,7 +30,7 @@ from rankgauge.monitoring.loop.observing import Observation, new_token, observe
 from rankgauge.monitoring.loop.opening import file_of, open_history
 from rankgauge.monitoring.loop.plan import MonitorPlan
 from rankgauge.monitoring.loop.reference import load_reference
-from rankgauge.monitoring.loop.schedule import Clock, Jumps
+from rankgauge.monitoring.loop.schedule import Clock, Schedule
 from rankgauge.monitoring.loop.spool import spool, spooled
 from rankgauge.plans.running import Progress
 from rankgauge.words import Language, Note, tell
@@ -71,15 +70,11 @@ class Monitor:
         self.stood_by = False
         """Whether `once` found another monitor at work."""
         self.checking = False
-        self._trouble: str | None = None
-        """Why the history cannot be used, while it cannot."""
         self._tidied = False
         self._noted: set[Path] = set()
-        self._jumps = Jumps(self.clock)
         self._plan_file = self._read_plan()
         self._took = 0.0
         """Seconds that the last check called and scored."""
-        self._slow = False
 
     def note(self, note: Note) -> None:
         self.log(log_line(note, self.language))
@@ -96,7 +91,7 @@ class Monitor:
         try:
             self._tidy()
             done = self.check()
-            if self._trouble is None:
+            if self.health.trouble is None:
                 self.deliver()
             return done
         finally:
@@ -105,8 +100,7 @@ class Monitor:
     def forever(self, every: float) -> None:
         """Check, wait, check again. What fails is logged and tried again; only `stop` ends it."""
         standing_by = False
-        due = self.clock.passed()
-        self._jumps.begin()
+        schedule = Schedule(self.clock, every)
         while not self.stop.is_set():
             self._note_plan()
             stood_by = standing_by
@@ -114,38 +108,36 @@ class Monitor:
             self._tidied = self._tidied and held
             if held and not self._tidied:
                 self._safely(self._tidy)
-            due -= self._asleep()
+            jump = schedule.follow_clock()
+            if jump:
+                self.say("clock_back" if jump < 0 else "clock_forward", seconds=abs(jump))
             if standing_by or stood_by:  # the other one checked until now: nothing was missed
-                due = self.clock.passed()
-            if held and self.clock.passed() >= due:
-                due = self._check_late(due, every)
+                schedule.restart()
+            if held and schedule.wait() <= 0:
+                self._check_on(schedule)
             if held:
                 self._safely(self._ingest_spooled)
-                if self._trouble is None:
+                if self.health.trouble is None:
                     self._safely(self.deliver)
             self._safely(lambda: self.health.report(every))
             pause = min(_RETRY, every)
             if held:
-                least = _RETRY if self._trouble is not None else _LONGEST_RETRY
-                pause = min(max(due - self.clock.passed(), 0.0), least)
+                pause = min(schedule.wait(), _LONGEST_RETRY if self.health.trouble is None else _RETRY)
             if self.clock.wait(self.stop, pause):
                 break
         self.lease.release()
 
-    def _check_late(self, due: float, every: float) -> float:
-        """The check that is due, and one alone however many were missed; when the next one is due."""
-        start = self.clock.passed()
-        idle = start - due - self._took  # a check that takes long has missed nothing
-        if idle >= every:
-            self.say("missed", count=math.floor(idle / every))
+    def _check_on(self, schedule: Schedule) -> None:
+        """The check that is due, and one alone however many were missed."""
+        missed = schedule.begin_check()
+        if missed:
+            self.say("missed", count=missed)
         self.checking, self._took = True, 0.0
         if not self._safely(self.check):
             self._tidied = False  # it may have left a check that never ended
         self.checking = False
-        if self._took > every and not self._slow:
-            self.say("slow", took=self._took, every=every)
-        self._slow = self._took > every
-        return max(due + every * math.ceil((start - due + 1e-9) / every), start)
+        if schedule.end_check(self._took):
+            self.say("slow", took=self._took, every=schedule.every)
 
     def check(self) -> Ingested | None:
         """One check; None where the history could not ingest it yet."""
@@ -157,7 +149,7 @@ class Monitor:
                 begin_check(self.history, self.plan.name, token, self.clock.now())
                 since = queries_taken(self.history, self.plan.name) if stream else 0
             except RankgaugeError as error:
-                self._unavailable(error)
+                self.health.unavailable(str(error))
                 ready = None
         if ready is None and stream:  # which queries are new is not known
             return None
@@ -184,7 +176,6 @@ class Monitor:
             why = problem if isinstance(problem, OSError) else problem.__context__
             said = getattr(why, "strerror", None) or str(problem)
             self.say("lost", error=said, figures=scores_of(seen.record))
-            self._unavailable(error)
             self.health.lose(str(error))
             self._tidied = False
             return None
@@ -194,7 +185,7 @@ class Monitor:
         if not self.lease.acquire():  # as after a server's restart; whoever has it now is ingesting checks
             raise DataError(f"the hold on {self.plan.name!r} was lost; another monitor may have it")
         done = ingest(self.history, self.plan, seen, self.clock.now(), self.reference)
-        self._available()
+        self.health.available()
         if not done.already:
             for note in describe(seen, done):
                 self.note(note)
@@ -226,7 +217,7 @@ class Monitor:
             try:
                 done[seen.token] = self._ingest(seen)
             except RankgaugeError as error:
-                self._unavailable(error)
+                self.health.unavailable(str(error))
                 return None
             path.unlink(missing_ok=True)
         late = len(done.keys() - {newest})
@@ -241,7 +232,7 @@ class Monitor:
         try:
             broken_off = abandon_checks(self.history, self.plan.name)
         except RankgaugeError as error:
-            self._unavailable(error)
+            self.health.unavailable(str(error))
             return
         self._tidied = True
         for check in broken_off:
@@ -284,9 +275,9 @@ class Monitor:
                 return True, False
             granted = self.lease.acquire()
         except RankgaugeError as error:
-            self._unavailable(error)
+            self.health.unavailable(str(error))
             return False, standing_by
-        self._available()
+        self.health.available()
         if granted:
             if standing_by:
                 self.say("took_over", name=self.plan.name)
@@ -294,19 +285,6 @@ class Monitor:
         if not standing_by:
             self.say("standby", name=self.plan.name)
         return False, True
-
-    def _unavailable(self, error: Exception) -> None:
-        """The history cannot be used: that is said once, not at every try."""
-        if str(error) != self._trouble:
-            self.say("unavailable", error=str(error))
-        self._trouble = str(error)
-        self.health.unavailable(self._trouble)
-
-    def _available(self) -> None:
-        if self._trouble is not None:
-            self._trouble = None
-            self.say("available")
-            self.health.recovered()
 
     def _reopen(self) -> None:
         """Open the history anew where its file is gone, or another one: what is written to a removed file is lost."""
@@ -345,10 +323,3 @@ class Monitor:
         else:
             return True
         return False
-
-    def _asleep(self) -> float:
-        """Seconds that the clock went on and this process did not: the machine slept. A clock set back is only told."""
-        jump = self._jumps.seconds()
-        if jump:
-            self.say("clock_back" if jump < 0 else "clock_forward", seconds=abs(jump))
-        return max(jump, 0.0)

@@ -46,21 +46,16 @@ def await_history(
     """The plan's history; a server that is away is waited for, and None means that it is time to stop. What else is
     wrong is raised: no waiting mends it."""
     place, clock = resolve(plan.history), clock or Clock()
-    health, said = Health(plan.name, plan.channels, plan.language, log, clock), ""
+    health = Health(plan.name, plan.channels, plan.language, log, clock)
     while not stop.is_set():
         try:
             history = open_history(plan, place)
         except RankgaugeError as error:
             if not away(place):
                 return open_history(plan, place)  # it may have come back just now; if not, this raises what is wrong
-            if str(error) != said:
-                log(Note("monitor.unavailable", {"error": str(error)}))
-                said = str(error)
             health.unavailable(str(error))
         else:
-            if said:
-                log(Note("monitor.available"))
-            health.recovered()
+            health.available()
             health.report(every)
             return history
         health.report(every)

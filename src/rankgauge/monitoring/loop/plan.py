@@ -17,7 +17,7 @@ from rankgauge.evaluation import make_plan
 from rankgauge.formats.durations import parse_duration
 from rankgauge.formats.settings import read_table
 from rankgauge.gate.baseline import is_file_name, load_baseline
-from rankgauge.history.location import VARIABLE
+from rankgauge.history.location import DEFAULT, VARIABLE
 from rankgauge.monitoring.alerts.channels import Channel, check_alerts
 from rankgauge.monitoring.detection.figures import QUANTILES, Limit, Watching
 from rankgauge.monitoring.detection.limits import parse_limit
@@ -231,7 +231,7 @@ def _history(written: str | None, folder: Path, given: str | None) -> tuple[str,
     if given:
         return given, []
     if written is None:
-        return os.environ.get(VARIABLE) or str(folder / ".rankgauge" / "history.db"), []
+        return os.environ.get(VARIABLE) or str(folder / DEFAULT), []
     names = _VARIABLE.findall(written)
     unset = [name for name in names if not os.environ.get(name)]
     if unset:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from rankgauge.history.checks import check_counts, last_check
 from rankgauge.history.deliveries import PENDING, list_deliveries
 from rankgauge.history.incidents import list_incidents
-from rankgauge.history.monitored import Check, Incident, packed
+from rankgauge.history.monitored import Check, Incident
 from rankgauge.history.store import History
 from rankgauge.model.series import SeriesKey
 from rankgauge.monitoring.detection.watch import SystemWatch
@@ -55,20 +56,9 @@ class MonitorStatus:
     """Messages that are still to be delivered."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can hold it."""
-        last = self.last
-        shown = None
-        if last is not None:
-            shown = {"number": last.number, "status": last.status, "started": last.started.isoformat()}
-        return {
-            "monitor": self.monitor,
-            "checks": self.checks,
-            "last": shown,
-            "series": [{**asdict(entry.key), **_without(asdict(entry), "key")} for entry in self.series],
-            "false_alarm_every": self.false_alarm_every,
-            "incidents": [_incident(incident) for incident in self.incidents],
-            "undelivered": self.undelivered,
-        }
+        """As JSON holds it."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
 
 
 def status_of(history: History, plan: MonitorPlan) -> MonitorStatus:
@@ -113,20 +103,3 @@ def _series(watch: SystemWatch) -> list[SeriesStatus]:
             )
         )
     return entries
-
-
-def _incident(incident: Incident) -> dict[str, Any]:
-    return {
-        "id": incident.id,
-        "kind": incident.kind,
-        "system": incident.system,
-        "measure": incident.measure,
-        "tag": incident.tag,
-        "opened": incident.opened_at.isoformat(),
-        "began": None if incident.began_at is None else incident.began_at.isoformat(),
-        "finding": json.loads(packed(incident.finding)),
-    }
-
-
-def _without(table: dict[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in table.items() if name != key}

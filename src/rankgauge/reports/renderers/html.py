@@ -18,23 +18,20 @@ from rankgauge.reports.chart_specs import Chart
 from rankgauge.reports.document import (
     Beside,
     Block,
-    Card,
     Cards,
     Cell,
     Charts,
     Column,
     Estimate,
     Explorer,
-    Facts,
     Heading,
-    Letters,
+    Kind,
     Marked,
     Notes,
-    Outcome,
-    Paragraph,
     Remark,
     Report,
     Table,
+    Text,
     word,
 )
 from rankgauge.reports.drawing import converter, drawn
@@ -44,6 +41,8 @@ from rankgauge.words import Language, listed, say
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+    from rankgauge.record import Record
 
 __all__ = ["render"]
 
@@ -58,10 +57,10 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, **_: A
     page = _Page(report, language, digits)
     record = report.record
     made = environment.get_template("page.html").render(
+        page=page,
         w=page.word,
-        title=told(report.title, page.look),
-        subtitle="" if report.subtitle is None else told(report.subtitle, page.look),
-        sections=page.sections,
+        title=page.told(report.title),
+        subtitle="" if report.subtitle is None else page.told(report.subtitle),
         explorer=page.explorer,
         version=__version__ if record is None else record.rankgauge,
         style=_file("style.css"),
@@ -74,178 +73,117 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, **_: A
 
 
 class _Page:
-    """The blocks of a report as the template shows them: in sections, with figures and words written."""
+    """What the template asks for: the blocks in sections, words, cells, and charts by kind."""
 
     def __init__(self, report: Report, language: Language, digits: int) -> None:
         self.report, self.language = report, language
         self.look = Look(language, digits, max(digits - 1, 0), 3, "–", "−", "html.against")
-        self.charts: dict[str, list[Chart]] = {}
-        self.explorer: Item = {}
+        self.remarks = list(_remarks(report.blocks))
+        self.explorer = _explored(report.record)
         self.sections: list[Item] = []
-        for block in _with_cards_first(report.blocks):
-            if isinstance(block, Explorer):
-                self._explore()
-            elif isinstance(block, Heading):
-                self._open(block.id, told(block.words, self.look))
-            else:
+        for block in _with_cards_first(report.blocks, any(remark.is_warning for remark in self.remarks)):
+            if isinstance(block, Heading):
+                self.sections.append({"id": block.id, "title": block.words, "blocks": []})
+            elif not isinstance(block, Explorer):
                 if not self.sections:
-                    self._open("", "")
-                self.sections[-1]["items"] += self._items(block)
-        self.sections = [section for section in self.sections if section["items"] or section["explorer"]]
-        self._count_warnings()
+                    self.sections.append({"id": "", "title": "", "blocks": []})
+                self.sections[-1]["blocks"].append(block)
+            elif self.explorer:
+                self.sections.append({"id": "explore", "title": "", "blocks": [block]})
+        self.drawn = {id(block): self._figures(block) for block in _charts(report.blocks)}
+
+    @property
+    def charts(self) -> dict[str, list[Chart]]:
+        """By kind, in the order of the page."""
+        found: dict[str, list[Chart]] = {}
+        for item in self.drawn.values():
+            if item["charts"]:
+                found.setdefault(item["kind"], []).extend(item["charts"])
+        return found
 
     def word(self, name: str, **parameters: Any) -> str:
         return say(f"html.{name}", self.language, **parameters)
 
-    def _count_warnings(self) -> None:
-        """Said below the advice, before the figures."""
-        n = sum(remark.is_warning for remark in _remarks(self.report.blocks))
-        if n and self.sections[0]["id"] == "summary":
-            items = self.sections[0]["items"]
-            place = sum(item["kind"] == "paragraph" for item in items)
-            items.insert(place, {"kind": "warnings", "text": self.word("warnings" if n > 1 else "one_warning", n=n)})
+    def told(self, text: Text) -> str:
+        return told(text, self.look)
 
-    def _open(self, name: str, title: str, *, explorer: bool = False) -> None:
-        self.sections.append({"id": name, "title": title, "items": [], "explorer": explorer})
+    def written(self, cell: Cell, kind: Kind = "text") -> str:
+        return written(cell, kind, self.look)
 
-    def _explore(self) -> None:
+    def listed(self, names: Sequence[str]) -> str:
+        return listed(names, self.language)
+
+    @property
+    def warnings(self) -> str:
+        n = sum(remark.is_warning for remark in self.remarks)
+        return "" if not n else self.word("warnings" if n > 1 else "one_warning", n=n)
+
+    def kind(self, block: object) -> str:
+        return type(block).__name__
+
+    def figures(self, block: Charts) -> Item:
+        return self.drawn[id(block)]
+
+    def _figures(self, block: Charts) -> Item:
+        """Charts of a page that can be explored are drawn by its script, those of another here."""
+        charts = list(block.draw(self.language))
         record = self.report.record
-        if record is None:
-            return
-        pairs, compared = len(record.systems) > 1, record.comparison
-        shown = {
-            "queries": pairs,
-            "distribution": True,
-            "slices": compared is not None and bool(compared.slices),
-            "changes": pairs,
-            "all": True,
-        }
-        ids = [name for name, holds in shown.items() if holds and record.queries]
-        self._open("explore", "", explorer=True)
-        self.explorer = {
-            "ids": ids,
-            "has_lists": bool(record.lists),
-            "height": len(record.systems) * 99 + 42,
-        }
+        svg = [] if record else [drawn(chart, self.language, ["svg"])["svg"].decode() for chart in charts]
+        by_measure = bool(record and record.queries and charts) and charts[0].measure is not None
+        return {"kind": block.kind, "charts": charts, "drawings": svg, "by_measure": by_measure}
 
-    def _items(self, block: Block) -> Iterator[Item]:
-        look = self.look
-        if isinstance(block, Table):
-            yield self._table(block)
-        elif isinstance(block, Paragraph | Outcome):
-            style = block.style if isinstance(block, Paragraph) else f"outcome {block.status}"
-            yield {"kind": "paragraph", "style": style, "text": told(block.words, look)}
-        elif isinstance(block, Notes) and block.remarks:
-            yield self._notes(block.remarks, "" if block.title is None else told(block.title, look))
-        elif isinstance(block, Facts):
-            entries = [*([(self.word("preset"), block.name)] if block.name else []), *block.entries]
-            shown = [(told(name, look), value) for name, value in entries]
-            yield {"kind": "facts", "title": told(block.title, look), "entries": shown}
-        elif isinstance(block, Cards):
-            yield {"kind": "cards", "cards": [self._card(card) for card in block.cards]}
-        elif isinstance(block, Charts):
-            yield from self._figures(block)
-        elif isinstance(block, Beside):
-            inner = [item for one in block.blocks for item in self._items(one)]
-            if inner:
-                yield {"kind": "beside", "items": inner, "figures": inner[0]["kind"] == "figures"}
+    def index(self, chart: Chart, kind: str) -> int:
+        """Its place among the charts of its kind."""
+        return next(i for i, other in enumerate(self.charts[kind]) if other is chart)
 
-    def _figures(self, block: Charts) -> Iterator[Item]:
-        found = list(block.draw(self.language))
-        caption = told(block.caption, self.look)
-        known = self.charts.setdefault(block.kind, []) if found else []
-        first = len(known)
-        known += found
-        if found and self.report.record is None:
-            svg = [drawn(chart, self.language, ["svg"])["svg"].decode() for chart in found]
-            yield {"kind": "drawings", "drawings": svg, "caption": caption}
-        elif found:
-            by_measure = bool(self.report.record and self.report.record.queries) and found[0].measure is not None
-            figures = [
-                {"index": first + i, "height": chart.height, "hidden": by_measure and i > 0}
-                for i, chart in enumerate(found)
-            ]
-            choose = by_measure and len(found) > 1
-            yield {"kind": "figures", "chart": block.kind, "figures": figures, "caption": caption, "choose": choose}
-
-    def _notes(self, remarks: Sequence[Remark], title: str) -> Item:
-        ordered = sorted(remarks, key=lambda remark: not remark.is_warning)
-        shown = [
-            {
-                "warning": remark.is_warning,
-                "who": listed(remark.who, self.language),
-                "text": told(remark.note, self.look),
-            }
-            for remark in ordered
-        ]
-        return {"kind": "notes", "title": title, "notes": shown}
-
-    def _card(self, card: Card) -> Item:
-        look = self.look
-        return {
-            "head": card.head,
-            "badge": None if card.verdict is None else self._cell(card.verdict, "text"),
-            "value": written(card.cell, card.kind, look),
-            "small": "" if card.ends is None else self._ends(card),
-            "pair": "" if card.pair is None else written(card.pair, "text", look),
-            "text": told(card.words, look),
-        }
-
-    def _ends(self, card: Card) -> str:
-        return written(card.ends, "bounds" if card.kind == "signed" else "score", self.look)
-
-    def _table(self, table: Table) -> Item:
+    def table(self, table: Table) -> Item:
         """Columns that stand under another become its second line; what only a terminal draws is left out."""
         columns = [(i, column) for i, column in enumerate(table.columns) if not column.under and column.kind != "plot"]
         below = {column.under: (i, column) for i, column in enumerate(table.columns) if column.under}
-        heads = [
-            {
-                "text": told(column.head, self.look).replace(" ms", "\u00a0ms"),
-                "small": "" if column.hint is None else told(column.hint, self.look),
-                "numeric": column.kind != "text",
-            }
-            for _, column in columns
-        ]
-        rows: list[Item] = []
+        rows: list[list[Item] | str] = []
         for row in table.rows:
             if len(row) < len(table.columns):
-                rows.append({"across": written(row[0], "text", self.look), "cells": []})
+                rows.append(self.written(row[0]))
                 continue
-            cells = [self._cell(row[i], column.kind) for i, column in columns]
+            cells = [self.cell(row[i], column.kind) for i, column in columns]
             for cell, (_, column) in zip(cells, columns, strict=True):
                 if column.key in below:
                     i, under = below[column.key]
                     cell["small"] = self._small(row[i], under)
-            rows.append({"across": "", "cells": cells})
-        title = "" if table.title is None else told(table.title, self.look)
-        notes = self._notes(table.notes, "") if table.notes else None
-        known: Item = {"title": title, "heads": heads, "rows": rows, "notes": notes, "tall": len(rows) > _TALL}
-        return {"kind": "table", "name": table.name, **known, "wide": len(columns) > _TALL // 2}
+            rows.append(cells)
+        return {"columns": [column for _, column in columns], "rows": rows, "many": len(rows) > _TALL}
 
     def _small(self, cell: Cell, column: Column) -> str:
-        text = "" if cell is None and column.kind == "bounds" else written(cell, column.kind, self.look)
-        return f"{told(column.head, self.look)} {text}" if column.kind == "p" else text
+        text = "" if cell is None and column.kind == "bounds" else self.written(cell, column.kind)
+        return f"{self.told(column.head)} {text}" if column.kind == "p" else text
 
-    def _cell(self, cell: Cell, kind: Any) -> Item:
-        if isinstance(cell, Estimate):
-            small = "" if cell.ends is None else written(cell.ends, "score", self.look)
-            return {"text": written(cell.value, kind, self.look), "small": small, "numeric": True}
-        item = {"text": written(cell, kind, self.look), "small": "", "numeric": kind != "text"}
-        if isinstance(cell, Marked):
-            item["mark"] = cell.mark
-        if isinstance(cell, Letters):
-            item["letters"] = [letter if letter in cell.own else "" for letter in cell.all]
-        return item
+    def cell(self, cell: Cell, kind: Kind) -> Item:
+        value, small = (cell.value, cell.ends) if isinstance(cell, Estimate) else (cell, None)
+        return {
+            "text": self.written(value, kind),
+            "small": "" if small is None else self.written(small, "score"),
+            "numeric": kind != "text",
+            "mark": cell.mark if isinstance(cell, Marked) else "",
+        }
 
 
-def _with_cards_first(blocks: Sequence[Block]) -> list[Block]:
-    """The page has room for cards in its summary, which it always begins with where there is something to say."""
+def _explored(record: Record | None) -> Item:
+    """The sections that let a reader explore single queries."""
+    if record is None:
+        return {}
+    pairs, slices = len(record.systems) > 1, record.comparison is not None and bool(record.comparison.slices)
+    shown = {"queries": pairs, "distribution": True, "slices": slices, "changes": pairs, "all": True}
+    ids = [name for name, holds in shown.items() if holds and record.queries]
+    return {"ids": ids, "has_lists": bool(record.lists), "height": len(record.systems) * 99 + 42}
+
+
+def _with_cards_first(blocks: Sequence[Block], warned: bool) -> list[Block]:
+    """The page has room for cards in its summary, which it begins with where there is something to say."""
     cards = [block for block in blocks if isinstance(block, Cards)]
     rest = [block for block in blocks if not isinstance(block, Cards)]
     start = next((i for i, block in enumerate(rest) if isinstance(block, Heading) and block.id != "summary"), 0)
     begun = any(isinstance(block, Heading) and block.id == "summary" for block in rest)
-    wanted = bool(cards) or any(remark.is_warning for remark in _remarks(blocks))
-    opening: list[Block] = [] if begun or not wanted else [Heading(word("summary"), "summary")]
+    opening: list[Block] = [] if begun or not (cards or warned) else [Heading(word("summary"), "summary")]
     return [*opening, *rest[:start], *cards, *rest[start:]]
 
 
@@ -255,6 +193,14 @@ def _remarks(blocks: Sequence[Block]) -> Iterator[Remark]:
             yield from block.remarks
         elif isinstance(block, Table):
             yield from block.notes
+
+
+def _charts(blocks: Sequence[Block]) -> Iterator[Charts]:
+    for block in blocks:
+        if isinstance(block, Charts):
+            yield block
+        elif isinstance(block, Beside):
+            yield from _charts(block.blocks)
 
 
 @cache
