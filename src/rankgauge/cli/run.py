@@ -71,7 +71,8 @@ def _run(
     from rankgauge.plans.plan import load_plan
     from rankgauge.plans.running import run_plan
 
-    loaded = load_plan(plan, hint="") if check else load_plan(plan)
+    hint = "" if check else "rankgauge run --check looks again without running anything"
+    loaded = load_plan(plan, hint=hint)
     if check:
         text = say("live.checked", language, path=plan, systems=len(loaded.systems), measures=loaded.measures)
         click.echo(text, file=out)

@@ -117,7 +117,7 @@ def _cache(calls: CallSettings, folder: Path) -> Path | None:
     return folder / (_CACHE if calls.cache is True else calls.cache)
 
 
-def load_plan(path: str | Path, *, hint: str = "rankgauge run --check looks again without running anything") -> RunPlan:
+def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
     """Read and check a plan. All faults are in one `FormatError`, with the hint."""
     file = Path(path)
     content = read_toml(file, hint="rankgauge init writes a plan to start from")

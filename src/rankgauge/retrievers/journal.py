@@ -133,7 +133,7 @@ class Journal:
         if not data.startswith(_HEADER):
             raise RetrieverError(
                 f"{self.path} is no journal of rankgauge, or its beginning is damaged, and is left as it is; "
-                "name another file, or forget the answers kept for a plan: rankgauge run --fresh PLAN.toml"
+                "name another file, or run the plan with `fresh=True`, which forgets the answers kept for it"
             )
         for line in data[len(_HEADER) :].splitlines():
             try:
