@@ -25,6 +25,7 @@ from rankgauge.model.run import Run
 from rankgauge.model.scores import ScoreTable
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Record
+from rankgauge.record.result import Result
 from rankgauge.words import Language, Note, tell
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Evaluation", "evaluate"]
 
 
-class Evaluation(Scores):
+class Evaluation(Scores, Result):
     """Scores of one run: `.mean`, `.interval`, `.per_query`, `.warnings`, `.contract`, `.coverage`, `.record`."""
 
     def __init__(
@@ -93,12 +94,7 @@ class Evaluation(Scores):
         )
 
     def to_json(self) -> str:
-        """The result document as JSON."""
         return self.record.to_json()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result document, whole or not at all."""
-        self.record.save(path)
 
 
 def evaluate(
