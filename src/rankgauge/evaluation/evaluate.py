@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.engine.chunks import collapse
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
@@ -97,6 +98,7 @@ class Evaluation(Scores, Result):
         return self.record.to_json()
 
 
+@named_arguments
 def evaluate(
     qrels: Qrels | TestSet | Mapping[str, Mapping[str, float]] | str | os.PathLike[str] | Any,
     run: Run | Mapping[str, Any] | str | os.PathLike[str] | Any,
