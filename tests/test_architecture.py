@@ -29,7 +29,7 @@ ORDER = [
     "comparison",
     "retrievers",
     "live",
-    "gate",
+    "gating",
     "plans",
     "demo",
     "history",
@@ -98,7 +98,7 @@ def test_sql_stands_in_the_history_alone() -> None:
 
 
 def test_public_names() -> None:
-    assert sorted(rankgauge.__all__) == sorted([*rankgauge._HOME, "__version__"])
+    assert sorted(rankgauge.__all__) == sorted([*rankgauge._HOME, "__version__", "retrievers"])
     assert dir(rankgauge) == sorted(rankgauge.__all__)
     for name in rankgauge.__all__:
         assert getattr(rankgauge, name) is not None

@@ -10,79 +10,127 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rankgauge.version import __version__
+
 if TYPE_CHECKING:
+    from rankgauge import retrievers
     from rankgauge.comparison import Comparison, compare, compare_scores
+    from rankgauge.comparison.power import audit, power
+    from rankgauge.comparison.stored_scores import compare_stored
+    from rankgauge.comparison.verify import verify
     from rankgauge.errors import RankgaugeError
     from rankgauge.evaluation import Evaluation, evaluate
+    from rankgauge.evaluation.reconcile import reconcile
     from rankgauge.formats import load_corpus, load_qrels, load_run, load_testset
+    from rankgauge.formats.convert import convert
+    from rankgauge.gating.baseline import load_baseline
+    from rankgauge.gating.gate import gate
+    from rankgauge.gating.outcome import GateResult
+    from rankgauge.gating.rules import GateRules
+    from rankgauge.history.baselines import promote_baseline, set_baseline
+    from rankgauge.history.references import find_baseline
+    from rankgauge.history.store import History
     from rankgauge.live.live import LiveEvaluation, evaluate_retriever
     from rankgauge.live.sweep import Sweep, sweep
     from rankgauge.measures import Measure, parse_measure, parse_measures
     from rankgauge.model import Contract, Corpus, Qrels, Query, Run, TestSet
-
-from rankgauge.version import __version__
+    from rankgauge.plans.plan import load_plan
+    from rankgauge.plans.running import run_plan
+    from rankgauge.record import Note, Record
+    from rankgauge.reports.explanation import explain
+    from rankgauge.reports.writing import report
+    from rankgauge.retrievers.fusion import fuse
+    from rankgauge.sensitivity.judge_next import judge_next
 
 # Names load on first use, so that importing the package costs next to nothing.
-_HOME = {
-    "RankgaugeError": "rankgauge.errors",
-    "Comparison": "rankgauge.comparison",
-    "compare": "rankgauge.comparison",
-    "compare_scores": "rankgauge.comparison",
-    "Evaluation": "rankgauge.evaluation",
-    "evaluate": "rankgauge.evaluation",
-    "LiveEvaluation": "rankgauge.live.live",
-    "evaluate_retriever": "rankgauge.live.live",
-    "Sweep": "rankgauge.live.sweep",
-    "sweep": "rankgauge.live.sweep",
-    "load_corpus": "rankgauge.formats",
-    "load_qrels": "rankgauge.formats",
-    "load_run": "rankgauge.formats",
-    "load_testset": "rankgauge.formats",
-    "Measure": "rankgauge.measures",
-    "parse_measure": "rankgauge.measures",
-    "parse_measures": "rankgauge.measures",
-    "Contract": "rankgauge.model",
-    "Corpus": "rankgauge.model",
-    "Qrels": "rankgauge.model",
-    "Query": "rankgauge.model",
-    "Run": "rankgauge.model",
-    "TestSet": "rankgauge.model",
+_NAMES = {
+    "errors": ("RankgaugeError",),
+    "model": ("Contract", "Corpus", "Qrels", "Query", "Run", "TestSet"),
+    "formats": ("load_corpus", "load_qrels", "load_run", "load_testset"),
+    "formats.convert": ("convert",),
+    "measures": ("Measure", "parse_measure", "parse_measures"),
+    "record": ("Note", "Record"),
+    "evaluation": ("Evaluation", "evaluate"),
+    "evaluation.reconcile": ("reconcile",),
+    "sensitivity.judge_next": ("judge_next",),
+    "comparison": ("Comparison", "compare", "compare_scores"),
+    "comparison.stored_scores": ("compare_stored",),
+    "comparison.power": ("audit", "power"),
+    "comparison.verify": ("verify",),
+    "retrievers.fusion": ("fuse",),
+    "live.live": ("LiveEvaluation", "evaluate_retriever"),
+    "live.sweep": ("Sweep", "sweep"),
+    "gating.gate": ("gate",),
+    "gating.outcome": ("GateResult",),
+    "gating.rules": ("GateRules",),
+    "gating.baseline": ("load_baseline",),
+    "plans.plan": ("load_plan",),
+    "plans.running": ("run_plan",),
+    "history.store": ("History",),
+    "history.baselines": ("promote_baseline", "set_baseline"),
+    "history.references": ("find_baseline",),
+    "reports.explanation": ("explain",),
+    "reports.writing": ("report",),
 }
+_HOME = {name: f"rankgauge.{module}" for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Comparison",
     "Contract",
     "Corpus",
     "Evaluation",
+    "GateResult",
+    "GateRules",
+    "History",
     "LiveEvaluation",
     "Measure",
+    "Note",
     "Qrels",
     "Query",
     "RankgaugeError",
+    "Record",
     "Run",
     "Sweep",
     "TestSet",
     "__version__",
+    "audit",
     "compare",
     "compare_scores",
+    "compare_stored",
+    "convert",
     "evaluate",
     "evaluate_retriever",
+    "explain",
+    "find_baseline",
+    "fuse",
+    "gate",
+    "judge_next",
+    "load_baseline",
     "load_corpus",
+    "load_plan",
     "load_qrels",
     "load_run",
     "load_testset",
     "parse_measure",
     "parse_measures",
+    "power",
+    "promote_baseline",
+    "reconcile",
+    "report",
+    "retrievers",
+    "run_plan",
+    "set_baseline",
     "sweep",
+    "verify",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "retrievers":
+        return import_module("rankgauge.retrievers")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'rankgauge' has no attribute {name!r}")
-    if name == "TestSet":
-        import_module("rankgauge.formats")  # gives it load and save
     value = getattr(import_module(home), name)
     globals()[name] = value
     return value

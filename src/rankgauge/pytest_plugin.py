@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from rankgauge.gate.outcome import GateResult
-    from rankgauge.gate.rules import GateRules
+    from rankgauge.gating.outcome import GateResult
+    from rankgauge.gating.rules import GateRules
     from rankgauge.record import Record
 
 __all__ = ["Guard", "InconclusiveWarning"]
@@ -97,7 +97,7 @@ class Guard:
             if self._set_baseline:
                 _keep(record, baseline, place, max_loss)
                 return None
-            from rankgauge.gate.gate import gate
+            from rankgauge.gating.gate import gate
             from rankgauge.history.references import find_baseline
 
             result = gate(
@@ -135,8 +135,8 @@ class Guard:
         """
         __tracebackhide__ = True
         with _told():
-            from rankgauge.gate.gate import gate
-            from rankgauge.gate.rules import GateRules
+            from rankgauge.gating.gate import gate
+            from rankgauge.gating.rules import GateRules
 
             rules = GateRules.of(
                 targets=targets, scenario=scenario, floors=floors, latency=latency, max_errors=max_errors
@@ -149,7 +149,7 @@ class Guard:
 
 
 def _named(rules: GateRules) -> list[str] | None:
-    from rankgauge.gate.targets import SCENARIOS
+    from rankgauge.gating.targets import SCENARIOS
     from rankgauge.measures.explanations import TARGETS
 
     names = [target.measure for target in (*rules.targets, *rules.floors)]
@@ -198,8 +198,8 @@ def _keep(
     history: PathLike | None,
     max_loss: str | float | None,
 ) -> None:
-    from rankgauge.gate.baseline import baseline_of, export_baseline, is_file_name
-    from rankgauge.gate.rules import GateRules
+    from rankgauge.gating.baseline import baseline_of, export_baseline, is_file_name
+    from rankgauge.gating.rules import GateRules
 
     if isinstance(baseline, str) and not is_file_name(baseline):
         from rankgauge.history.baselines import set_baseline

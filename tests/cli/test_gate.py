@@ -14,7 +14,7 @@ import pytest
 
 from rankgauge.record import Record
 from tests.cli.command import run_command, run_process
-from tests.gate.test_gate import BASE, NOISE, TABLE, WIDE, made, served
+from tests.gating.test_gate import BASE, NOISE, TABLE, WIDE, made, served
 
 EXAMPLE = Path(str(files("rankgauge") / "example"))
 Write = Callable[..., str]

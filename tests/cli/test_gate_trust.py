@@ -16,7 +16,7 @@ import pytest
 from rankgauge.history.store import History
 from rankgauge.record import Record
 from tests.cli.command import run_command
-from tests.gate.test_gate import BASE, NOISE, counting, made
+from tests.gating.test_gate import BASE, NOISE, counting, made
 from tests.history.records import make_record
 
 

@@ -71,8 +71,7 @@ def test_what_is_no_mean_is_compared_nowhere(name: str, tmp_path: Path) -> None:
         compare_stored([str(tmp_path / "scores.csv")])
     found = compare_records(records, ["a", "b"])
     assert [row.measure for row in found.rows] == ["AP"]
-    assert any("no means over queries" in remark[0] and name in remark[0] for remark in found.remarks)
-    assert any("不是各查询的均值" in remark[1] for remark in found.remarks)
+    assert [(note.key, note.parameters) for note in found.remarks] == [("comparison.no_means", {"names": [name]})]
 
 
 def test_gmap_fell_and_nobody_says_it_rose() -> None:
@@ -151,9 +150,9 @@ def test_what_a_record_does_not_say_of_a_measure_is_not_assumed(key: str) -> Non
 
 
 def test_records_that_contradict_each_other() -> None:
-    for key, other in (("aggregate", "median"), ("lower_is_better", True)):
+    for key, other, told in (("aggregate", "median", "mean and as median"), ("lower_is_better", True, "better")):
         records = [foreign(LOW, "s", **FULL), foreign(HIGH, "t", **FULL | {key: other})]
-        with pytest.raises(DataError, match=f"usefulness.*: {key} "):
+        with pytest.raises(DataError, match=f"not comparable .usefulness.*{told}"):
             compare_records(records, ["a", "b"])
     with pytest.raises(MeasureError, match="no mean over queries"):
         compare_records([foreign(LOW, "s", **FULL | {"aggregate": "median"})] * 2, ["a", "b"])
@@ -260,7 +259,7 @@ def test_a_sweep_chooses_by_the_measure_itself(name: str, no_relevant: str) -> N
     if found.held_out.interval is not None:
         assert found.held_out.interval.low <= min(found.held_out.mean, found.best.mean)
         assert found.held_out.interval.high >= max(found.held_out.mean, found.best.mean)
-    assert found.to_dict()["lower_is_better"] == measure.definition.lower_is_better
+    assert found.result.lower_is_better == measure.definition.lower_is_better
 
 
 def test_a_version_of_which_no_query_counts_is_never_the_best() -> None:
@@ -287,7 +286,7 @@ def test_a_limit_is_held_against_the_measure_itself() -> None:
     watch = SystemWatch("s", Watching(limits=(Limit("GMAP < 0.1", "GMAP", "<", 0.1),)))
     events = [event for number in range(1, 6) for event in watch.update(number, figures_of(record(T, "GMAP"), "s"))]
     assert [event.kind for event in events] == ["threshold"]
-    assert events[0].detail["now"] == pytest.approx(evaluate(GRADES, T, "GMAP").mean["GMAP"])
+    assert events[0].finding.now == pytest.approx(evaluate(GRADES, T, "GMAP").mean["GMAP"])
 
 
 def test_a_sum_of_some_queries_breaks_no_limit_for_all() -> None:

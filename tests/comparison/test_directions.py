@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankgauge import compare, compare_scores
-from rankgauge.gate.targets import holds, parse_target
+from rankgauge.gating.targets import holds, parse_target
 from rankgauge.measures import Definition, Measure
 from rankgauge.measures.registry import all_definitions, register, unregister
 from rankgauge.model.ranked import RankedGrades

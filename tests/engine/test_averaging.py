@@ -18,7 +18,7 @@ from rankgauge.errors import FormatError
 from rankgauge.evaluation.reconcile import reconcile
 from rankgauge.evaluation.trec_eval import TrecEval, trec_lines
 from rankgauge.formats import load_qrels, open_run
-from rankgauge.gate.checks import Sides
+from rankgauge.gating.checks import Sides
 from rankgauge.model.text_rows import PADDING, TextRows
 from rankgauge.record import Record
 from tests.oracles.cases import fast

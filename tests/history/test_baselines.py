@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rankgauge.errors import DataError
-from rankgauge.gate.baseline import export_baseline
-from rankgauge.gate.rules import GateRules
+from rankgauge.gating.baseline import export_baseline
+from rankgauge.gating.rules import GateRules
 from rankgauge.history import baselines
 from rankgauge.history.baselines import (
     baseline_record,
@@ -22,7 +22,7 @@ from rankgauge.history.baselines import (
 )
 from rankgauge.history.store import History
 from rankgauge.record import Record
-from tests.gate.test_gate import BASE, NOISE, WIDE, made
+from tests.gating.test_gate import BASE, NOISE, WIDE, made
 
 
 def scored(share: float, name: str = "ours", noise: np.ndarray = NOISE / 20) -> Record:

@@ -31,7 +31,7 @@ from rankgauge.errors import DataError
 from rankgauge.history.store import History
 from rankgauge.history.baselines import gate_baseline
 from rankgauge.history.references import find_baseline
-from rankgauge.gate import gate
+from rankgauge.gating import gate
 from tests.history.records import make_record
 record = make_record(9)
 if os.geteuid() == 0:

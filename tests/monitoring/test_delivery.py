@@ -587,3 +587,10 @@ def test_every_message_can_be_told(kind: str, finding: Finding, event: str, lang
     assert title.strip()
     assert body.strip()
     assert "\n" not in title
+
+
+def test_a_reason_that_is_a_whole_page_is_cut() -> None:
+    found = incident("down", Finding(reason=titled("word " * 10_000)))
+    body = told(found, "opened")[1]
+    assert len(body) < 1500
+    assert "(50007 characters in all)" in body

@@ -394,7 +394,7 @@ def test_a_baseline_by_name(service: Workspace, watch: Watch) -> None:
 def test_a_baseline_in_a_file_beside_the_plan(
     service: Workspace, lite: Watch, kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from rankgauge.gate.baseline import Baseline, export_baseline
+    from rankgauge.gating.baseline import Baseline, export_baseline
 
     lite.check(1)
     record = lite.history.record(lite.rows("checks")[0]["record_id"])

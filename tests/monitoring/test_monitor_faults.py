@@ -229,8 +229,10 @@ def test_the_history_removed_under_it(service: Workspace, how: str) -> None:
         else:
             removed = service.folder / "old.db"
             if how == "replaced":
+                elsewhere = service.folder / "elsewhere"  # two monitors of one folder would share its spool
+                elsewhere.mkdir()
                 with History.open(service.folder / "other.db") as other:
-                    Watch(service, other).check(4)
+                    Watch(Workspace(elsewhere), other).check(4)
                 for path in service.folder.glob("other.db*"):
                     path.rename(place(service).with_name(path.name.replace("other", "next")))
             if how == "replaced":  # without a moment in which there is none, and the monitor would begin one itself

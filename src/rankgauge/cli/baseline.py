@@ -167,7 +167,7 @@ def export(name: str, history: str | None, language: Language, output: str | Non
     """Write a baseline as one JSON file, to be kept under version control and given to `gate --baseline`."""
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
-    from rankgauge.gate.baseline import export_baseline
+    from rankgauge.gating.baseline import export_baseline
     from rankgauge.history.baselines import current_baseline, gate_baseline
 
     with opened_history(history) as opened:

@@ -16,8 +16,8 @@ from rankgauge.cli.showing import chosen_format, format_option
 from rankgauge.errors import DataError, RankgaugeError
 
 if TYPE_CHECKING:
-    from rankgauge.gate.outcome import GateResult
-    from rankgauge.gate.rules import GateRules
+    from rankgauge.gating.outcome import GateResult
+    from rankgauge.gating.rules import GateRules
     from rankgauge.words import Language
 
 __all__ = ["STATUS", "gate", "rule_options", "rules_of", "show_results"]
@@ -88,7 +88,7 @@ def rule_options(command: F) -> F:
 
 def rules_of(rules: str | None, **choices: Any) -> GateRules:
     """The rules of the file and of the options: an option takes the place of a single value, and adds to a list."""
-    from rankgauge.gate.rules import GateRules, load_rules
+    from rankgauge.gating.rules import GateRules, load_rules
 
     found = {} if rules is None else load_rules(rules)
     for key, value in choices.items():
@@ -142,7 +142,7 @@ def gate(
     Targets, floors, latency, errors and judged documents are rules that hold or do not. Without a baseline only these
     are checked. In a GitHub Action the summary is added to the job's page.
     """
-    from rankgauge.gate.gate import gate as check
+    from rankgauge.gating.gate import gate as check
     from rankgauge.history.references import find_baseline
     from rankgauge.record import Record
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError
-from rankgauge.gate.baseline import Baseline, baseline_of, is_file_name, load_baseline
-from rankgauge.gate.gate import gate
-from rankgauge.gate.outcome import GateResult, together
-from rankgauge.gate.rules import GateRules
-from rankgauge.gate.targets import parse_target
+from rankgauge.gating.baseline import Baseline, baseline_of, is_file_name, load_baseline
+from rankgauge.gating.gate import gate
+from rankgauge.gating.outcome import GateResult, together
+from rankgauge.gating.rules import GateRules
+from rankgauge.gating.targets import parse_target
 from rankgauge.history.loosening import loosened, require_reason
 from rankgauge.history.names import UnknownBaselineError, check_name
 from rankgauge.history.rows import StoredBaseline

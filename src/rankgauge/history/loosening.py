@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankgauge.errors import DataError
-from rankgauge.gate.rules import DEFAULT_MAX_LOSS, GateRules
+from rankgauge.gating.rules import DEFAULT_MAX_LOSS, GateRules
 from rankgauge.record import Record
 
 __all__ = ["loosened", "require_reason"]

@@ -15,7 +15,7 @@ from msgspec import Meta
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
 from rankgauge.formats.settings import read_table, read_toml
-from rankgauge.gate.rules import check_gate_plan, check_gate_table
+from rankgauge.gating.rules import check_gate_plan, check_gate_table
 from rankgauge.plans.entries import SweepPlan, read_sweep, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
 from rankgauge.plans.systems import SystemPlan

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from rankgauge.gate.rules import DEFAULT_MAX_LOSS
+from rankgauge.gating.rules import DEFAULT_MAX_LOSS
 from rankgauge.history.rows import StoredBaseline
 from rankgauge.history.times import shown
 from rankgauge.record import Record

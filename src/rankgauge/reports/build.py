@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rankgauge.errors import DataError
-from rankgauge.gate.outcome import GateResult
+from rankgauge.gating.outcome import GateResult
 from rankgauge.record import Record
 from rankgauge.reports.calls import calls_data, calls_part, sweeps_part
 from rankgauge.reports.comparison import (

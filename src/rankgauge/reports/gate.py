@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from rankgauge.gate.outcome import GateResult, Rule
+from rankgauge.gating.outcome import GateResult, Rule
 from rankgauge.reports.cells import Look, remark_line, told
 from rankgauge.reports.document import (
     Block,

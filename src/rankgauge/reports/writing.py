@@ -10,7 +10,7 @@ from rankgauge.reports.renderers import RENDERERS, format_of
 from rankgauge.words import check_language
 
 if TYPE_CHECKING:
-    from rankgauge.gate.outcome import GateResult
+    from rankgauge.gating.outcome import GateResult
     from rankgauge.record import Record
 
 __all__ = ["report"]

@@ -9,16 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rankgauge.retrievers.adapters import from_chroma, from_elasticsearch, from_faiss, from_langchain
+    from rankgauge.retrievers.answers import RetrievalResult
     from rankgauge.retrievers.bm25 import BM25
     from rankgauge.retrievers.dense import Dense
     from rankgauge.retrievers.fusion import fuse, fuse_runs
     from rankgauge.retrievers.hits import Hit
+    from rankgauge.retrievers.http import HttpRetriever
     from rankgauge.retrievers.hybrid import Hybrid
     from rankgauge.retrievers.interface import Retriever
+    from rankgauge.retrievers.journal import Journal
     from rankgauge.retrievers.mmr import MMR
     from rankgauge.retrievers.nearest import ann_recall
     from rankgauge.retrievers.registry import RETRIEVERS, build, parameters_of
     from rankgauge.retrievers.rerank import Rerank
+    from rankgauge.retrievers.runner import run_queries
+    from rankgauge.retrievers.searcher import Searcher, as_searcher
     from rankgauge.retrievers.term_proximity import TermProximity
 
 __all__ = [
@@ -27,38 +33,52 @@ __all__ = [
     "RETRIEVERS",
     "Dense",
     "Hit",
+    "HttpRetriever",
     "Hybrid",
+    "Journal",
     "Rerank",
+    "RetrievalResult",
     "Retriever",
+    "Searcher",
     "TermProximity",
     "ann_recall",
+    "as_searcher",
     "build",
+    "from_chroma",
+    "from_elasticsearch",
+    "from_faiss",
+    "from_langchain",
     "fuse",
     "fuse_runs",
     "parameters_of",
+    "run_queries",
 ]
 
 _HOME = {
-    "BM25": "bm25",
-    "MMR": "mmr",
-    "Dense": "dense",
-    "Hit": "hits",
-    "Hybrid": "hybrid",
-    "RETRIEVERS": "registry",
-    "Rerank": "rerank",
-    "Retriever": "interface",
-    "TermProximity": "term_proximity",
-    "ann_recall": "nearest",
-    "build": "registry",
-    "fuse": "fusion",
-    "fuse_runs": "fusion",
-    "parameters_of": "registry",
+    "adapters": ("from_chroma", "from_elasticsearch", "from_faiss", "from_langchain"),
+    "answers": ("RetrievalResult",),
+    "bm25": ("BM25",),
+    "dense": ("Dense",),
+    "fusion": ("fuse", "fuse_runs"),
+    "hits": ("Hit",),
+    "http": ("HttpRetriever",),
+    "hybrid": ("Hybrid",),
+    "interface": ("Retriever",),
+    "journal": ("Journal",),
+    "mmr": ("MMR",),
+    "nearest": ("ann_recall",),
+    "registry": ("RETRIEVERS", "build", "parameters_of"),
+    "rerank": ("Rerank",),
+    "runner": ("run_queries",),
+    "searcher": ("Searcher", "as_searcher"),
+    "term_proximity": ("TermProximity",),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    home = next((module for module, names in _HOME.items() if name in names), None)
+    if home is None:
         raise AttributeError(f"module 'rankgauge.retrievers' has no attribute {name!r}")
-    value = getattr(import_module(f"rankgauge.retrievers.{_HOME[name]}"), name)
+    value = getattr(import_module(f"rankgauge.retrievers.{home}"), name)
     globals()[name] = value
     return value

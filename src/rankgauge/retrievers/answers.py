@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from rankgauge.model.run import Run
 from rankgauge.retrievers.hits import Hit, ListFault
 from rankgauge.stats.latency import Latency
-from rankgauge.words import Note
+from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
 
 __all__ = ["Answer", "RetrievalResult"]
@@ -157,6 +157,11 @@ class RetrievalResult:
     def unreachable(self) -> bool:
         """Whether every query failed for want of a connection."""
         return bool(self.answers) and all(answer.unreachable for answer in self.answers)
+
+    @property
+    def remarks(self) -> list[str]:
+        """The notes in English."""
+        return [tell(note, "en") for note in self.notes]
 
     @property
     def notes(self) -> list[Note]:

@@ -1,4 +1,4 @@
-"""Journal: finished answers on disk, one JSON line each, so that a pass that was broken off goes on where it was."""
+"""Journal: finished answers on disk, one JSON line each, so that an interrupted retrieval goes on where it was."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Journal:
         """Take the file for this process. The system gives it free when the process ends in any way."""
         if not lock_file(self._file):
             raise RetrieverError(
-                f"the journal {self.path} is in use: another pass writes to it; wait for its end or name another file"
+                f"the journal {self.path} is in use by another process; wait for its end or name another file"
             )
 
     def _read(self) -> None:

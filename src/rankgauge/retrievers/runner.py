@@ -44,9 +44,9 @@ def run_queries(
     seconds is given up, and its query has failed; its thread cannot be ended, but does not keep the program from
     ending. Errors worth retrying are retried `retries` times, after backoff * 2^(attempt-1) seconds times a random
     factor between 0.5 and 1.5, or after the pause that the retriever asked for. With a journal, answers it holds are
-    not asked again. `progress` gets the number of finished queries and of all. Ctrl-C ends the pass with what is done.
-    When nobody ever answered (no connection, or no answer in time), and more than `max_failed` of the queries, at least
-    5, have failed so, the rest is not asked.
+    not asked again. `progress` gets the number of finished queries and of all. Ctrl-C ends it with what is done.
+    When there was no answer at all (no connection, or none in time), and more than `max_failed` of the queries, at
+    least 5, have failed so, the rest is not asked.
     """
     searcher = as_searcher(searcher)
     _check_queries(queries)
@@ -66,7 +66,7 @@ def run_queries(
     try:
         (_Loops if searcher.is_async else _Threads)(work, concurrency).finish(progress)
     except KeyboardInterrupt:
-        if len(work.answers) == work.total:  # else the pass says itself that it is not complete
+        if len(work.answers) == work.total:  # else the result says itself that it is not complete
             raise
     finally:
         work.stop.set()
@@ -97,7 +97,7 @@ def run_queries(
 def check_calls(
     k: Any, concurrency: Any = 1, *, timeout: Any = 30.0, retries: Any = 2, backoff: Any = 0.5, max_failed: Any = 0.05
 ) -> None:
-    """Raise an error unless a pass can be made with these."""
+    """Raise an error unless calls can be made with these."""
     check_whole("k", k, 1)
     check_whole("concurrency", concurrency, 1)
     check_whole("retries", retries, 0)
@@ -127,7 +127,7 @@ class _Workers:
         raise NotImplementedError
 
     def end(self) -> None:
-        """Tell workers that go on by themselves that the pass is over."""
+        """Tell workers that go on by themselves that all is done."""
 
     def finish(self, progress: Callable[[int, int], object] | None) -> None:
         """Wait until all queries are answered or given up."""
@@ -178,7 +178,7 @@ class _Threads(_Workers):
     def _run(self, slot: Slot) -> None:
         try:
             self._ask(slot)
-        except BaseException as error:  # a mistake of ours must not leave the pass waiting
+        except BaseException as error:  # a mistake of ours must not leave the caller waiting
             self.work.break_off(error)
 
     def _ask(self, slot: Slot) -> None:

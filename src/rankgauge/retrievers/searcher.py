@@ -124,8 +124,7 @@ def as_searcher(
         raise RetrieverError(f"{retriever.__name__} is a class; give an object of it, such as {retriever.__name__}()")
     if made_for := _adapter(retriever):
         raise RetrieverError(
-            f"a {type(retriever).__name__} does not take the text of a query; "
-            f"use rankgauge.retrievers.adapters.{made_for}"
+            f"a {type(retriever).__name__} does not take the text of a query; use rankgauge.retrievers.{made_for}"
         )
     found = _method(retriever)
     call, takes_k = _bound(found, retriever)

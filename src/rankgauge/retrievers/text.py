@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from rankgauge.extras import optional
@@ -31,17 +32,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _HAN_RUN = re.compile(f"[{_HAN}]+")
 
-_STOP_WORDS = """
-    a about above after again against all also although am among an and any are as at be because been before being
-    below between both but by can could did do does doing down during each either few for from further had has have
-    having he her here hers him his how however i if in into is it its itself just may me might more most must my no
-    nor not of off on once only or other our ours out over own per same shall she should since so some such than that
-    the their theirs them then there these they this those through thus to too under until up upon us very was we were
-    what when where whether which while who whom whose why will with within without would you your yours
-    的 了 和 是 在 就 都 而 及 与 或 也 着 把 被 对 于 等 之 其 这 那 有 为 以 从 到 由 吗 呢 吧 啊 个
-    一个 我 你 他 她 它 我们 你们 他们 这个 那个 什么 怎么 如何 因为 所以 但是 如果 以及
-"""
-_STOP = frozenset(_STOP_WORDS.split())
+_STOP = frozenset(Path(__file__).with_name("stop_words.txt").read_text("utf-8").split())
 _local = threading.local()
 
 

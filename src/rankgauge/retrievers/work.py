@@ -1,4 +1,4 @@
-"""The work of one pass: what is to be asked, what was answered, and what is worth another attempt."""
+"""The work of one retrieval: what is to be asked, what was answered, and what is worth another attempt."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def worth_retrying(error: BaseException) -> bool:
 
 
 def unreachable(error: BaseException) -> bool:
-    """Whether no connection came about or held: nobody listens there, the host is unknown, or it hangs up.
+    """Whether no connection came about or held: it is refused, the host is unknown, or the server closes it.
 
     What an error came from is looked at too, and errors of clients that are not known here are told by their names.
     """
@@ -115,7 +115,7 @@ class Work:
         self._too_silent = max(_LEAST_SILENT, math.floor(max_failed * len(queries)) + 1)
         self._silent, self._heard = 0, False
         self.dead = False
-        """Whether the rest is not asked: nobody ever answered, and too many queries have failed already."""
+        """Whether the rest is not asked: there was no answer at all, and too many queries have failed already."""
         for query, text in queries.items():
             record = journal.get(text, k) if journal is not None else None
             if record is None:
@@ -180,7 +180,7 @@ class Work:
             slot.given_up = True
 
     def break_off(self, error: BaseException) -> None:
-        """End the pass with an error that is not the retriever's."""
+        """End it with an error that is not the retriever's."""
         self.broken = self.broken or error
         self.finished.set()
 

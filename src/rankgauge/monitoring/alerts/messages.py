@@ -8,11 +8,13 @@ from typing import Any
 
 from rankgauge.history.monitored import Incident
 from rankgauge.words import Language, Note, tell
-from rankgauge.words.visible import visible
+from rankgauge.words.visible import shortened, visible
 
 __all__ = ["headline", "message", "texts"]
 
 _LISTED = 5
+_LONGEST = 1000
+"""Characters of a line: what a retriever says of itself may be a whole page."""
 _UNITS = (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
 
 
@@ -29,7 +31,7 @@ def message(incident: Incident, event: str) -> tuple[Note, list[Note]]:
 
 def texts(title: Note, body: Sequence[Note], language: Language) -> tuple[str, str]:
     """A message in words, each note on a line of its own."""
-    lines = [visible(" ".join(tell(note, language).split())) for note in (title, *body)]
+    lines = [visible(shortened(tell(note, language), _LONGEST)) for note in (title, *body)]
     return lines[0], "\n".join(lines[1:])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.gate.targets import holds, parse_latency, parse_target
+from rankgauge.gating.targets import holds, parse_latency, parse_target
 from rankgauge.measures import parse_measure
 from rankgauge.measures.measure import Law, Measure
 from rankgauge.monitoring.detection.figures import QUANTILES, Limit

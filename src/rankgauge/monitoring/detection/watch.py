@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from rankgauge.gate.targets import holds
+from rankgauge.gating.targets import holds
 from rankgauge.history.monitored import Finding
 from rankgauge.model.series import SeriesKey
 from rankgauge.monitoring.detection.figures import Figures, Watching

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rankgauge.errors import FormatError, RankgaugeError
-from rankgauge.gate.baseline import is_file_name
+from rankgauge.gating.baseline import is_file_name
 from rankgauge.history.baselines import baseline_record
 from rankgauge.history.connecting import look_at_file
 from rankgauge.history.location import resolve

@@ -16,7 +16,7 @@ from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.evaluation import make_plan
 from rankgauge.formats.durations import parse_duration
 from rankgauge.formats.settings import read_table
-from rankgauge.gate.baseline import is_file_name, load_baseline
+from rankgauge.gating.baseline import is_file_name, load_baseline
 from rankgauge.history.location import DEFAULT, VARIABLE
 from rankgauge.monitoring.alerts.channels import Channel, check_alerts
 from rankgauge.monitoring.detection.figures import QUANTILES, Limit, Watching

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError, RankgaugeError
-from rankgauge.gate.targets import parse_share, parse_target
+from rankgauge.gating.targets import parse_share, parse_target
 from rankgauge.record import Record, SystemResult
 from rankgauge.record.codec import FORMAT as RECORD_FORMAT
 from rankgauge.record.record import LARGEST

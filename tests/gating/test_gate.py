@@ -17,11 +17,11 @@ from rankgauge import TestSet, evaluate
 from rankgauge.comparison.verify import verify
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError, FormatError
-from rankgauge.gate.baseline import baseline_of, export_baseline, load_baseline
-from rankgauge.gate.gate import gate
-from rankgauge.gate.outcome import GateResult
-from rankgauge.gate.rules import GateRules, check_gate_table, load_rules
-from rankgauge.gate.targets import parse_age, parse_latency, parse_share, parse_target
+from rankgauge.gating.baseline import baseline_of, export_baseline, load_baseline
+from rankgauge.gating.gate import gate
+from rankgauge.gating.outcome import GateResult
+from rankgauge.gating.rules import GateRules, check_gate_table, load_rules
+from rankgauge.gating.targets import parse_age, parse_latency, parse_share, parse_target
 from rankgauge.model import Contract
 from rankgauge.model.scores import Coverage
 from rankgauge.plans.plan import load_plan

@@ -11,7 +11,7 @@ from typing import Any
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.formats.settings import read_table, read_toml
-from rankgauge.gate.targets import (
+from rankgauge.gating.targets import (
     SCENARIOS,
     LatencyLimit,
     Target,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rankgauge.gate.baseline import Baseline
-from rankgauge.gate.rules import GateRules
+from rankgauge.gating.baseline import Baseline
+from rankgauge.gating.rules import GateRules
 from rankgauge.words import Note
 
 __all__ = ["FORMAT", "GateResult", "Kind", "Rule", "Status", "together"]

@@ -12,14 +12,14 @@ import pytest
 
 from rankgauge import TestSet, evaluate
 from rankgauge.errors import DataError, FormatError
-from rankgauge.gate.baseline import load_baseline
-from rankgauge.gate.gate import gate
-from rankgauge.gate.rules import GateRules
-from rankgauge.gate.targets import parse_age, parse_share, parse_target
+from rankgauge.gating.baseline import load_baseline
+from rankgauge.gating.gate import gate
+from rankgauge.gating.rules import GateRules
+from rankgauge.gating.targets import parse_age, parse_share, parse_target
 from rankgauge.record import Provenance, Record
 from rankgauge.reports import report
 from rankgauge.words import Note
-from tests.gate.test_gate import BASE, JUDGED, NOISE, N, counting, inputs, keys, made, rule_of, served, with_system
+from tests.gating.test_gate import BASE, JUDGED, NOISE, N, counting, inputs, keys, made, rule_of, served, with_system
 
 WORST = set(np.argsort(BASE)[:20].tolist())
 

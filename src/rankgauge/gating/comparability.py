@@ -6,8 +6,8 @@ import datetime
 from collections.abc import Collection
 
 from rankgauge.errors import DataError
-from rankgauge.gate.baseline import Baseline
-from rankgauge.gate.rules import GateRules
+from rankgauge.gating.baseline import Baseline
+from rankgauge.gating.rules import GateRules
 from rankgauge.record import Record
 from rankgauge.record.comparability import Difference, differences
 from rankgauge.words import Note, tell

@@ -10,11 +10,11 @@ import numpy as np
 
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.gate.baseline import Baseline
-from rankgauge.gate.comparability import remark
-from rankgauge.gate.outcome import Kind, Rule
-from rankgauge.gate.sides import Sides
-from rankgauge.gate.targets import LatencyLimit, Target, holds, listed_tags, target_measure
+from rankgauge.gating.baseline import Baseline
+from rankgauge.gating.comparability import remark
+from rankgauge.gating.outcome import Kind, Rule
+from rankgauge.gating.sides import Sides
+from rankgauge.gating.targets import LatencyLimit, Target, holds, listed_tags, target_measure
 from rankgauge.measures.notation import parse_measure
 from rankgauge.record import Mean, Record
 from rankgauge.stats.intervals import mean_interval

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from rankgauge.errors import DataError
-from rankgauge.gate.baseline import Baseline
+from rankgauge.gating.baseline import Baseline
 from rankgauge.model.ranked import Floats
 from rankgauge.record import Record, ScoredMeasure, SystemResult
 from rankgauge.record.identity import identity_of

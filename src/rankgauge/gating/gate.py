@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
-from rankgauge.gate.baseline import Baseline, baseline_of
-from rankgauge.gate.checks import (
+from rankgauge.gating.baseline import Baseline, baseline_of
+from rankgauge.gating.checks import (
     check_errors,
     check_evaluated,
     check_judged,
@@ -24,11 +24,11 @@ from rankgauge.gate.checks import (
     few_queries,
     left_out,
 )
-from rankgauge.gate.comparability import check_comparable, check_directions, remark
-from rankgauge.gate.outcome import GateResult, Rule
-from rankgauge.gate.rules import GateRules
-from rankgauge.gate.sides import Sides
-from rankgauge.gate.targets import LatencyLimit, Target, scenario_targets, target_measure
+from rankgauge.gating.comparability import check_comparable, check_directions, remark
+from rankgauge.gating.outcome import GateResult, Rule
+from rankgauge.gating.rules import GateRules
+from rankgauge.gating.sides import Sides
+from rankgauge.gating.targets import LatencyLimit, Target, scenario_targets, target_measure
 from rankgauge.record import Record
 from rankgauge.words import Note
 

@@ -13,7 +13,7 @@ from rankgauge.model import Contract
 from rankgauge.record import Record, ScoredMeasure
 from rankgauge.record.comparability import differences
 from rankgauge.words import LANGUAGES, tell
-from tests.gate.test_gate import BASE, inputs, made
+from tests.gating.test_gate import BASE, inputs, made
 
 A, B, C, D = ("a" * 64, "b" * 64, "c" * 64, "d" * 64)
 
