@@ -177,3 +177,15 @@ def test_entry_point(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("FirstPage@10")
+
+
+@pytest.mark.parametrize("page", written_pages(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_names_come_from_the_front_door(page: Path) -> None:
+    """What a page shows is public: `rankgauge.evaluate`, never a module inside a package."""
+    inner = [
+        line
+        for block in blocks_of(page.read_text())
+        for line in block.lines
+        if re.match(r"\s*(from|import) rankgauge\.\w+\.\w+", line)
+    ]
+    assert not inner

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.arguments import named_arguments
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
 from rankgauge.errors import DataError
@@ -28,6 +29,7 @@ __all__ = ["compare", "compare_scores"]
 _LARGEST = 1e100  # squares of larger scores are not numbers any more
 
 
+@named_arguments
 def compare(
     qrels: Qrels | TestSet | Mapping[str, Any] | str | os.PathLike[str] | Any,
     runs: Mapping[str, Any],
@@ -110,6 +112,7 @@ def compare(
     )
 
 
+@named_arguments
 def compare_scores(
     scores: Mapping[str, Iterable[float | None]],
     *,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -37,6 +36,7 @@ from rankgauge.record import (
     Tied,
     Unjudged,
 )
+from rankgauge.record.result import Result
 from rankgauge.sensitivity.tied_orders import tied_ranges
 from rankgauge.sensitivity.unjudged import ranges_and_reasons
 from rankgauge.stats.family import Settings
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison"]
 
 
-class Comparison(ComparedSystems):
+class Comparison(ComparedSystems, Result):
     """Systems compared on the same queries: `.rows`, `.groups`, `.summary()`, `.record`, and where they differ."""
 
     def __init__(
@@ -225,12 +225,7 @@ class Comparison(ComparedSystems):
         return pl.DataFrame(columns)
 
     def to_json(self) -> str:
-        """The result document as JSON."""
         return self.record.to_json()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result document, whole or not at all."""
-        self.record.save(path)
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(self.systems)}: {len(self.rows)} rows)"

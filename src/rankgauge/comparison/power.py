@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.comparison.compare import compare
 from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.errors import DataError
@@ -69,6 +70,7 @@ class Question:
     power: float = 0.8
 
 
+@named_arguments
 def power(
     qrels: Any = None,
     runs: Mapping[str, Any] | None = None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from rankgauge.arguments import named_arguments
 from rankgauge.comparison.compare import compare_scores
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
@@ -28,6 +29,7 @@ _VALUE = ("value", "score", "取值", "得分")
 _MEASURE = ("measure", "metric", "指标")
 
 
+@named_arguments
 def compare_stored(
     files: Sequence[str],
     *,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.engine.chunks import collapse
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
@@ -25,6 +26,7 @@ from rankgauge.model.run import Run
 from rankgauge.model.scores import ScoreTable
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Record
+from rankgauge.record.result import Result
 from rankgauge.words import Language, Note, tell
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Evaluation", "evaluate"]
 
 
-class Evaluation(Scores):
+class Evaluation(Scores, Result):
     """Scores of one run: `.mean`, `.interval`, `.per_query`, `.warnings`, `.contract`, `.coverage`, `.record`."""
 
     def __init__(
@@ -93,14 +95,10 @@ class Evaluation(Scores):
         )
 
     def to_json(self) -> str:
-        """The result document as JSON."""
         return self.record.to_json()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result document, whole or not at all."""
-        self.record.save(path)
 
-
+@named_arguments
 def evaluate(
     qrels: Qrels | TestSet | Mapping[str, Mapping[str, float]] | str | os.PathLike[str] | Any,
     run: Run | Mapping[str, Any] | str | os.PathLike[str] | Any,

@@ -15,7 +15,7 @@ import numpy as np
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.json_values import dumps, read_json
-from rankgauge.formats.sources import Source, write_whole
+from rankgauge.formats.sources import Source
 from rankgauge.measures import Measure, find_measure_name
 from rankgauge.measures.measure import AGGREGATES
 from rankgauge.model.contract import Contract
@@ -23,6 +23,7 @@ from rankgauge.model.scores import Coverage
 from rankgauge.record.calls import Calls
 from rankgauge.record.codec import decode, encode
 from rankgauge.record.comparison import ComparisonResult
+from rankgauge.record.result import Result
 from rankgauge.record.sweep import SweepResult
 from rankgauge.stats.intervals import Interval
 from rankgauge.words import Note
@@ -119,7 +120,7 @@ class ListedDocument:
 
 
 @dataclass(frozen=True)
-class Record:
+class Record(Result):
     """The one result document. `Record.load(path)` reads it, `save(path)` writes it."""
 
     kind: Literal["evaluation", "comparison"]
@@ -161,10 +162,6 @@ class Record:
         if faults:
             raise FormatError(name, [f"{fault}: the record is damaged" for fault in faults])
         return record
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as JSON, whole or not at all."""
-        write_whole(path, self.to_json().encode())
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.arguments import named_arguments
 from rankgauge.engine.chunks import collapse
 from rankgauge.engine.virtual import Labels
 from rankgauge.errors import DataError
@@ -111,6 +112,7 @@ class JudgingPlan:
         }
 
 
+@named_arguments
 def judge_next(
     qrels: Qrels | TestSet | Mapping[str, Any] | str | os.PathLike[str] | Any,
     runs: Mapping[str, Any],

@@ -34,6 +34,10 @@ class Note:
         # A note read from JSON has its inner notes as objects there.
         object.__setattr__(self, "parameters", {name: _restored(value) for name, value in self.parameters.items()})
 
+    def sentence(self, language: Language = "en") -> str:
+        """The note in words."""
+        return tell(self, language)
+
 
 def _restored(value: Any) -> Any:
     if isinstance(value, list):
