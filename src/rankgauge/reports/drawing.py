@@ -88,4 +88,4 @@ def draws_chinese(tool: Any) -> bool:
         svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="60">{text}</svg>'
         return bytes(tool.svg_to_png(svg))
 
-    return picture("\u67e5") != picture("\u533a")
+    return picture(chr(0x67E5)) != picture(chr(0x533A))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from rankgauge.gating.outcome import GateResult, Rule
@@ -19,7 +19,7 @@ from rankgauge.reports.document import (
     Remark,
     Report,
     Suite,
-    Table,
+    table_of,
     word,
 )
 from rankgauge.words import Language, Note
@@ -76,13 +76,9 @@ def _blocks(result: GateResult) -> Iterator[Block]:
     measures = [rule for rule in result.rules if rule.kind == "measure"]
     others = [rule for rule in result.rules if rule.kind != "measure"]
     if measures:
-        heads = (("measure", "text"), ("gate_before", "score"), ("gate_now", "score"), ("gate_change", "relative"))
-        columns = [Column(word(name), kind) for name, kind in (*heads, ("gate_worst", "relative"))]  # type: ignore[arg-type]
-        columns += [Column(word("queries"), "count"), Column(word("verdict"))]
-        yield Table("measures", columns, [_measure_row(rule) for rule in measures])
+        yield table_of("measures", measures, _MEASURES)
     if others:
-        rows = [(rule.name, rule.note, _status(rule)) for rule in others]
-        yield Table("rules", [Column(word(name)) for name in ("rule", "found", "verdict")], rows)
+        yield table_of("rules", others, _RULES)
     told = [Remark(rule.note, (rule.name,)) for rule in measures if rule.status != "pass"]
     yield Notes([*told, *_warnings(result)])
 
@@ -99,10 +95,24 @@ def _status(rule: Rule) -> Marked:
     return Marked((word(f"rule_{rule.status}"),), _MARKS[rule.status])
 
 
-def _measure_row(rule: Rule) -> tuple[Cell, ...]:
-    values = rule.values
-    worst = values.get("worst") if values["reason"] == "bounds" else None
-    return rule.name, values["base"], values["new"], values.get("change"), worst, values["n"], _status(rule)
+def _worst(rule: Rule) -> float | None:
+    return rule.values.get("worst") if rule.values["reason"] == "bounds" else None
+
+
+_MEASURES: list[tuple[Column, Callable[[Rule], Cell]]] = [
+    (Column(word("measure")), lambda rule: rule.name),
+    (Column(word("gate_before"), "score"), lambda rule: rule.values["base"]),
+    (Column(word("gate_now"), "score"), lambda rule: rule.values["new"]),
+    (Column(word("gate_change"), "relative"), lambda rule: rule.values.get("change")),
+    (Column(word("gate_worst"), "relative"), _worst),
+    (Column(word("queries"), "count"), lambda rule: rule.values["n"]),
+    (Column(word("verdict")), _status),
+]
+_RULES: list[tuple[Column, Callable[[Rule], Cell]]] = [
+    (Column(word("rule")), lambda rule: rule.name),
+    (Column(word("found")), lambda rule: rule.note),
+    (Column(word("verdict")), _status),
+]
 
 
 def _suite(result: GateResult) -> Suite:
