@@ -91,6 +91,7 @@ def keys_in_code() -> set[str]:
     return {
         node.value
         for path in SOURCE.rglob("*.py")
+        if path != SOURCE / "__init__.py"  # which names modules
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)

@@ -34,9 +34,13 @@ if TYPE_CHECKING:
     from rankgauge.live.sweep import Sweep, sweep
     from rankgauge.measures import Measure, parse_measure, parse_measures
     from rankgauge.model import Contract, Corpus, Qrels, Query, Run, TestSet
+    from rankgauge.monitoring.alerts.channels import check_alerts
+    from rankgauge.monitoring.loop.monitor import Monitor
+    from rankgauge.monitoring.loop.plan import load_monitor_plan
     from rankgauge.plans.plan import load_plan
     from rankgauge.plans.running import run_plan
     from rankgauge.record import Note, Record
+    from rankgauge.reports.drawing import save_charts
     from rankgauge.reports.explanation import explain
     from rankgauge.reports.writing import report
     from rankgauge.retrievers.fusion import fuse
@@ -69,6 +73,10 @@ _NAMES = {
     "history.store": ("History",),
     "history.baselines": ("promote_baseline", "set_baseline"),
     "history.references": ("find_baseline",),
+    "monitoring.alerts.channels": ("check_alerts",),
+    "monitoring.loop.monitor": ("Monitor",),
+    "monitoring.loop.plan": ("load_monitor_plan",),
+    "reports.drawing": ("save_charts",),
     "reports.explanation": ("explain",),
     "reports.writing": ("report",),
 }
@@ -84,6 +92,7 @@ __all__ = [
     "History",
     "LiveEvaluation",
     "Measure",
+    "Monitor",
     "Note",
     "Qrels",
     "Query",
@@ -94,6 +103,7 @@ __all__ = [
     "TestSet",
     "__version__",
     "audit",
+    "check_alerts",
     "compare",
     "compare_scores",
     "compare_stored",
@@ -107,6 +117,7 @@ __all__ = [
     "judge_next",
     "load_baseline",
     "load_corpus",
+    "load_monitor_plan",
     "load_plan",
     "load_qrels",
     "load_run",
@@ -119,6 +130,7 @@ __all__ = [
     "report",
     "retrievers",
     "run_plan",
+    "save_charts",
     "set_baseline",
     "sweep",
     "verify",
