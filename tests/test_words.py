@@ -23,7 +23,6 @@ CHINESE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
 ALIASES = {
     "comparison/stored_scores.py",
     "model/frames.py",
-    "reports/drawing.py",
     "retrievers/text.py",
     "words/say.py",
 }

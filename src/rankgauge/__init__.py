@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rankgauge.lazy import lazy_names
 from rankgauge.version import __version__
 
 if TYPE_CHECKING:
@@ -80,7 +81,6 @@ _NAMES = {
     "reports.explanation": ("explain",),
     "reports.writing": ("report",),
 }
-_HOME = {name: f"rankgauge.{module}" for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "Comparison",
@@ -137,15 +137,11 @@ __all__ = [
 ]
 
 
+_load = lazy_names(__name__, _NAMES)
+
+
 def __getattr__(name: str) -> Any:
-    if name == "retrievers":
-        return import_module("rankgauge.retrievers")
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'rankgauge' has no attribute {name!r}")
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
+    return import_module("rankgauge.retrievers") if name == "retrievers" else _load(name)
 
 
 def __dir__() -> list[str]:

@@ -156,7 +156,7 @@ def test_the_threshold_that_is_named_ends_the_remark(grades: list[float], keys: 
     measures = ["P@5", "AP", "nDCG@5"]
     text = said(graded(grades, measures))[keys[0]]
     assert " for P@5, AP: " in text
-    named = re.search(r"--rel ([\d.]+) \(rel=\1\)", text)
+    named = re.search(r"`rel=([\d.]+)`", text)
     assert named is not None
     assert 0 < float(named[1]) <= max(grades)
     assert said(graded(grades, measures, rel=float(named[1]))) == {}
@@ -199,13 +199,13 @@ def test_live_retrievers() -> None:
     assert "all 8 lists end after 2 documents, too few for nDCG@10, R@10, P@10: " in "\n".join(live.warnings)
     live = evaluate_retriever(Short(100), tested, k=10)
     assert list(said(live)) == ["whole_lists"]
-    assert said(live)["whole_lists"].endswith(": ask for longer lists (k=), or name the depth, as in AP@10")
+    assert said(live)["whole_lists"].endswith(": ask for longer lists (`k=`), or name the depth, as in AP@10")
     live = evaluate_retriever(Short(100), tested, k=10, measures=["R@10", "AP@10"])
     assert said(live) == {}
     live = evaluate_retriever(Short(100), tested, k=5, measures=["R@10"])
     assert said(live) == {}  # told by the line on what was asked for, once
     assert [text for text in live.warnings if "R@10" in text] == [
-        "only 5 documents were asked for, so R@10 cannot see more than the first 5"
+        "only 5 documents were requested, so R@10 cannot see more than the first 5"
     ]
     assert said(evaluate_retriever(Short(100), tested, k=100)) == {}
 

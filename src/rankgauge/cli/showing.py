@@ -64,6 +64,8 @@ def show(
     if form == "json":
         record.save(output or "-")
         return
+    from rankgauge.cli.flags import in_flags
+    from rankgauge.formats.sources import write_whole
     from rankgauge.reports import report
     from rankgauge.reports.build import record_report
     from rankgauge.reports.cells import Look, remark_line
@@ -72,15 +74,17 @@ def show(
 
     to_file = output is not None
     built = record_report(record, per_query=per_query)
-    report(
-        built,
-        output or "-",
-        format=form,
-        language=language,
-        digits=digits,
-        detail=detail,
-        width=terminal_width(to_file=to_file),
-        color=not to_file and sys.stdout.isatty(),
-    )
+    look: dict[str, Any] = {
+        "format": form,
+        "language": language,
+        "digits": digits,
+        "detail": detail,
+        "width": terminal_width(to_file=to_file),
+        "color": not to_file and sys.stdout.isatty(),
+    }
+    if form == "terminal":  # where advice can name the options of the command
+        write_whole(output or "-", in_flags(report(built, **look), sys.argv[1:]).encode())
+    else:
+        report(built, output or "-", **look)
     for caution in built.cautions if form in _NO_REMARKS else ():
         click.echo(f"rankgauge: {remark_line(Remark(caution), Look(language))}", err=True)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from rankgauge.errors import FormatError, RankgaugeError
-from rankgauge.formats.detect import FORMATS, Format, check_format, detect, is_beir_folder
-from rankgauge.formats.json_lists import qrels_of, run_of
-from rankgauge.formats.json_values import read_json, read_values
-from rankgauge.formats.sources import Source
-from rankgauge.formats.testset_json import is_testset, testset_of
-from rankgauge.formats.trec import TrecRun, read_qrels
-from rankgauge.model.judgments import Qrels
-from rankgauge.model.run import Run
-from rankgauge.model.testset import Corpus, TestSet, as_testset
+from rankgauge.lazy import lazy_names
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from rankgauge.model.text_rows import TextRows
+    from rankgauge.formats.detect import FORMATS, Format
+    from rankgauge.formats.loading import (
+        RunParts,
+        load_chunk_mapping,
+        load_corpus,
+        load_judgments,
+        load_qrels,
+        load_run,
+        load_testset,
+        open_run,
+    )
+    from rankgauge.formats.sources import Source
 
 __all__ = [
     "FORMATS",
@@ -37,95 +34,5 @@ __all__ = [
     "open_run",
 ]
 
-PathLike = str | os.PathLike[str]
-
-
-class RunParts(Protocol):
-    """A run that is read part by part."""
-
-    name: str
-
-    def parts(self) -> Iterator[pl.DataFrame]: ...
-
-    def rows(self) -> Iterator[TextRows]: ...
-
-    def describe_repeats(self, pairs: Sequence[tuple[str, str]], total: int) -> RankgaugeError: ...
-
-
-def _opened(path: PathLike | Source, format: str | None) -> tuple[Source, Format]:  # noqa: A002
-    source = path if isinstance(path, Source) else Source(path)
-    return source, check_format(format) if format else detect(source)
-
-
-def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels | TestSet:  # noqa: A002
-    """Judgments from a file; a test set, with its texts and tags, where the file holds one."""
-    if not isinstance(path, Source) and (is_beir_folder(path) or format == "beir"):
-        from rankgauge.formats.beir import read_beir_testset
-
-        return read_beir_testset(os.fspath(path))
-    source, kind = _opened(path, format)
-    if kind == "trec":
-        return read_qrels(source)
-    if kind in ("json", "jsonl"):
-        value = read_values(source, kind)
-        return testset_of(value, source.name) if is_testset(value) else qrels_of(value, source.name)
-    from rankgauge.formats.tables import qrels_of_table, read_table, table_kind
-
-    table = table_kind(kind, source.name)
-    return qrels_of_table(read_table(source, table), source, table)
-
-
-def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # noqa: A002
-    """Judgments from a file or a BEIR folder; a test set gives its judgments."""
-    if not isinstance(path, Source) and (is_beir_folder(path) or format == "beir"):
-        from rankgauge.formats.beir import read_beir_qrels
-
-        return read_beir_qrels(os.fspath(path))
-    found = load_judgments(path, format)
-    return found.qrels if isinstance(found, TestSet) else found
-
-
-def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:  # noqa: A002
-    """A test set from JSON, JSON Lines or a BEIR folder; plain judgments give one whose texts are the ids."""
-    found = load_judgments(path, format)
-    return found if isinstance(found, TestSet) else as_testset(found)
-
-
-def open_run(path: PathLike | Source, format: str | None = None) -> Run | RunParts:  # noqa: A002
-    """A run to be scored: TREC text is read part by part, other formats at once."""
-    source, kind = _opened(path, format)
-    if kind == "trec":
-        return TrecRun(source)
-    if kind in ("json", "jsonl"):
-        value = read_values(source, kind)
-        if is_testset(value):
-            raise FormatError(source.name, ["this is a test set, not a run: give the judgments first, then the runs"])
-        return run_of(value, source.name)
-    from rankgauge.formats.tables import read_table, run_of_table, table_kind
-
-    table = table_kind(kind, source.name)
-    return run_of_table(read_table(source, table), source, table)
-
-
-def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa: A002
-    """A whole run in memory."""
-    import polars as pl
-
-    opened = open_run(path, format)
-    return opened if isinstance(opened, Run) else Run.of_frame(pl.concat(opened.parts()), opened.name)
-
-
-def load_corpus(path: PathLike) -> Corpus:
-    """Texts of documents from JSON Lines or a BEIR folder."""
-    from rankgauge.formats.beir import read_beir_corpus, read_corpus
-
-    return read_beir_corpus(os.fspath(path)) if Path(path).is_dir() else read_corpus(Source(path))
-
-
-def load_chunk_mapping(path: PathLike) -> dict[str, str]:
-    """Which document each chunk belongs to, from a JSON object {chunk: document}."""
-    source = Source(path)
-    value = read_json(source)
-    if not isinstance(value, dict) or not all(isinstance(parent, str | int) for parent in value.values()):
-        raise FormatError(source.name, ['a chunk mapping is one object {"chunk id": "document id", ...}'])
-    return {chunk: str(parent) for chunk, parent in value.items()}
+_LOADING = [name for name in __all__ if name not in ("FORMATS", "Format", "Source")]
+__getattr__ = lazy_names(__name__, {"detect": ("FORMATS", "Format"), "loading": _LOADING, "sources": ("Source",)})

@@ -5,8 +5,9 @@ Names load on first use: what a retriever needs is an extra, and importing this 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rankgauge.lazy import lazy_names
 
 if TYPE_CHECKING:
     from rankgauge.retrievers.adapters import from_chroma, from_elasticsearch, from_faiss, from_langchain
@@ -54,31 +55,25 @@ __all__ = [
     "run_queries",
 ]
 
-_HOME = {
-    "adapters": ("from_chroma", "from_elasticsearch", "from_faiss", "from_langchain"),
-    "answers": ("RetrievalResult",),
-    "bm25": ("BM25",),
-    "dense": ("Dense",),
-    "fusion": ("fuse", "fuse_runs"),
-    "hits": ("Hit",),
-    "http": ("HttpRetriever",),
-    "hybrid": ("Hybrid",),
-    "interface": ("Retriever",),
-    "journal": ("Journal",),
-    "mmr": ("MMR",),
-    "nearest": ("ann_recall",),
-    "registry": ("RETRIEVERS", "build", "parameters_of"),
-    "rerank": ("Rerank",),
-    "runner": ("run_queries",),
-    "searcher": ("Searcher", "as_searcher"),
-    "term_proximity": ("TermProximity",),
-}
-
-
-def __getattr__(name: str) -> Any:
-    home = next((module for module, names in _HOME.items() if name in names), None)
-    if home is None:
-        raise AttributeError(f"module 'rankgauge.retrievers' has no attribute {name!r}")
-    value = getattr(import_module(f"rankgauge.retrievers.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "adapters": ("from_chroma", "from_elasticsearch", "from_faiss", "from_langchain"),
+        "answers": ("RetrievalResult",),
+        "bm25": ("BM25",),
+        "dense": ("Dense",),
+        "fusion": ("fuse", "fuse_runs"),
+        "hits": ("Hit",),
+        "http": ("HttpRetriever",),
+        "hybrid": ("Hybrid",),
+        "interface": ("Retriever",),
+        "journal": ("Journal",),
+        "mmr": ("MMR",),
+        "nearest": ("ann_recall",),
+        "registry": ("RETRIEVERS", "build", "parameters_of"),
+        "rerank": ("Rerank",),
+        "runner": ("run_queries",),
+        "searcher": ("Searcher", "as_searcher"),
+        "term_proximity": ("TermProximity",),
+    },
+)
