@@ -46,6 +46,7 @@ __all__ = [
     "Text",
     "data_table",
     "listed_remarks",
+    "said_once",
     "table_of",
     "word",
 ]
@@ -328,3 +329,15 @@ def _shown(blocks: Sequence[Block], most: int) -> Iterator[Block]:
 
 def listed_remarks(notes: Iterable[Note]) -> list[Remark]:
     return [Remark(note) for note in notes]
+
+
+def said_once(notes: Iterable[tuple[Note, str]]) -> list[tuple[Note, list[str]]]:
+    """Notes that are alike as one, each with all that it is about."""
+    said: list[tuple[Note, list[str]]] = []
+    for note, name in notes:
+        names = next((names for known, names in said if known == note), None)
+        if names is None:
+            said.append((note, [name]))
+        else:
+            names.append(name)
+    return said

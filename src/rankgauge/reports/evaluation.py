@@ -28,6 +28,8 @@ from rankgauge.reports.document import (
     Table,
     Text,
     data_table,
+    listed_remarks,
+    said_once,
     word,
 )
 from rankgauge.stats.intervals import Interval
@@ -160,15 +162,8 @@ def score_data(record: Record) -> Table:
 def remarks_of(record: Record) -> list[Remark]:
     """What is to be known beside the figures; what all systems share is said once."""
     if record.comparison is not None and record.comparison.notes:  # these name the systems themselves
-        return [Remark(note) for note in record.comparison.notes]
-    said: list[tuple[Note, list[str]]] = []
-    for system in record.systems:
-        for note in system.notes:
-            names = next((names for known, names in said if known == note), None)
-            if names is None:
-                said.append((note, [system.name]))
-            else:
-                names.append(system.name)
+        return listed_remarks(record.comparison.notes)
+    said = said_once((note, system.name) for system in record.systems for note in system.notes)
     everyone = len(record.systems)
     return [Remark(note, () if len(names) == everyone else tuple(names)) for note, names in said]
 

@@ -19,6 +19,7 @@ from rankgauge.reports.document import (
     Remark,
     Report,
     Suite,
+    listed_remarks,
     table_of,
     word,
 )
@@ -44,11 +45,7 @@ def headline(result: GateResult, language: Language) -> str:
 
 def warnings_of(result: GateResult, language: Language) -> list[str]:
     """What to know beside the rules, one line each."""
-    return [visible(remark_line(remark, Look(language))) for remark in _warnings(result)]
-
-
-def _warnings(result: GateResult) -> list[Remark]:
-    return [Remark(Note(note.key, note.parameters, "warning")) for note in result.remarks]
+    return [visible(remark_line(remark, Look(language))) for remark in listed_remarks(result.remarks)]
 
 
 def _title(result: GateResult) -> Note:
@@ -80,7 +77,7 @@ def _blocks(result: GateResult) -> Iterator[Block]:
     if others:
         yield table_of("rules", others, _RULES)
     told = [Remark(rule.note, (rule.name,)) for rule in measures if rule.status != "pass"]
-    yield Notes([*told, *_warnings(result)])
+    yield Notes([*told, *listed_remarks(result.remarks)])
 
 
 def _outcome(result: GateResult) -> Literal["pass", "fail", "warn", "open"]:
@@ -127,8 +124,7 @@ def _suite(result: GateResult) -> Suite:
         )
         for rule in result.rules
     ]
-    warnings = [remark.note for remark in _warnings(result)]
-    return Suite(_title(result), f"rankgauge.{result.system}", checks, result.created, warnings)
+    return Suite(_title(result), f"rankgauge.{result.system}", checks, result.created, result.remarks)
 
 
 def gate_error(message: str, record: str) -> Report:

@@ -9,6 +9,7 @@ from rankgauge.reports.document import Block, Cell, Column, Notes, Report, Table
 from rankgauge.sensitivity.judge_next import JudgingPlan
 from rankgauge.words import Note
 from rankgauge.words.numbers import score
+from rankgauge.words.visible import clipped
 
 __all__ = ["judging_report"]
 
@@ -45,8 +46,7 @@ def _documents(plan: JudgingPlan, systems: list[str], digits: int, most: int | N
     rows: list[list[Cell]] = []
     for candidate in plan.candidates:
         text = plan.texts.get(candidate.query, "")
-        if most is not None and len(text) > most:
-            text = text[: most - 1] + "…"
+        text = text if most is None else clipped(text, most)
         known = {"query": candidate.query, "text": text, "doc": candidate.doc}
         ranks = [candidate.ranks[name] for name in systems]
         places = ["" if rank is None else rank for rank in ranks]
