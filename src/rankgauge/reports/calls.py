@@ -38,6 +38,7 @@ _TAIL = 100
 _FAILED = 10
 """Versions without a score that are named one by one."""
 _TIMES = ("p50", "p95", "p99")
+Live = tuple[SystemResult, Calls]
 
 
 def _warning(note: Note) -> Remark:
@@ -48,11 +49,16 @@ def _qualities(record: Record) -> list[str]:
     return [about.name for about in record.measures if about.aggregate != "sum"]
 
 
+def _live(record: Record) -> list[Live]:
+    """The systems that were called, each with its calls."""
+    return [(system, system.calls) for system in record.systems if system.calls is not None]
+
+
 def calls_part(record: Record) -> Iterator[Block]:
     """Latency and throughput of the live systems, and those that were left out; nothing for a record of files."""
-    live = [system for system in record.systems if system.calls is not None]
+    live = _live(record)
     remarks = [_warning(word("left_out", name=name, reason=reason)) for name, reason in record.invalid.items()]
-    remarks += [Remark(note, (system.name,)) for system in live if system.calls for note in system.calls.notes]
+    remarks += [Remark(note, (system.name,)) for system, calls in live for note in calls.notes]
     remarks += listed_remarks(_calls_notes(record, live))
     if not live and not remarks:
         return
@@ -65,54 +71,57 @@ def calls_part(record: Record) -> Iterator[Block]:
         yield Notes(remarks, word("calls_title"))
 
 
-def _calls_table(record: Record, live: list[SystemResult], remarks: Sequence[Remark]) -> Table:
-    """One row for each live system: its first measure, for all stand in the table of means, and what its calls took."""
-    known = [(system, system.calls) for system in live if system.calls is not None]
-    columns: list[tuple[Column, Callable[[tuple[SystemResult, Calls]], Cell]]] = [
-        (Column(word("system")), lambda live: live[0].name),
+def _figures(record: Record) -> list[tuple[str, Column, Callable[[Live], Cell]]]:
+    """What is told of each live system: its name for programs, its column, and how it is got."""
+    return [
+        ("system", Column(word("system")), lambda live: live[0].name),
         *(
-            (Column(name, "score"), lambda live, name=name: live[0].means[name].value)
-            for name in _qualities(record)[:1]
+            (name, Column(name, "score"), lambda live, name=name: live[0].means[name].value)
+            for name in _qualities(record)
         ),
-        *((Column(word(name), "ms"), lambda live, name=name: _time(live[1], name)) for name in _TIMES),
-        (Column(word("qps"), "figure"), lambda live: live[1].throughput),
-        (Column(word("concurrency"), "count"), lambda live: live[1].concurrency),
-        (Column(word("timed"), "count"), lambda live: _timed(live[1])),
-        (Column(word("failed"), "count"), lambda live: len(live[1].failed)),
-        (Column(word("repeated"), "count"), lambda live: live[1].repeated),
-        (Column(word("cached"), "count"), lambda live: live[1].cached),
+        *(
+            (f"{name}_seconds", Column(word(name), "ms"), lambda live, name=name: _time(live[1], name))
+            for name in _TIMES
+        ),
+        ("throughput", Column(word("qps"), "figure"), lambda live: live[1].throughput),
+        ("concurrency", Column(word("concurrency"), "count"), lambda live: live[1].concurrency),
+        ("timed", Column(word("timed"), "count"), lambda live: 0 if live[1].latency is None else live[1].latency.count),
+        ("failed", Column(word("failed"), "count"), lambda live: len(live[1].failed)),
+        ("repeated", Column(word("repeated"), "count"), lambda live: live[1].repeated),
+        ("cached", Column(word("cached"), "count"), lambda live: live[1].cached),
     ]
-    if not any(calls.repeated for _, calls in known):  # a column that is seldom filled
-        del columns[-2]
-    return table_of("calls", known, columns, title=word("calls_title"), notes=remarks)
+
+
+def _calls_table(record: Record, live: Sequence[Live], remarks: Sequence[Remark]) -> Table:
+    """One row for each live system: its first measure, for all stand in the table of means, and what its calls took."""
+    left_out = _qualities(record)[1:]
+    if not any(calls.repeated for _, calls in live):  # a column that is seldom filled
+        left_out.append("repeated")
+    columns = [(column, cell) for name, column, cell in _figures(record) if name not in left_out]
+    return table_of("calls", live, columns, title=word("calls_title"), notes=remarks)
 
 
 def _time(calls: Calls, name: str) -> float | None:
     return None if calls.latency is None else float(getattr(calls.latency, name))
 
 
-def _timed(calls: Calls) -> int:
-    return 0 if calls.latency is None else calls.latency.count
-
-
 def _fastest_first(entries: Sequence[tuple[float, str]]) -> list[Note]:
     return [word("timed_name", name=name, seconds=p50) for p50, name in sorted(entries)]
 
 
-def _calls_notes(record: Record, live: list[SystemResult]) -> Iterator[Note]:
+def _calls_notes(record: Record, live: Sequence[Live]) -> Iterator[Note]:
     """What to keep in mind when the latencies are read."""
-    cached = [s.name for s in live if s.calls and s.calls.latency is None and s.calls.cached]
+    cached = [system.name for system, calls in live if calls.latency is None and calls.cached]
     if cached:
         yield word("untimed", names=cached)
     about = next((about for about in record.measures if about.aggregate != "sum"), None)
-    latencies = {s.name: s.calls.latency for s in live if s.calls and s.calls.latency is not None}
-    timed = [system for system in live if system.name in latencies]
+    timed = [(system, calls.latency) for system, calls in live if calls.latency is not None]
     if about is not None and len(timed) > 1:
-        points = [(system.means[about.name].value, latencies[system.name].p50) for system in timed]
+        points = [(system.means[about.name].value, latency.p50) for system, latency in timed]
         front = pareto_front(points, lower_is_better=about.lower_is_better)
-        fastest = [(p50, s.name) for (_, p50), s, holds in zip(points, timed, front, strict=True) if holds]
+        fastest = [(latency.p50, system.name) for (system, latency), on in zip(timed, front, strict=True) if on]
         yield word("pareto", measure=about.name, names=_fastest_first(fastest))
-    if any(latency.count < _TAIL for latency in latencies.values()):
+    if any(latency.count < _TAIL for _, latency in timed):
         yield word("tail", n=_TAIL)
 
 
@@ -195,21 +204,8 @@ def _held_out_notes(sweep: SweepResult, held: HeldOut) -> Iterator[Note]:
 
 def calls_data(record: Record) -> dict[str, Table]:
     """For spreadsheets: seconds, and plain numbers."""
-    rows: list[dict[str, Cell]] = [
-        {
-            "system": system.name,
-            **{measure: system.means[measure].value for measure in _qualities(record)},
-            **{f"{name}_seconds": _time(calls, name) for name in _TIMES},
-            "throughput": calls.throughput,
-            "concurrency": calls.concurrency,
-            "timed": _timed(calls),
-            "failed": len(calls.failed),
-            "repeated": calls.repeated,
-            "cached": calls.cached,
-        }
-        for system in record.systems
-        if (calls := system.calls) is not None
-    ]
+    figures = _figures(record)
+    rows = [{name: cell(live) for name, _, cell in figures} for live in _live(record)]
     tables = {"calls": data_table("calls", rows)} if rows else {}
     for number, sweep in enumerate((sweep for sweep in record.sweeps if sweep.versions), start=1):
         tables["sweep" if number == 1 else f"sweep-{number}"] = data_table("sweep", list(_sweep_data(sweep)))
