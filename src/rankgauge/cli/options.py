@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from rankgauge.registry import Registry
 from rankgauge.words import LANGUAGES
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 __all__ = [
     "PartOf",
@@ -42,37 +39,23 @@ def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return add
 
 
-class PartOf(click.ParamType):  # type: ignore[type-arg]
+class PartOf(click.Choice):  # type: ignore[type-arg]
     """The name of a part of a registry, or one of `more`. Help shows the built-in ones; other packages are asked for
     the rest."""
 
-    name = "name"
-
     def __init__(self, registry: Registry[Any], *more: str) -> None:
-        self._registry, self._more = registry, more
-
-    @property
-    def _known(self) -> list[str]:
-        return [*self._registry.known, *self._more]
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return f"[{'|'.join(self._known)}]"
+        super().__init__([*registry.known, *more])
+        self._registry = registry
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from rankgauge.errors import DataError
 
-        if value in self._more:
-            return str(value)
         try:
-            self._registry.check(value)
+            if value not in self.choices:
+                self._registry.check(value)
         except DataError as error:
             self.fail(str(error), param, ctx)
         return str(value)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(name) for name in self._known if name.startswith(incomplete)]
 
 
 def _default_language() -> str:

@@ -77,8 +77,7 @@ def show(
     from rankgauge.formats.sources import write_whole
     from rankgauge.reports import report
     from rankgauge.reports.build import record_report
-    from rankgauge.reports.cells import Look, remark_line
-    from rankgauge.reports.document import Remark
+    from rankgauge.reports.cells import Look, note_line
 
     built = record_report(record, per_query=per_query)
     look = {"format": form, "language": language, "digits": digits, **terminal_look(output)}
@@ -87,4 +86,4 @@ def show(
     else:
         report(built, output or "-", **look)
     for caution in built.cautions if form in _NO_REMARKS else ():
-        click.echo(f"rankgauge: {remark_line(Remark(caution), Look(language))}", err=True)
+        click.echo(f"rankgauge: {note_line(caution, Look(language))}", err=True)

@@ -20,10 +20,9 @@ from rankgauge.reports.document import (
     Marked,
     Notes,
     Paragraph,
-    Remark,
     Table,
     data_table,
-    listed_remarks,
+    note_about,
     table_of,
     word,
 )
@@ -41,8 +40,8 @@ _TIMES = ("p50", "p95", "p99")
 Live = tuple[SystemResult, Calls]
 
 
-def _warning(note: Note) -> Remark:
-    return Remark(Note(note.key, note.parameters, "warning"))
+def _warning(name: str, /, **parameters: Any) -> Note:
+    return Note(f"report.{name}", parameters, "warning")
 
 
 def _qualities(record: Record) -> list[str]:
@@ -57,18 +56,18 @@ def _live(record: Record) -> list[Live]:
 def calls_part(record: Record) -> Iterator[Block]:
     """Latency and throughput of the live systems, and those that were left out; nothing for a record of files."""
     live = _live(record)
-    remarks = [_warning(word("left_out", name=name, reason=reason)) for name, reason in record.invalid.items()]
-    remarks += [Remark(note, (system.name,)) for system, calls in live for note in calls.notes]
-    remarks += listed_remarks(_calls_notes(record, live))
-    if not live and not remarks:
+    notes = [_warning("left_out", name=name, reason=reason) for name, reason in record.invalid.items()]
+    notes += [note_about([system.name], note) for system, calls in live for note in calls.notes]
+    notes += _calls_notes(record, live)
+    if not live and not notes:
         return
     yield Heading(word("calls"), "calls")
     if live:
-        yield _calls_table(record, live, remarks)
+        yield _calls_table(record, live, notes)
         yield Paragraph(word("calls_hint"), "hint", "audit")
         yield Charts("calls", word("calls_chart"), partial(calls_charts, record))
     else:
-        yield Notes(remarks, word("calls_title"))
+        yield Notes(notes, word("calls_title"))
 
 
 def _figures(record: Record) -> list[tuple[str, Column, Callable[[Live], Cell]]]:
@@ -92,13 +91,13 @@ def _figures(record: Record) -> list[tuple[str, Column, Callable[[Live], Cell]]]
     ]
 
 
-def _calls_table(record: Record, live: Sequence[Live], remarks: Sequence[Remark]) -> Table:
+def _calls_table(record: Record, live: Sequence[Live], notes: Sequence[Note]) -> Table:
     """One row for each live system: its first measure, for all stand in the table of means, and what its calls took."""
     left_out = _qualities(record)[1:]
     if not any(calls.repeated for _, calls in live):  # a column that is seldom filled
         left_out.append("repeated")
     columns = [(column, cell) for name, column, cell in _figures(record) if name not in left_out]
-    return table_of("calls", live, columns, title=word("calls_title"), notes=remarks)
+    return table_of("calls", live, columns, title=word("calls_title"), notes=notes)
 
 
 def _time(calls: Calls, name: str) -> float | None:
@@ -132,17 +131,17 @@ def sweeps_part(record: Record) -> Iterator[Block]:
         yield Heading(word("sweep"), "sweep")
     for number, sweep in enumerate(sweeps):
         failed = list(sweep.failed.items())
-        remarks = listed_remarks(sweep_notes(sweep))
-        remarks += [_warning(word("left_out", name=label, reason=reason)) for label, reason in failed[:_FAILED]]
-        remarks += [_warning(word("left_out_more", n=len(failed) - _FAILED))] if len(failed) > _FAILED else []
-        yield _sweep_table(sweep, remarks, number)
+        notes = [*sweep_notes(sweep)]
+        notes += [_warning("left_out", name=label, reason=reason) for label, reason in failed[:_FAILED]]
+        notes += [_warning("left_out_more", n=len(failed) - _FAILED)] if len(failed) > _FAILED else []
+        yield _sweep_table(sweep, notes, number)
         kinds = ("sweep", "setting")
         yield Beside(
             [Charts(kind, word(f"{kind}_chart"), partial(sweep_charts, sweep, kind, number)) for kind in kinds], "audit"
         )
 
 
-def _sweep_table(sweep: SweepResult, remarks: Sequence[Remark], number: int) -> Table:
+def _sweep_table(sweep: SweepResult, notes: Sequence[Note], number: int) -> Table:
     exact = any(version.ann_recall is not None for version in sweep.versions)
     parameters = list(sweep.versions[0].parameters)
     columns: list[tuple[Column, Callable[[Version], Cell]]] = [
@@ -156,7 +155,7 @@ def _sweep_table(sweep: SweepResult, remarks: Sequence[Remark], number: int) -> 
         *([(Column(word("ann_recall"), "score"), lambda version: version.ann_recall)] if exact else []),
     ]
     title = word("sweep_of", system=sweep.system, n=len(sweep.versions), measure=sweep.measure)
-    return table_of(f"sweep-{number + 1}", sweep.versions, columns, title=title, notes=remarks)
+    return table_of(f"sweep-{number + 1}", sweep.versions, columns, title=title, notes=notes)
 
 
 def _mark(version: Version, sweep: SweepResult) -> Cell:

@@ -25,7 +25,7 @@ from rankgauge.reports.document import (
     Paragraph,
     Table,
     data_table,
-    listed_remarks,
+    note_about,
     said_once,
     table_of,
     word,
@@ -172,7 +172,7 @@ def _ranges(compared: ComparisonResult) -> Iterator[Block]:
         yield Paragraph(unjudged.reason)
     elif unjudged is not None:
         for reason, names in said_once((reason, measure) for measure, reason in unjudged.reasons.items()):
-            yield Paragraph(word("of", who=names, text=reason), detail="audit")
+            yield Paragraph(note_about(names, reason), detail="audit")
     if unjudged is not None and unjudged.rows:
         columns = [
             *heads,
@@ -242,7 +242,7 @@ def _rerank(found: Rerank) -> Iterator[Block]:
     columns = [Column(word("measure")), *(Column(word(name), "score") for name in names), Column(word("won"), "share")]
     rows = [(row.measure, row.before, row.after, row.ceiling, row.perfect, row.share) for row in found.rows]
     yield Table("rerank", columns, rows, detail="audit")
-    yield Notes(listed_remarks(found.notes), word("rerank_title"))
+    yield Notes(found.notes, word("rerank_title"))
 
 
 def comparison_data(compared: ComparisonResult) -> Table:

@@ -24,11 +24,10 @@ from rankgauge.reports.document import (
     Notes,
     Paragraph,
     Reading,
-    Remark,
     Table,
     Text,
     data_table,
-    listed_remarks,
+    note_about,
     said_once,
     word,
 )
@@ -41,10 +40,10 @@ __all__ = [
     "ends_of",
     "mean_table",
     "means_part",
+    "notes_of",
     "per_query_table",
     "provenance_part",
     "readings",
-    "remarks_of",
     "score_data",
     "targets_part",
 ]
@@ -159,13 +158,13 @@ def score_data(record: Record) -> Table:
     return data_table("scores", rows, "score")
 
 
-def remarks_of(record: Record) -> list[Remark]:
+def notes_of(record: Record) -> list[Note]:
     """What is to be known beside the figures; what all systems share is said once."""
     if record.comparison is not None and record.comparison.notes:  # these name the systems themselves
-        return listed_remarks(record.comparison.notes)
+        return record.comparison.notes
     said = said_once((note, system.name) for system in record.systems for note in system.notes)
     everyone = len(record.systems)
-    return [Remark(note, () if len(names) == everyone else tuple(names)) for note, names in said]
+    return [note if len(names) == everyone else note_about(names, note) for note, names in said]
 
 
 def cautions(record: Record) -> list[Note]:
@@ -185,10 +184,10 @@ def contract_facts(record: Record) -> Iterator[Block]:
 
 def provenance_part(record: Record) -> Iterator[Block]:
     """Notes, then contract, formulas, inputs and what made the record."""
-    remarks = remarks_of(record)
-    if remarks:
+    notes = notes_of(record)
+    if notes:
         yield Heading(word("notes"), "notes")
-        yield Notes(remarks)
+        yield Notes(notes)
     yield Heading(word("provenance"), "provenance")
     yield from contract_facts(record)
     formulas = [(about.name, about.formula) for about in record.measures]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from rankgauge.gating.outcome import GateResult, Rule
-from rankgauge.reports.cells import Look, remark_line, told
+from rankgauge.reports.cells import Look, note_line, told
 from rankgauge.reports.document import (
     Block,
     Cell,
@@ -16,10 +16,9 @@ from rankgauge.reports.document import (
     Notes,
     Outcome,
     Paragraph,
-    Remark,
     Report,
     Suite,
-    listed_remarks,
+    note_about,
     table_of,
     word,
 )
@@ -45,7 +44,7 @@ def headline(result: GateResult, language: Language) -> str:
 
 def warnings_of(result: GateResult, language: Language) -> list[str]:
     """What to know beside the rules, one line each."""
-    return [visible(remark_line(remark, Look(language))) for remark in listed_remarks(result.remarks)]
+    return [visible(note_line(note, Look(language))) for note in result.remarks]
 
 
 def _title(result: GateResult) -> Note:
@@ -76,8 +75,8 @@ def _blocks(result: GateResult) -> Iterator[Block]:
         yield table_of("measures", measures, _MEASURES)
     if others:
         yield table_of("rules", others, _RULES)
-    told = [Remark(rule.note, (rule.name,)) for rule in measures if rule.status != "pass"]
-    yield Notes([*told, *listed_remarks(result.remarks)])
+    told = [note_about([rule.name], rule.note) for rule in measures if rule.status != "pass"]
+    yield Notes([*told, *result.remarks])
 
 
 def _outcome(result: GateResult) -> Literal["pass", "fail", "warn", "open"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankgauge.record import UnjudgedRange
-from rankgauge.reports.document import Block, Cell, Column, Notes, Report, Table, listed_remarks
+from rankgauge.reports.document import Block, Cell, Column, Notes, Report, Table
 from rankgauge.sensitivity.judge_next import JudgingPlan
 from rankgauge.words import Note
 from rankgauge.words.numbers import score
@@ -29,7 +29,7 @@ def _blocks(plan: JudgingPlan, systems: list[str], digits: int) -> Iterator[Bloc
     columns = [Column(Note("judging.measure")), Column(Note("judging.mean")), *numbers]
     yield Table("ranges", columns, [_range(found, digits) for found in plan.ranges])
     bound = [] if all(found.exact for found in plan.ranges) else [Note("judging.bound")]
-    yield Notes(listed_remarks([*bound, *plan.notes]))
+    yield Notes([*bound, *plan.notes])
 
 
 def _range(found: UnjudgedRange, digits: int) -> list[Cell]:
