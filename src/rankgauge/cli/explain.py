@@ -28,10 +28,11 @@ def measures(language: Language, as_json: bool) -> None:
 def explain(measure: str, language: Language, as_json: bool) -> None:
     """Explain a MEASURE, in any spelling: formula, worked example, range, use, spellings and scenario targets."""
     from rankgauge.measures import parse_measures
-    from rankgauge.reports.explanation import explanation_json, render_explanation
+    from rankgauge.reports.explanation import explain as explained
+    from rankgauge.reports.explanation import explanation_json
 
     for parsed in parse_measures(measure):
-        click.echo(explanation_json(parsed) if as_json else render_explanation(parsed, language))
+        click.echo(explanation_json(parsed) if as_json else explained(parsed, language))
 
 
 @click.command()

@@ -49,7 +49,7 @@ def _met(kind: Kind, name: str, met: bool, values: dict[str, Any], key: str, **p
 
 def check_measure(sides: Sides, measure: str, max_loss: float, alpha: float, family: int) -> Rule:
     """No loss beyond the max relative loss, by the paired test."""
-    lower_is_better = sides.about(measure).lower_is_better
+    lower_is_better = sides.record.measure(measure).lower_is_better
     new, old = sides.paired(measure)
     try:
         found = non_inferiority(new, old, max_loss, alpha=alpha, family=family, lower_is_better=lower_is_better)
@@ -83,7 +83,7 @@ def _of(values: dict[str, Any], *names: str) -> dict[str, Any]:
 
 def check_threshold(sides: Sides, measure: str, value: float) -> Rule:
     """A mean of a plain baseline, taken as the least (or greatest) value."""
-    sign = "<=" if sides.about(measure).lower_is_better else ">="
+    sign = "<=" if sides.record.measure(measure).lower_is_better else ">="
     target = Target(f"{measure} {sign} {value:g}", measure, sign, "absolute", value)
     return replace(check_target(sides, target), kind="threshold")
 
@@ -91,7 +91,7 @@ def check_threshold(sides: Sides, measure: str, value: float) -> Rule:
 def check_target(sides: Sides, target: Target) -> Rule:
     """A target or a floor: met by the mean that was observed, and surely if its whole interval meets it."""
     measure = target_measure(sides.record, target)
-    sign = target.compare(sides.about(measure).lower_is_better)
+    sign = target.compare(sides.record.measure(measure).lower_is_better)
     tags = sides.record.queries_by_tag
     check_tag(target, tags)
     queries = None if target.tag is None else set(tags[target.tag])
@@ -125,7 +125,7 @@ def check_target(sides: Sides, target: Target) -> Rule:
 def _own_mean(sides: Sides, measure: str, queries: Collection[str] | None) -> Mean:
     if queries is None:
         return sides.system.means[measure]
-    if sides.about(measure).aggregate != "mean":
+    if sides.record.measure(measure).aggregate != "mean":
         raise DataError(f"{measure} is no mean over queries, so a slice has no value of it")
     scores = sides.own(measure, queries)
     if not len(scores):
@@ -135,7 +135,7 @@ def _own_mean(sides: Sides, measure: str, queries: Collection[str] | None) -> Me
 
 def _relative_mean(sides: Sides, target: Target, measure: str, queries: Collection[str] | None) -> tuple[Mean, float]:
     """The mean over the common queries, with the interval of its distance to the goal, and the baseline's mean."""
-    if sides.about(measure).aggregate != "mean":
+    if sides.record.measure(measure).aggregate != "mean":
         raise DataError(f"{measure} is no mean over queries, so the target {target.text!r} cannot be relative")
     new, old = sides.paired(measure, queries)
     if len(new) < 2:

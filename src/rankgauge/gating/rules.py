@@ -25,7 +25,7 @@ from rankgauge.gating.targets import (
     target_measure,
 )
 from rankgauge.record import Provenance, Record, ScoredMeasure
-from rankgauge.stats.levels import check_alpha
+from rankgauge.stats.levels import check_alpha, check_whole
 
 __all__ = [
     "ALLOWED",
@@ -112,8 +112,8 @@ class GateRules:
         check_alpha(rules.alpha)
         if rules.max_loss == 1:
             raise DataError("max_loss must lie below 100%, or everything may be lost; write 5% or 0.05")
-        if rules.max_errors is not None and rules.max_errors < 0:
-            raise DataError(f"max_errors must be at least 0, not {rules.max_errors}")
+        if rules.max_errors is not None:
+            check_whole("max_errors", rules.max_errors, 0)
         _check_choices("scenario", [scenario] if scenario else [], SCENARIOS)
         _check_choices("on_inconclusive", [rules.on_inconclusive], ON_INCONCLUSIVE)
         _check_choices("allow", rules.allow, ALLOWED)

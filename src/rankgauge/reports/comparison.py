@@ -166,7 +166,6 @@ def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
 
 def _ranges(compared: ComparisonResult) -> Iterator[Block]:
     """How far the difference could move by labels of unjudged documents and by other orders of tied ones."""
-    heads = [Column(word("measure")), Column(word("compared"))]
     unjudged, tied = compared.unjudged, compared.tied
     if unjudged is not None and unjudged.reason is not None:
         yield Paragraph(unjudged.reason)
@@ -174,18 +173,15 @@ def _ranges(compared: ComparisonResult) -> Iterator[Block]:
         for reason, names in said_once((reason, measure) for measure, reason in unjudged.reasons.items()):
             yield Paragraph(note_about(names, reason), detail="audit")
     if unjudged is not None and unjudged.rows:
-        columns = [
-            *heads,
-            Column(word("unjudged_documents"), "count"),
-            Column(word("range"), "bounds"),
-            Column(word("bound")),
-            Column(word("winner")),
+        columns_of_ranges: list[tuple[Column, Callable[[UnjudgedRange], Cell]]] = [
+            (Column(word("measure")), lambda row: row.measure),
+            (Column(word("compared")), lambda row: Pair(row.a, row.b)),
+            (Column(word("unjudged_documents"), "count"), lambda row: row.documents),
+            (Column(word("range"), "bounds"), lambda row: (row.low, row.high)),
+            (Column(word("bound")), lambda row: word("exact" if row.exact else "outer")),
+            (Column(word("winner")), lambda row: _winner(row.changes_winner, known=row.exact)),
         ]
-        rows: list[tuple[Cell, ...]] = [
-            (r.measure, Pair(r.a, r.b), r.documents, (r.low, r.high), word("exact" if r.exact else "outer"), _turns(r))
-            for r in unjudged.rows
-        ]
-        yield Table("unjudged", columns, rows, word("unjudged"), detail="evidence")
+        yield table_of("unjudged", unjudged.rows, columns_of_ranges, title=word("unjudged"), detail="evidence")
     if tied is not None:
         scores = [score for score in tied.systems if score.high - score.low > 1e-12]
         columns = [Column(word("measure")), Column(word("system"))]
@@ -194,20 +190,17 @@ def _ranges(compared: ComparisonResult) -> Iterator[Block]:
         if shown:
             yield Table("tied", columns, shown, word("tied"), detail="evidence")
         if tied.rows:
-            columns = [*heads, Column(word("range"), "bounds"), Column(word("winner"))]
+            columns = [Column(word("measure")), Column(word("compared"))]
+            columns += [Column(word("range"), "bounds"), Column(word("winner"))]
             ends = [(r.measure, Pair(r.a, r.b), (r.low, r.high), _winner(r.changes_winner)) for r in tied.rows]
             yield Table("tied-pairs", columns, ends, word("tied_pairs"), detail="audit")
 
 
 def _winner(changes: bool, *, known: bool = True) -> Marked:
+    """Whether another winner is possible, which an outer bound cannot tell."""
     if not changes:
         return Marked((word("stays"),))
     return Marked((word("turns"),), "worse") if known else Marked((word("unknown"),))
-
-
-def _turns(row: UnjudgedRange) -> Marked:
-    """Whether labels could name another winner; an outer bound cannot tell."""
-    return _winner(row.changes_winner, known=row.exact)
 
 
 def ending_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
