@@ -133,5 +133,8 @@ def test_a_changed_wording_changes_no_record(monkeypatch: pytest.MonkeyPatch, tm
     (tmp_path / "run").write_text("q1 Q0 d1 0 1 r\nq2 Q0 d2 0 1 r\n")
     record = evaluate(tmp_path / "qrels", tmp_path / "run").record
     assert record.systems[0].notes
-    monkeypatch.setattr(sys.modules["rankgauge.words.say"], "_texts", lambda language: {})
+    texts = sys.modules["rankgauge.words.say"]
+    known = texts._texts
+    monkeypatch.setattr(texts, "_texts", lambda language: {key: f"{text}!" for key, text in known(language).items()})
+    assert record.systems[0].notes[0].sentence().endswith("!")
     assert all(finding.holds for finding in rankgauge.verify(record))
