@@ -14,19 +14,17 @@ from rankgauge.arguments import named_arguments
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
 from rankgauge.errors import DataError
-from rankgauge.evaluation import DEFAULT_MEASURES, evaluate, read_judgments, read_run
-from rankgauge.formats import load_chunk_mapping, load_corpus
+from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan, read_judgments, read_run
 from rankgauge.measures import Measure, find_measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats
 from rankgauge.model.testset import TestSet
 from rankgauge.record import ScoredMeasure
+from rankgauge.record.record import LARGEST
 from rankgauge.stats.family import Settings
 
-__all__ = ["compare", "compare_scores"]
-
-_LARGEST = 1e100  # squares of larger scores are not numbers any more
+__all__ = ["compare", "compare_runs", "compare_scores"]
 
 
 @named_arguments
@@ -61,6 +59,14 @@ def compare(
     matter. The other choices are those of `evaluate`.
     """
     settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
+    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
+    return compare_runs(qrels, runs, Scoring(plan, collapse_chunks, corpus, tokenizer, stream), settings, baseline)
+
+
+def compare_runs(
+    qrels: Any, runs: Mapping[str, Any], scoring: Scoring, settings: Settings, baseline: str | None = None
+) -> Comparison:
+    """`compare`, with its choices put together."""
     if not isinstance(runs, Mapping):
         raise DataError('runs are given by name: {"a": run, "b": run}')
     if baseline is not None and baseline not in runs:
@@ -68,47 +74,20 @@ def compare(
     if len(runs) < 2:
         raise DataError("a comparison needs at least two systems; evaluate scores one")
     judgments = read_judgments(qrels)
-    rule = load_chunk_mapping(collapse_chunks) if isinstance(collapse_chunks, os.PathLike) else collapse_chunks
-    documents = load_corpus(corpus) if isinstance(corpus, str | os.PathLike) else corpus
     # Lists are looked at again later, so what can be read only once, a pipe or a generator, is kept.
     named = {
         str(name): run if isinstance(run, str | os.PathLike) and Path(run).is_file() else read_run(run, str(name))
         for name, run in runs.items()
     }
-    found = [
-        evaluate(
-            judgments,
-            run,
-            measures,
-            name=name,
-            contract=contract,
-            ties=ties,
-            missing=missing,
-            no_relevant=no_relevant,
-            duplicates=duplicates,
-            depth=depth,
-            rel=rel,
-            collapse_chunks=rule,
-            corpus=documents,
-            tokenizer=tokenizer,
-            stream=stream,
-        )
-        for name, run in named.items()
-    ]
     return Comparison.of(
-        found,
+        [scoring.evaluation(judgments, run, name) for name, run in named.items()],
         settings,
         baseline=baseline,
         qrels=judgments.qrels if isinstance(judgments, TestSet) else judgments,
         runs=named,
         test_set=judgments if isinstance(judgments, TestSet) else None,
-        collapse_chunks=rule,
-        sources={
-            "judgments": qrels,
-            **{f"run:{name}": run for name, run in named.items()},
-            "corpus": corpus,
-            "collapse_chunks": collapse_chunks if isinstance(collapse_chunks, os.PathLike) else None,
-        },
+        collapse_chunks=scoring.rule,
+        sources=scoring.sources(qrels, named),
     )
 
 
@@ -151,8 +130,8 @@ def compare_scores(
         raise DataError(f"the systems have different numbers of scores ({counts}); entry i must be of one query in all")
     n = next(iter(sizes.values()), 0)
     for name, vector in vectors.items():
-        if (np.abs(np.nan_to_num(vector, posinf=np.inf, neginf=-np.inf)) > _LARGEST).any():
-            raise DataError(f"a score of {name!r} is infinite, or larger than {_LARGEST:g}")
+        if (np.abs(np.nan_to_num(vector, posinf=np.inf, neginf=-np.inf)) > LARGEST).any():
+            raise DataError(f"a score of {name!r} is infinite, or larger than {LARGEST:g}")
     if not n:
         raise DataError("there are no scores to compare")
     named = list(map(str, queries)) if queries is not None else [str(i + 1) for i in range(n)]

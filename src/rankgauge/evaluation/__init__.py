@@ -1,6 +1,6 @@
 """Evaluate: inputs of any kind -> scores -> Record."""
 
-from rankgauge.evaluation.evaluate import Evaluation, evaluate
+from rankgauge.evaluation.evaluate import Evaluation, Scoring, evaluate
 from rankgauge.evaluation.inputs import hashed, read_judgments, read_qrels, read_run
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
 from rankgauge.evaluation.recording import record_of
@@ -12,6 +12,7 @@ __all__ = [
     "Evaluation",
     "Plan",
     "Scores",
+    "Scoring",
     "evaluate",
     "hashed",
     "make_plan",

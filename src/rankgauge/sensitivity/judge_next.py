@@ -18,11 +18,9 @@ from typing import Any
 import numpy as np
 
 from rankgauge.arguments import named_arguments
-from rankgauge.engine.chunks import collapse
 from rankgauge.engine.virtual import Labels
 from rankgauge.errors import DataError
-from rankgauge.evaluation import DEFAULT_MEASURES, make_plan, read_judgments, read_run
-from rankgauge.formats import load_chunk_mapping
+from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan, read_judgments
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
@@ -133,16 +131,8 @@ def judge_next(
     `runs` maps a name to a run of any kind that `evaluate` takes. With several of them, what is to be narrowed is the
     range of the difference of each pair; with one, that of its own means. The other choices are those of `evaluate`.
     """
-    plan = make_plan(
-        measures,
-        contract,
-        rel=rel,
-        ties=ties,
-        missing=missing,
-        no_relevant=no_relevant,
-        duplicates=duplicates,
-        depth=depth,
-    )
+    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
+    scoring = Scoring(plan, collapse_chunks)
     if not isinstance(runs, Mapping):
         raise DataError('runs are given by name: {"a": run, "b": run}')
     source = read_judgments(qrels)
@@ -150,14 +140,10 @@ def judge_next(
     reason = why_no_range(judgments)
     if reason is not None:
         raise DataError(f"{judgments.name}: {tell(reason, 'en')}; add the documents you rejected with grade 0")
-    settled = plan.contract
-    opened = {str(name): read_run(run, str(name)) for name, run in runs.items()}
-    rule = load_chunk_mapping(collapse_chunks) if isinstance(collapse_chunks, os.PathLike) else collapse_chunks
-    if rule is not None:
-        collapsed = {name: collapse(run, rule) for name, run in opened.items()}
-        opened = {name: run for name, (run, _) in collapsed.items()}
-        settled = settled.with_changes(collapse=next(text for _, text in collapsed.values()))
-    found = judging_plan(judgments, opened, plan.measures, settled, list(combinations(opened, 2)), number)
+    opened = {str(name): scoring.opened(run, str(name)) for name, run in runs.items()}
+    lists = {name: run for name, (run, _) in opened.items()}
+    settled = next((plan for _, plan in opened.values()), plan)
+    found = judging_plan(judgments, lists, plan.measures, settled.contract, list(combinations(lists, 2)), number)
     if not found.ranges:
         raise DataError("; ".join(tell(note, "en") for note in found.left_out))
     texts = {query.id: query.text for query in source if query.text != query.id} if isinstance(source, TestSet) else {}
