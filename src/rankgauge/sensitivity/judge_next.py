@@ -28,8 +28,8 @@ from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Note, UnjudgedRange
 from rankgauge.sensitivity.label_search import cost_of_each, differences
-from rankgauge.sensitivity.open_documents import Case, Pool, TiesError
-from rankgauge.sensitivity.unjudged import range_of, reason_of, split_measures, why_no_range
+from rankgauge.sensitivity.open_documents import Case
+from rankgauge.sensitivity.unjudged import range_of, ranged_cases, why_no_range
 from rankgauge.words import tell
 
 __all__ = ["Candidate", "JudgingPlan", "judge_next", "judging_plan"]
@@ -162,25 +162,11 @@ def judging_plan(
     pairs, the ranges of each run's own means."""
     if n < 1:
         raise DataError(f"`number={n}` must be at least 1")
-    usable, reasons = split_measures(qrels, measures)
     wanted: list[tuple[str | None, str]] = [*pairs] or [(None, name) for name in runs]
-    if not usable:
+    pool, ranged, reasons = ranged_cases(qrels, runs, measures, contract, wanted)
+    if pool is None:
         return JudgingPlan([], 0, [], [], reasons, contract)
-    try:
-        pool = Pool(qrels, runs, usable, contract)
-    except TiesError:
-        reasons |= {str(measure): reason_of("ties") for measure in usable}
-        return JudgingPlan([], 0, [], [], reasons, contract)
-    cases, ranges = [], []
-    for a, b in wanted:
-        for measure in usable:
-            case = pool.case(measure, a, b)
-            found = range_of(case)
-            if found is None:
-                reasons[str(measure)] = reason_of("too_many")
-            else:
-                cases.append(case)
-                ranges.append(found)
+    cases, ranges = [case for case, _ in ranged], [found for _, found in ranged]
     alone = np.zeros((len(cases), len(pool.documents)))
     for i, case in enumerate(cases):
         _add(alone[i], case, np.ones_like(case.document, dtype=bool), _alone(case))
@@ -270,6 +256,6 @@ def _only(case: Case, numbers: Ints) -> UnjudgedRange:
     """The range if only these documents were open."""
     keep = np.isin(case.document, numbers) & case.problem.inside
     problem = case.problem.fixed(np.arange(len(case.query)), Labels.none(), ~keep)
-    found = range_of(case.with_problem(problem))
+    found = range_of(replace(case, problem=problem))
     assert found is not None
     return found
