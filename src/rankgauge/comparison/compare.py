@@ -24,7 +24,7 @@ from rankgauge.record import ScoredMeasure
 from rankgauge.record.record import LARGEST
 from rankgauge.stats.family import Settings
 
-__all__ = ["compare", "compare_runs", "compare_scores"]
+__all__ = ["compare", "compare_runs", "compare_scores", "compare_vectors"]
 
 
 @named_arguments
@@ -112,11 +112,24 @@ def compare_scores(
     The measure may have any name; one that is known here to be no mean over queries, such as GMAP, is refused, and of
     one that is known to be better when it is smaller, less is better.
     """
+    settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
+    return compare_vectors(scores, measure, queries, settings, baseline=baseline, lower_is_better=lower_is_better)
+
+
+def compare_vectors(
+    scores: Mapping[str, Iterable[float | None]],
+    measure: str,
+    queries: Sequence[str] | None,
+    settings: Settings,
+    *,
+    baseline: str | None,
+    lower_is_better: bool,
+) -> Comparison:
+    """`compare_scores`, with its settings put together."""
     known_as = find_measure(measure)
     plain = ScoredMeasure(measure, "mean", lower_is_better, None)
     about = plain if known_as is None else replace(ScoredMeasure.of(known_as), name=measure, bounds=None)
     about = replace(about, lower_is_better=lower_is_better or about.lower_is_better)
-    settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
     vectors: dict[str, Floats] = {}
     for name, values in scores.items():
         try:
@@ -137,12 +150,8 @@ def compare_scores(
     named = list(map(str, queries)) if queries is not None else [str(i + 1) for i in range(n)]
     if len(named) != n:
         raise DataError(f"there are {len(named)} queries, but {n} scores for each system")
-    matrices = {name: np.nan_to_num(vector)[:, None] for name, vector in vectors.items()}
-    known = {name: np.isfinite(vector)[:, None] for name, vector in vectors.items()}
-    return Comparison(
-        named,
-        [about],
-        {name: System(name, matrices[name], known[name]) for name in vectors},
-        settings,
-        baseline=baseline,
-    )
+    systems = {
+        name: System(name, np.nan_to_num(vector)[:, None], np.isfinite(vector)[:, None])
+        for name, vector in vectors.items()
+    }
+    return Comparison(named, [about], systems, settings, baseline=baseline)
