@@ -278,7 +278,7 @@ def test_by_hand() -> None:
     ],
 )
 def test_winner(low: float, observed: float, high: float, changes: bool) -> None:
-    assert UnjudgedRange("P@1", "a", "b", low, high, True, 3, observed).changes_winner == changes
+    assert UnjudgedRange("P@1", "a", "b", low, high, observed, True, 3).changes_winner == changes
 
 
 def test_what_is_left_out() -> None:

@@ -24,7 +24,7 @@ from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan, read_judg
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.ranked import Bools, Floats, Ints
+from rankgauge.model.ranked import Floats, Ints
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Note, UnjudgedRange
 from rankgauge.sensitivity.label_search import cost_of_each, differences
@@ -169,7 +169,8 @@ def judging_plan(
     cases, ranges = [case for case, _ in ranged], [found for _, found in ranged]
     alone = np.zeros((len(cases), len(pool.documents)))
     for i, case in enumerate(cases):
-        _add(alone[i], case, np.ones_like(case.document, dtype=bool), _alone(case))
+        inside = case.problem.inside
+        alone[i, case.document[inside]] = _alone(case)[inside]
     promise = alone.sum(axis=0)
     touched = np.zeros(len(promise), dtype=bool)
     for case in cases:
@@ -195,12 +196,6 @@ def _first(value: Floats, among: Ints, n: int) -> Ints:
     """The numbers of the n greatest; equal ones by number, which is by query and document id."""
     rounded = np.round(value[among], 12)
     return among[np.lexsort((among, -rounded))[:n]]
-
-
-def _add(total: Floats, case: Case, mask: Bools, values: Floats) -> None:
-    """Add values of open documents (those of the mask, row by row) to the documents' totals."""
-    inside = mask & case.problem.inside
-    total[case.document[inside]] += values[inside]
 
 
 def _alone(case: Case) -> Floats:

@@ -83,9 +83,9 @@ def range_of(case: Case) -> UnjudgedRange | None:
         case.b,
         (case.settled + float(low.sum())) / n,
         (case.settled + float(high.sum())) / n,
+        case.observed / n,
         bool(exact.all()),
         int(case.problem.open.sum()),
-        case.observed / n,
     )
 
 
