@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from rankgauge.comparison.rows import on_common_queries, rows_of
@@ -54,7 +56,7 @@ def agreement_of(compared: ComparedSystems) -> list[Agreement]:
     """Do the measures order the systems alike, and do the systems find the same queries hard?"""
     found: list[Agreement] = []
     names, signs = [m.name for m in compared.measures], [-1 if m.lower_is_better else 1 for m in compared.measures]
-    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
+    pairs = list(combinations(range(len(names)), 2))
     if len(compared.systems) >= 3:
         means = [sign * _means(compared, j) for j, sign in enumerate(signs)]
         found += [

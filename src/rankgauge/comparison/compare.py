@@ -13,6 +13,7 @@ import numpy as np
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
+from rankgauge.comparison.systems import check_systems
 from rankgauge.errors import DataError
 from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan, read_judgments, read_run
 from rankgauge.measures import Measure, find_measure
@@ -69,23 +70,20 @@ def compare_runs(
     """`compare`, with its choices put together."""
     if not isinstance(runs, Mapping):
         raise DataError('runs are given by name: {"a": run, "b": run}')
-    if baseline is not None and baseline not in runs:
-        raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(map(str, runs))}")
-    if len(runs) < 2:
-        raise DataError("a comparison needs at least two systems; evaluate scores one")
-    judgments = read_judgments(qrels)
+    check_systems(runs, baseline)
+    judgments, test_set = read_judgments(qrels)
     # Lists are looked at again later, so what can be read only once, a pipe or a generator, is kept.
     named = {
         str(name): run if isinstance(run, str | os.PathLike) and Path(run).is_file() else read_run(run, str(name))
         for name, run in runs.items()
     }
     return Comparison.of(
-        [scoring.evaluation(judgments, run, name) for name, run in named.items()],
+        [scoring.evaluation(test_set or judgments, run, name) for name, run in named.items()],
         settings,
         baseline=baseline,
-        qrels=judgments.qrels if isinstance(judgments, TestSet) else judgments,
+        qrels=judgments,
         runs=named,
-        test_set=judgments if isinstance(judgments, TestSet) else None,
+        test_set=test_set,
         collapse_chunks=scoring.rule,
         sources=scoring.sources(qrels, named),
     )

@@ -1,7 +1,7 @@
 """Evaluate: inputs of any kind -> scores -> Record."""
 
 from rankgauge.evaluation.evaluate import Evaluation, Scoring, evaluate
-from rankgauge.evaluation.inputs import hashed, read_judgments, read_qrels, read_run
+from rankgauge.evaluation.inputs import hashed, read_judgments, read_run
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
 from rankgauge.evaluation.recording import record_of
 from rankgauge.evaluation.scores import ByMeasure, Scores
@@ -17,7 +17,6 @@ __all__ = [
     "hashed",
     "make_plan",
     "read_judgments",
-    "read_qrels",
     "read_run",
     "record_of",
 ]

@@ -141,17 +141,9 @@ class Scoring:
 
     def evaluation(self, qrels: Any, run: Any, name: str | None = None) -> Evaluation:
         """The scores of one run."""
-        judgments = read_judgments(qrels)
-        test_set = judgments if isinstance(judgments, TestSet) else None
+        judgments, test_set = read_judgments(qrels)
         opened, plan = self.opened(run, name)
-        table = score(
-            judgments.qrels if isinstance(judgments, TestSet) else judgments,
-            opened,
-            plan.measures,
-            plan.contract,
-            texts=self.texts,
-            stream=self.stream,
-        )
+        table = score(judgments, opened, plan.measures, plan.contract, texts=self.texts, stream=self.stream)
         called = name or table.name
         return Evaluation(table, plan, called, sources=self.sources(qrels, {called: run}), test_set=test_set)
 

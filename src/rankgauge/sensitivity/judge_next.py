@@ -135,8 +135,7 @@ def judge_next(
     scoring = Scoring(plan, collapse_chunks)
     if not isinstance(runs, Mapping):
         raise DataError('runs are given by name: {"a": run, "b": run}')
-    source = read_judgments(qrels)
-    judgments = source.qrels if isinstance(source, TestSet) else source
+    judgments, test_set = read_judgments(qrels)
     reason = why_no_range(judgments)
     if reason is not None:
         raise DataError(f"{judgments.name}: {tell(reason, 'en')}; add the documents you rejected with grade 0")
@@ -146,8 +145,7 @@ def judge_next(
     found = judging_plan(judgments, lists, plan.measures, settled.contract, list(combinations(lists, 2)), number)
     if not found.ranges:
         raise DataError("; ".join(tell(note, "en") for note in found.left_out))
-    texts = {query.id: query.text for query in source if query.text != query.id} if isinstance(source, TestSet) else {}
-    return replace(found, texts=texts)
+    return replace(found, texts={query.id: query.text for query in test_set or () if query.text != query.id})
 
 
 def judging_plan(
