@@ -659,3 +659,12 @@ def test_live_records_have_tags_too() -> None:
     assert record.queries_by_tag == {"x": ["a"]}
     result = gate(record, targets=["R@10 >= 0.5"], latency=["p95 <= 60s"])
     assert {rule.kind: rule.status for rule in result.rules} == {"target": "pass", "latency": "pass", "errors": "pass"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"max_age": datetime.timedelta(days=3)}, {"targets": 3}, {"latency": [None]}, {"floors": [{}]}, {"allow": 4}],
+)
+def test_rules_of_a_wrong_kind_are_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(DataError, match=r"3 days|'3'|'None'|'\{\}'|4"):
+        GateRules.of(**wrong)

@@ -99,13 +99,13 @@ class GateRules:
             tuple(map(str, _listed(measures))),
             None if max_loss is None else parse_share(max_loss),
             GateRules.alpha if alpha is None else alpha,
-            tuple(map(parse_target, _listed(targets))),
+            tuple(map(parse_target, map(str, _listed(targets)))),
             scenario,
-            tuple(parse_target(one, sliced=True) for one in _listed(floors)),
-            tuple(map(parse_latency, _listed(latency))),
+            tuple(parse_target(str(one), sliced=True) for one in _listed(floors)),
+            tuple(map(parse_latency, map(str, _listed(latency)))),
             max_errors,
             None if min_judged is None else parse_share(min_judged, "min_judged"),
-            None if max_age is None else parse_age(max_age),
+            None if max_age is None else parse_age(str(max_age)),
             on_inconclusive or GateRules.on_inconclusive,
             tuple(_listed(allow)),
         )
@@ -147,7 +147,9 @@ class GateRules:
 
 
 def _listed(given: Any) -> Sequence[Any]:
-    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+    if given is None:
+        return ()
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
 
 
 def _check_choices(name: str, given: Iterable[str], known: Collection[str]) -> None:
