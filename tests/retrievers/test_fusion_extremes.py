@@ -142,7 +142,9 @@ def test_what_no_float_holds_is_an_error() -> None:
     with pytest.raises(DataError, match=r"query 'q': .*'a' is beyond"):
         fuse([Run({"q": {"a": 1e308}})] * 2, "weighted", [1, 1], norm="none")
     assert dict(
-        fuse_lists([hits_of([1e308], "a"), hits_of([1e308], "a"), hits_of([-1e308], "a")], "weighted", [1, 1, 1], norm="none")
+        fuse_lists(
+            [hits_of([1e308], "a"), hits_of([1e308], "a"), hits_of([-1e308], "a")], "weighted", [1, 1, 1], norm="none"
+        )
     ) == {"a": 1e308}
 
 

@@ -6,27 +6,23 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import DataError, MissingExtraError, RetrieverError
 from rankgauge.formats.json_values import plain_value
 from rankgauge.live.answer_cache import open_journal
-from rankgauge.live.live import LiveEvaluation, RetrievalError
+from rankgauge.live.live import Asking, LiveEvaluation, RetrievalError
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.own_code import told
 from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
 
-__all__ = ["Asking", "Kept", "Trials", "check_factory", "try_settings"]
+__all__ = ["Kept", "Trials", "check_factory", "try_settings"]
 
 _DEAD = 2  # versions in a row without any connection, after which the rest is not asked
 _SHOWN = 3
-
-
-Asking = Callable[[Any, str, Journal | None], LiveEvaluation]
-"""A retriever under a name asked every query, its answers kept in a journal."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +75,7 @@ def check_factory(factory: Any, settings: Sequence[Mapping[str, Any]], exact: Ma
 def try_settings(
     factory: Callable[..., Any],
     settings: Sequence[Mapping[str, Any]],
-    ask: Asking,
+    asking: Asking,
     *,
     exact: Mapping[str, Any],
     progress: Callable[[int, int, str], None] | None,
@@ -91,13 +87,13 @@ def try_settings(
         _check_keys([*settings, exact], kept.about)
 
     def evaluated(setting: Mapping[str, Any], name: str, *, is_exact: bool = False) -> LiveEvaluation:
-        made = factory(**setting)
-        with ExitStack() as opened:
-            journal = None
-            if kept is not None:
-                key = {"sweep": kept.about, "setting": plain_value(setting), "exact": is_exact}
-                journal = opened.enter_context(open_journal(kept.folder, f"sweep-{kept.name}", key))
-            return ask(made, name, journal)
+        def journal(_: str) -> AbstractContextManager[Journal | None]:
+            if kept is None:
+                return nullcontext()
+            key = {"sweep": kept.about, "setting": plain_value(setting), "exact": is_exact}
+            return open_journal(kept.folder, f"sweep-{kept.name}", key)
+
+        return asking.ask(factory(**setting), name, journal)
 
     reference = None
     if exact:

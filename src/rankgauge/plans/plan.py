@@ -19,26 +19,26 @@ from rankgauge.gating.rules import check_gate_plan, check_gate_table
 from rankgauge.plans.entries import SweepPlan, read_sweep, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
 from rankgauge.plans.systems import SystemPlan
+from rankgauge.retrievers.work import CallSettings
 from rankgauge.stats.family import Settings
 
-__all__ = ["CallSettings", "OutputPlan", "RunPlan", "SweepPlan", "load_plan", "template"]
+__all__ = ["OutputPlan", "PlannedCalls", "RunPlan", "SweepPlan", "load_plan", "template"]
 
 _CACHE = ".rankgauge"
 _ENDINGS = {"record": (".json",), "report": (".html",), "table": (".md", ".csv", ".tex")}
 
 
 @dataclass(frozen=True)
-class CallSettings:
-    """How the systems are called."""
+class PlannedCalls(CallSettings):
+    """How the systems are called, and where their answers are kept."""
 
-    k: Annotated[int, Meta(ge=1)] = 10
-    concurrency: Annotated[int, Meta(ge=1)] = 1
-    timeout: Annotated[float, Meta(gt=0)] = 30.0
-    retries: Annotated[int, Meta(ge=0)] = 2
-    backoff: Annotated[float, Meta(ge=0)] = 0.5
-    max_failed: Annotated[float, Meta(ge=0, le=1, description="a share of the queries between 0 and 1")] = 0.05
     cache: str | bool | None = _CACHE
     """The folder that answers are kept in; False or None keeps none."""
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """All but the cache, as `evaluate_retriever` and `sweep` take them."""
+        return {name: value for name, value in vars(self).items() if name != "cache"}
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class _PlanFile:
     ) = field(default_factory=lambda: list(DEFAULT_MEASURES))
     contract: str | None = None
     system: Any = field(default_factory=list)
-    calls: CallSettings = field(default_factory=CallSettings)
+    calls: PlannedCalls = field(default_factory=PlannedCalls)
     compare: _CompareTable = field(default_factory=_CompareTable)
     sweep: Any = None
     outputs: OutputPlan = field(default_factory=OutputPlan)
@@ -94,7 +94,7 @@ class RunPlan:
     measures: list[str]
     contract: str | None
     systems: list[SystemPlan]
-    calls: CallSettings
+    calls: PlannedCalls
     comparison: Settings
     baseline: str | None
     by_tag: bool
@@ -111,7 +111,7 @@ class RunPlan:
         return _cache(self.calls, self.folder)
 
 
-def _cache(calls: CallSettings, folder: Path) -> Path | None:
+def _cache(calls: PlannedCalls, folder: Path) -> Path | None:
     if calls.cache is None or calls.cache is False:
         return None
     return folder / (_CACHE if calls.cache is True else calls.cache)

@@ -12,8 +12,7 @@ from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.evaluation import hashed
 from rankgauge.formats import load_corpus, load_testset
 from rankgauge.live.answer_cache import folder_held, journals_in
-from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever
-from rankgauge.live.recording import live_comparison, live_record
+from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.plans.plan import RunPlan
@@ -106,25 +105,19 @@ def _evaluate(
         if progress is not None:
             progress(system.name, done, total)
 
-    calls = plan.calls
     return evaluate_retriever(
         make_system(system, plan.folder, corpus),
         test_set,
-        calls.k,
-        plan.measures,
+        measures=plan.measures,
         name=system.name,
         corpus=corpus,
-        concurrency=calls.concurrency,
-        timeout=calls.timeout,
-        retries=calls.retries,
-        backoff=calls.backoff,
-        max_failed=calls.max_failed,
         cache=plan.cache,
         configuration={**system.configuration, "code": version_of(system, plan.folder)},
         id_field=system.id_field,
         score_field=system.score_field,
         progress=told_of,
         contract=plan.contract,
+        **plan.calls.arguments,
     )
 
 
@@ -151,7 +144,6 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
         if progress is not None:
             progress(f"{base.name} {setting}", number - 1, total)
 
-    calls = plan.calls
     return sweep(
         factory,
         wanted.grid,
@@ -163,12 +155,6 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
         seed=wanted.seed,
         exact=wanted.exact or None,
         progress=told_of,
-        k=calls.k,
-        concurrency=calls.concurrency,
-        timeout=calls.timeout,
-        retries=calls.retries,
-        backoff=calls.backoff,
-        max_failed=calls.max_failed,
         cache=plan.cache,
         configuration={
             **base.configuration,
@@ -177,6 +163,7 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
         },
         id_field=base.id_field,
         score_field=base.score_field,
+        **plan.calls.arguments,
     )
 
 
@@ -191,8 +178,6 @@ def plan_record(
     """The record of a plan's systems; several of them are compared, unless only their scores are wanted."""
     inputs = hashed({"plan": plan.path, "judgments": plan.test_set, "corpus": plan.corpus})
     baseline = plan.baseline if plan.baseline in [live.name for live in found] else None
-    comparison = None
-    if len(found) > 1 and compared:
-        comparison = live_comparison(found, test_set, plan.comparison, baseline=baseline)
-    record = live_record(found, comparison, inputs=inputs, slices=plan.by_tag, test_set=test_set)
+    settings = plan.comparison if len(found) > 1 and compared else None
+    record = live_record(found, test_set, settings, baseline=baseline, inputs=inputs, slices=plan.by_tag)
     return replace(record, invalid=dict(invalid))

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.formats import Source
 from rankgauge.formats.json_values import plain_value
 from rankgauge.model.testset import Corpus
+from rankgauge.retrievers.checks import faults_of
 from rankgauge.retrievers.own_code import told
 
 __all__ = ["SystemPlan", "check_system", "check_values", "load_object", "make_system", "version_of"]
@@ -25,10 +27,10 @@ __all__ = ["SystemPlan", "check_system", "check_values", "load_object", "make_sy
 class SystemPlan:
     """One system of a plan: a retriever by name (`use`), or what makes one (`factory`), with parameters."""
 
-    name: str
+    name: str = ""
     use: str | None = None
     factory: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
     id_field: str | None = None
     score_field: str | None = None
 
@@ -40,13 +42,8 @@ class SystemPlan:
     @property
     def configuration(self) -> dict[str, Any]:
         """What answers depend on, for the cache."""
-        return {
-            "use": self.use,
-            "factory": self.factory,
-            "parameters": plain_value(self.parameters),
-            "id_field": self.id_field,
-            "score_field": self.score_field,
-        }
+        about = {name: value for name, value in vars(self).items() if name != "name"}
+        return {**about, "parameters": plain_value(self.parameters)}
 
 
 def version_of(system: SystemPlan, folder: Path) -> str | None:
@@ -88,25 +85,16 @@ def check_values(
             changed = replace(system, parameters={**system.parameters, key: value})
             yield from check_system(changed, folder, has_corpus=has_corpus)
         return
-    for value in values:
-        try:
-            known.check(value)
-        except RankgaugeError as error:
-            yield f"{system.use}: {error}"
+    for fault in faults_of(*(partial(known.check, value) for value in values)):
+        yield f"{system.use}: {fault}"
 
 
 def _fields(system: SystemPlan) -> list[str]:
     """Paths to ids and scores that cannot be read."""
     from rankgauge.retrievers.fields import signed_path
 
-    faults = []
-    for key, text in (("id_field", system.id_field), ("score_field", system.score_field)):
-        try:
-            if text is not None:
-                signed_path(text)
-        except RankgaugeError as error:
-            faults.append(f"{key}: {error}")
-    return faults
+    paths = [(key, text) for key in ("id_field", "score_field") if (text := getattr(system, key)) is not None]
+    return [f"{key}: {fault}" for key, text in paths for fault in faults_of(partial(signed_path, text))]
 
 
 def _check_used(text: str, found: Any, parameters: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,7 @@ from rankgauge.extras import optional
 from rankgauge.retrievers.checks import check_whole
 from rankgauge.retrievers.text import tokenizer_for
 
-__all__ = ["LSA", "Encoder", "model_encoder", "sentence_encoder"]
+__all__ = ["LSA", "Encoder", "model_encoder", "sentence_model"]
 
 Encoder = Callable[[Sequence[str]], Any]
 """Texts to an array with one row for each."""
@@ -66,13 +66,18 @@ def model_encoder(model: Any, endpoint: str | None, api_key_env: str | None) -> 
     raise RankgaugeError(f"model={model!r} must be the name of a model or a function from texts to an array")
 
 
-def sentence_encoder(model: str) -> Encoder:
+def sentence_model(kind: str, model: str) -> Any:
     """A sentence-transformers model by name or folder."""
     library = optional("sentence_transformers", f"the model {model!r}", "sentence-transformers", "models")
     try:
-        loaded = library.SentenceTransformer(model)
+        return getattr(library, kind)(model)
     except (OSError, ValueError) as error:
-        raise RankgaugeError(f"the model {model!r} cannot be loaded: {error}") from None
+        raise RankgaugeError(f"the model {model!r} cannot be loaded as a {kind}: {error}") from None
+
+
+def sentence_encoder(model: str) -> Encoder:
+    """Texts to vectors by a sentence-transformers model."""
+    loaded = sentence_model("SentenceTransformer", model)
     lock = threading.Lock()  # its tokenizers must not be used by two threads at once
 
     def encode(texts: Sequence[str]) -> Any:

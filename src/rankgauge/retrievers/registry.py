@@ -9,6 +9,7 @@ function `faults(**parameters)`, which lists them without connecting to anything
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import os
 import types
@@ -84,13 +85,13 @@ def needs_corpus(name: str) -> bool:
 def parameters_of(name: str) -> dict[str, Parameter]:
     """The parameters of a retriever by name, from its signature."""
     factory = RETRIEVERS[name]
-    function = factory.__init__ if inspect.isclass(factory) else factory
-    hints = get_type_hints(function, include_extras=True)
-    signed = inspect.signature(factory).parameters.values()
+    settled = {"corpus", *(factory.keywords if isinstance(factory, functools.partial) else ())}
+    inner = factory.func if isinstance(factory, functools.partial) else factory
+    hints = get_type_hints(inner.__init__ if inspect.isclass(inner) else inner, include_extras=True)
     return {
         one.name: _parameter(one, hints.get(one.name, Any))
-        for one in signed
-        if one.kind is not one.VAR_KEYWORD and one.name != "corpus"
+        for one in inspect.signature(factory).parameters.values()
+        if one.kind is not one.VAR_KEYWORD and one.name not in settled
     }
 
 
