@@ -13,7 +13,6 @@ from rankgauge.arguments import named_arguments
 from rankgauge.comparison import Comparison
 from rankgauge.errors import RetrieverError
 from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, record_of
-from rankgauge.live.answer_cache import open_journal
 from rankgauge.live.checks import Scoring, askable, documents_of
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
@@ -21,7 +20,7 @@ from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.record import Calls, InputFile, Record
 from rankgauge.retrievers.answers import RetrievalResult
 from rankgauge.retrievers.configuration import configuration_of, corpus_version
-from rankgauge.retrievers.journal import Journal
+from rankgauge.retrievers.journal import Journal, open_journal
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
 from rankgauge.retrievers.work import CallSettings

@@ -12,6 +12,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +24,14 @@ from rankgauge.formats.json_values import plain_value
 from rankgauge.live.checks import Scoring
 from rankgauge.live.choosing import best_of, held_out
 from rankgauge.live.live import Asking, LiveEvaluation
-from rankgauge.live.trials import Kept, try_settings
+from rankgauge.live.trials import try_settings
 from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.testset import TestSet
 from rankgauge.record import HeldOut, SweepResult, Version
 from rankgauge.retrievers.checks import check_whole
 from rankgauge.retrievers.configuration import corpus_version
+from rankgauge.retrievers.journal import Journal, open_journal
 from rankgauge.retrievers.work import CallSettings
 from rankgauge.stats.latency import Latency
 from rankgauge.stats.pareto import pareto_front
@@ -187,17 +189,16 @@ def sweep(
         if fault := few_queries(folds, len(asking.test_set)):
             raise DataError(fault)
     called: str = name or getattr(factory, "__name__", "") or type(factory).__name__
-    kept = None
+    about: dict[str, Any] = {}
     if cache is not None:
-        if configuration is None:
-            raise DataError(
-                "answers are kept under what they depend on, which only you know of the factory. Give "
-                "configuration={...} with all of it beside the grid, such as configuration={'index': '2024-05-01'}; "
-                "or leave cache out"
-            )
         # Seconds that are kept count as latencies of the next start, so they belong to one concurrency.
         about = {"concurrency": concurrency, "fields": [id_field, score_field], "corpus": corpus_version(asking.corpus)}
-        kept = Kept(cache, called, {**about, "system": name, "configuration": dict(configuration)})
+        about |= {"system": name, "configuration": None if configuration is None else dict(configuration)}
+        _check_keys([*settings, exact or {}], about)
+
+    def kept(setting: Mapping[str, Any], is_exact: bool) -> AbstractContextManager[Journal | None]:
+        key = {"sweep": about, "setting": plain_value(setting), "exact": is_exact}
+        return nullcontext() if cache is None else open_journal(cache, f"sweep-{called}", key)
 
     tried = try_settings(factory, settings, asking, exact=exact or {}, progress=progress, kept=kept)
     found, numbers = tried.found, tried.numbers
@@ -222,6 +223,24 @@ def sweep(
         failed=tried.failed,
     )
     return Sweep(result, found, chosen)
+
+
+def _check_keys(settings: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> None:
+    """Answers are found again by their setting and what else they depend on, which must be known and be something that
+    can be written down."""
+    if about["configuration"] is None:
+        raise DataError(
+            "answers are kept under what they depend on, which only you know of the factory. Give "
+            "configuration={...} with all of it beside the grid, such as configuration={'index': '2024-05-01'}; "
+            "or leave cache out"
+        )
+    try:
+        json.dumps([about, *map(plain_value, settings)], allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"answers are kept by texts, numbers, lists and dictionaries; a setting holds more than that ({error}): "
+            "use names for such values, or leave cache out"
+        ) from None
 
 
 def few_queries(folds: int, queries: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +11,6 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.evaluation import hashed
 from rankgauge.formats import load_corpus, load_testset
-from rankgauge.live.answer_cache import folder_held, journals_in
 from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
@@ -19,6 +18,7 @@ from rankgauge.plans.plan import RunPlan
 from rankgauge.plans.systems import SystemPlan, make_system, version_of
 from rankgauge.record import Record
 from rankgauge.retrievers.configuration import corpus_version
+from rankgauge.retrievers.journal import folder_held, journals_in
 from rankgauge.retrievers.own_code import told
 from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
@@ -46,11 +46,10 @@ def run_plan(plan: RunPlan, *, fresh: bool = False, progress: Progress | None = 
     With `fresh`, what earlier starts have answered is forgotten. Another start that keeps its answers in the same
     folder is an error before anything is asked.
     """
-    with ExitStack() as held:
-        if (cache := plan.cache) is not None:
-            held.enter_context(folder_held(cache))
-            for journal in journals_in(cache) if fresh else []:
-                journal.unlink()
+    cache = plan.cache
+    with nullcontext() if cache is None else folder_held(cache):
+        for journal in journals_in(cache) if fresh and cache is not None else []:
+            journal.unlink()
         return _carried_out(plan, progress)
 
 

@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Annotated
 
-from rankgauge.retrievers.annotations import Dimensions, EndpointUrl, KeyVariable, ModelName, TextLanguage
 from rankgauge.retrievers.bm25 import BM25
 from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_number, check_whole
 from rankgauge.retrievers.dense import Dense
+from rankgauge.retrievers.encoders import Dimensions, EndpointUrl, KeyVariable, ModelName
 from rankgauge.retrievers.fusion import METHODS, NORMS, check_options
 from rankgauge.retrievers.hybrid import Hybrid
 from rankgauge.retrievers.interface import Retriever
 from rankgauge.retrievers.mmr import MMR, RELEVANCES
 from rankgauge.retrievers.rerank import Rerank
 from rankgauge.retrievers.term_proximity import TermProximity
+from rankgauge.retrievers.text import TextLanguage
 
 __all__ = ["hnsw", "hybrid", "mmr", "rerank"]
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.extras import optional
-from rankgauge.retrievers.checks import check_whole
+from rankgauge.retrievers.checks import Bounds, check_whole
 from rankgauge.retrievers.text import tokenizer_for
 
 __all__ = ["LSA", "Encoder", "model_encoder", "sentence_model"]
 
 Encoder = Callable[[Sequence[str]], Any]
 """Texts to an array with one row for each."""
+Dimensions = Annotated[int, "Length of the vectors of latent semantic analysis.", Bounds(1)]
+ModelName = Annotated[str | None, "A sentence-transformers model, or the endpoint's."]
+EndpointUrl = Annotated[str | None, "URL of an OpenAI-compatible server, before /embeddings."]
+KeyVariable = Annotated[str | None, "Environment variable that holds the endpoint's key."]
 
 
 class LSA:

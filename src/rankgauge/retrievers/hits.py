@@ -49,16 +49,8 @@ SCORE_FIELDS: Final = (
 )
 """Where the score is looked for, in this order; `-` stands before what is smaller for better results."""
 _LISTS: Final = (
-    "hits.hits",
-    "hits",
-    "results",
-    "documents",
-    "matches",
-    "points",
-    "nodes",
-    "source_nodes",
-    "docs",
-    "data",
+    *("hits.hits", "hits", "results", "documents", "matches", "points"),
+    *("nodes", "source_nodes", "docs", "data"),
 )
 """Where the list is looked for in a result that is no list."""
 _SPARE: Final = 1000  # how far a generator is read beyond what was asked for: it may have no end

@@ -13,9 +13,8 @@ from rankgauge.errors import RetrieverError
 from rankgauge.extras import check_installed, optional
 from rankgauge.formats.secrets import masked
 from rankgauge.retrievers.adapters import MATCH, from_chroma, from_elasticsearch, from_faiss
-from rankgauge.retrievers.annotations import EndpointUrl, KeyVariable, ModelName
 from rankgauge.retrievers.checks import Bounds, InFolder, faults_of
-from rankgauge.retrievers.encoders import model_encoder
+from rankgauge.retrievers.encoders import EndpointUrl, KeyVariable, ModelName, model_encoder
 from rankgauge.retrievers.searcher import Searcher
 from rankgauge.retrievers.web import check_url
 
