@@ -11,6 +11,7 @@ from rankgauge.evaluation.plan import Plan
 from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.scores import Coverage, ScoreTable
+from rankgauge.record import Calls
 from rankgauge.stats.intervals import Interval, mean_interval
 
 __all__ = ["ByMeasure", "Scores"]
@@ -63,6 +64,11 @@ class Scores:
 
     def _by_measure(self, values: Sequence[V]) -> ByMeasure[V]:
         return ByMeasure(self.plan.measures, self.plan.asked, values)
+
+    @property
+    def calls(self) -> Calls | None:
+        """What the calls of a live retriever cost; None where the lists came from elsewhere."""
+        return None
 
     @property
     def measures(self) -> Sequence[Measure]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.arguments import named_arguments
@@ -16,7 +15,7 @@ from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, record_of
 from rankgauge.live.checks import Scoring, askable, documents_of
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
-from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.model.testset import TestSet
 from rankgauge.record import Calls, InputFile, Record
 from rankgauge.retrievers.answers import RetrievalResult
 from rankgauge.retrievers.configuration import configuration_of, corpus_version
@@ -29,7 +28,7 @@ from rankgauge.stats.latency import Latency
 from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
 
-__all__ = ["Asking", "LiveEvaluation", "RetrievalError", "evaluate_retriever", "live_record", "missing_gold"]
+__all__ = ["Asking", "LiveEvaluation", "RetrievalError", "evaluate_retriever", "live_record"]
 
 
 class RetrievalError(RetrieverError):
@@ -89,21 +88,10 @@ class LiveEvaluation(Evaluation):
         """What a careful reader must be warned of, in English."""
         return [*(tell(note, "en") for note in self.live_notes if note.level == "warning"), *super().warnings]
 
-    @cached_property
-    def record(self) -> Record:
-        """The result document, with latency and errors beside the scores."""
-        return _with_calls(super().record, [self])
-
     def __repr__(self) -> str:
         remarks = len(self.warnings)
         hint = f"; {remarks} warning{'s' if remarks > 1 else ''}: see .warnings" if remarks else ""
         return f"{super().__repr__()[:-1]}{hint})"
-
-
-def _with_calls(record: Record, found: Sequence[LiveEvaluation]) -> Record:
-    """The record of some evaluations with what their calls cost beside the scores."""
-    systems = [replace(system, calls=live.calls) for system, live in zip(record.systems, found, strict=True)]
-    return replace(record, systems=systems)
 
 
 def live_record(
@@ -117,10 +105,10 @@ def live_record(
 ) -> Record:
     """Live evaluations on one test set as a record, compared where there are settings for it."""
     if settings is None:
-        return _with_calls(record_of(found, inputs=inputs, test_set=test_set), found)
+        return record_of(found, inputs=inputs, test_set=test_set)
     runs = {live.name: live.retrieval.run for live in found}
     compared = Comparison.of(found, settings, baseline=baseline, qrels=test_set.qrels, runs=runs, test_set=test_set)
-    return _with_calls(compared.to_record(inputs=inputs or {}, slices=slices), found)
+    return compared.to_record(inputs=inputs or {}, slices=slices)
 
 
 @dataclass(frozen=True)
@@ -240,14 +228,6 @@ def _shallow(scored: Evaluation, k: int) -> list[Note]:
     return [Note("live.shallow", {"k": k, "measures": deeper}, "warning")] if deeper else []
 
 
-def missing_gold(test_set: TestSet, corpus: Corpus | Mapping[str, str]) -> dict[str, list[str]]:
-    """Relevant documents that are not in the corpus, by query."""
-    missing = {
-        query.id: [doc for doc, grade in query.grades.items() if grade > 0 and doc not in corpus] for query in test_set
-    }
-    return {query: docs for query, docs in missing.items() if docs}
-
-
 def _notes(retrieval: RetrievalResult, test_set: TestSet, corpus: Mapping[str, str] | None) -> list[Note]:
     notes, failed = [], retrieval.failed
     if len(failed) == 1:
@@ -256,7 +236,8 @@ def _notes(retrieval: RetrievalResult, test_set: TestSet, corpus: Mapping[str, s
         about = {"n": len(failed), "asked": retrieval.asked, "queries": list(map(repr, failed[:3]))}
         notes.append(Note("live.failed_queries", about, "warning"))
     notes += retrieval.notes
-    if corpus is not None and (gone := missing_gold(test_set, corpus)):
-        query, docs = next(iter(gone.items()))
-        notes.append(Note("live.missing_gold", {"n": len(gone), "doc": docs[0], "query": query}, "warning"))
+    gold = [(query.id, doc) for query in test_set for doc, grade in query.grades.items() if grade > 0]
+    if corpus is not None and (gone := [(query, doc) for query, doc in gold if doc not in corpus]):
+        queries = len({query for query, _ in gone})
+        notes.append(Note("live.missing_gold", {"n": queries, "doc": gone[0][1], "query": gone[0][0]}, "warning"))
     return notes

@@ -6,7 +6,7 @@ Every fault is found before anything costly begins, and all of them are named to
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,6 +35,12 @@ class PlannedCalls(CallSettings):
     cache: str | bool | None = _CACHE
     """The folder that answers are kept in; False or None keeps none."""
 
+    def folder_in(self, folder: Path) -> Path | None:
+        """The folder that answers are kept in, for a plan in this one."""
+        if self.cache is None or self.cache is False:
+            return None
+        return folder / (_CACHE if self.cache is True else self.cache)
+
     @property
     def arguments(self) -> dict[str, Any]:
         """All but the cache, as `evaluate_retriever` and `sweep` take them."""
@@ -52,15 +58,10 @@ class OutputPlan:
 
 
 @dataclass(frozen=True)
-class _CompareTable:
+class _CompareTable(Settings):
+    samples: int | None = None
     baseline: str | None = None
     by: Literal["tag"] | None = None
-    test: str = "randomization"
-    correction: str = "holm"
-    alpha: float = 0.05
-    equivalence_margin: float = 0.01
-    seed: int = 0
-    samples: int | None = None
 
 
 @dataclass(frozen=True)
@@ -108,13 +109,7 @@ class RunPlan:
     @property
     def cache(self) -> Path | None:
         """The folder that answers are kept in."""
-        return _cache(self.calls, self.folder)
-
-
-def _cache(calls: PlannedCalls, folder: Path) -> Path | None:
-    if calls.cache is None or calls.cache is False:
-        return None
-    return folder / (_CACHE if calls.cache is True else calls.cache)
+        return self.calls.folder_in(self.folder)
 
 
 def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
@@ -137,7 +132,7 @@ def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
     faults += _measure_faults(measures, read.contract, has_corpus="corpus" in content)
     has_corpus = read.corpus is not None and there["corpus"]
     systems, wrong = read_systems(read.system, folder, has_corpus=has_corpus)
-    faults += [*wrong, *cache_faults(_cache(read.calls, folder))]
+    faults += [*wrong, *cache_faults(read.calls.folder_in(folder))]
     settings, wrong = _settings(read.compare, [system.name for system in systems])
     faults += wrong
     sweep = None
@@ -200,9 +195,7 @@ def _settings(table: _CompareTable, names: list[str]) -> tuple[Settings, list[st
     if table.baseline is not None and table.baseline not in names:
         faults.append(f"compare.baseline: {table.baseline!r} is not among the systems: {', '.join(names)}")
     try:
-        settings = Settings.of(
-            table.test, table.correction, table.alpha, table.equivalence_margin, table.seed, table.samples
-        )
+        settings = Settings.of(**{one.name: getattr(table, one.name) for one in fields(Settings)})
     except RankgaugeError as error:
         return Settings(), [*faults, f"compare: {error}"]
     return settings, faults
