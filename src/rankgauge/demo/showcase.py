@@ -75,11 +75,7 @@ def _showcase(
 
 def _systems(corpus: Mapping[str, str], say: Progress) -> tuple[dict[str, Any], dict[str, Callable[..., Any]]]:
     """The systems, sharing one index of each kind, and the factories that are swept."""
-    from rankgauge.retrievers.bm25 import BM25
-    from rankgauge.retrievers.dense import Dense
-    from rankgauge.retrievers.hybrid import Hybrid
-    from rankgauge.retrievers.rerank import Rerank
-    from rankgauge.retrievers.term_proximity import TermProximity
+    from rankgauge.retrievers import BM25, Dense, Hybrid, Rerank, TermProximity
 
     say("index")
     lexical, dense = BM25(corpus), Dense(corpus)

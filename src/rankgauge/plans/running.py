@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from rankgauge.arguments import named_arguments
@@ -15,7 +16,7 @@ from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriev
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.plans.plan import RunPlan
-from rankgauge.plans.systems import SystemPlan, make_system, version_of
+from rankgauge.plans.systems import make_system, version_of
 from rankgauge.record import Record
 from rankgauge.retrievers.configuration import corpus_version
 from rankgauge.retrievers.journal import folder_held, journals_in
@@ -81,7 +82,21 @@ def evaluate_systems(
     invalid: dict[str, Note] = {}
     for system in plan.systems:
         try:
-            found.append(_evaluate(plan, system, test_set, corpus, progress))
+            live = evaluate_retriever(
+                make_system(system, plan.folder, corpus),
+                test_set,
+                measures=plan.measures,
+                name=system.name,
+                corpus=corpus,
+                cache=plan.cache,
+                configuration={**system.configuration, "code": version_of(system, plan.folder)},
+                id_field=system.id_field,
+                score_field=system.score_field,
+                progress=None if progress is None else partial(progress, system.name),
+                contract=plan.contract,
+                **plan.calls.arguments,
+            )
+            found.append(live)
         except RetrievalError as error:
             invalid[system.name] = error.reason
         except Exception as error:  # whatever the user's factory does
@@ -95,29 +110,6 @@ def corpus_of(plan: RunPlan) -> Corpus | None:
     if plan.corpus is None:
         return None
     return load_corpus(plan.corpus)
-
-
-def _evaluate(
-    plan: RunPlan, system: SystemPlan, test_set: TestSet, corpus: Corpus | None, progress: Progress | None
-) -> LiveEvaluation:
-    def told_of(done: int, total: int) -> None:
-        if progress is not None:
-            progress(system.name, done, total)
-
-    return evaluate_retriever(
-        make_system(system, plan.folder, corpus),
-        test_set,
-        measures=plan.measures,
-        name=system.name,
-        corpus=corpus,
-        cache=plan.cache,
-        configuration={**system.configuration, "code": version_of(system, plan.folder)},
-        id_field=system.id_field,
-        score_field=system.score_field,
-        progress=told_of,
-        contract=plan.contract,
-        **plan.calls.arguments,
-    )
 
 
 def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Progress | None) -> Sweep:

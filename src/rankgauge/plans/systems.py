@@ -18,7 +18,10 @@ from rankgauge.formats import Source
 from rankgauge.formats.json_values import plain_value
 from rankgauge.model.testset import Corpus
 from rankgauge.retrievers.checks import faults_of
+from rankgauge.retrievers.fields import signed_path
 from rankgauge.retrievers.own_code import told
+from rankgauge.retrievers.registry import RETRIEVERS, build, needs_corpus, parameter_faults, parameters_of
+from rankgauge.retrievers.searcher import as_searcher
 
 __all__ = ["SystemPlan", "check_system", "check_values", "load_object", "make_system", "version_of"]
 
@@ -76,7 +79,6 @@ def check_values(
     system: SystemPlan, folder: Path, key: str, values: Sequence[Any], *, has_corpus: bool
 ) -> Iterator[str]:
     """What is wrong with values of one parameter, each looked at once, the others being the system's own."""
-    from rankgauge.retrievers.registry import RETRIEVERS, parameters_of
 
     known = parameters_of(str(system.use)).get(key) if system.is_named and system.use in RETRIEVERS else None
     if known is None or key == "api_key_env" or hasattr(RETRIEVERS[str(system.use)], "faults"):
@@ -91,7 +93,6 @@ def check_values(
 
 def _fields(system: SystemPlan) -> list[str]:
     """Paths to ids and scores that cannot be read."""
-    from rankgauge.retrievers.fields import signed_path
 
     paths = [(key, text) for key in ("id_field", "score_field") if (text := getattr(system, key)) is not None]
     return [f"{key}: {fault}" for key, text in paths for fault in faults_of(partial(signed_path, text))]
@@ -99,7 +100,6 @@ def _fields(system: SystemPlan) -> list[str]:
 
 def _check_used(text: str, found: Any, parameters: Mapping[str, Any]) -> list[str]:
     """An object that is asked as it is."""
-    from rankgauge.retrievers.searcher import as_searcher
 
     if isinstance(found, type):
         return [f"{text!r} is a class, which has to be called first: write factory = {text!r}"]
@@ -146,7 +146,6 @@ def _check_factory(text: str, found: Any, parameters: Mapping[str, Any], *, has_
 
 
 def _check_named(system: SystemPlan, folder: Path, *, has_corpus: bool) -> list[str]:
-    from rankgauge.retrievers.registry import RETRIEVERS, needs_corpus, parameter_faults
 
     name = str(system.use)
     try:
@@ -160,7 +159,6 @@ def _check_named(system: SystemPlan, folder: Path, *, has_corpus: bool) -> list[
 
 def _paths(system: SystemPlan, folder: Path) -> dict[str, str]:
     """The parameters of a named retriever that are paths, as seen from the plan's folder."""
-    from rankgauge.retrievers.registry import RETRIEVERS, parameters_of
 
     if not system.is_named or system.use not in RETRIEVERS:
         return {}
@@ -175,8 +173,6 @@ def _paths(system: SystemPlan, folder: Path) -> dict[str, str]:
 def make_system(system: SystemPlan, folder: Path, corpus: Corpus | None) -> Any:
     """The retriever itself."""
     if system.is_named:
-        from rankgauge.retrievers.registry import build
-
         return build(str(system.use), corpus, **{**system.parameters, **_paths(system, folder)})
     found = load_object(str(system.use or system.factory), folder)
     if system.use is not None:

@@ -151,21 +151,11 @@ def _check_list(hits: Sequence[Hit], where: str) -> None:
 def _ranked(run: Run) -> dict[str, list[Hit]]:
     lists: dict[str, list[Hit]] = {}
     if run.mapping is not None:
-        rows: Any = ((q, doc, score) for q, docs in run.mapping.items() for doc, score in docs.items())
-        lists = {query: [] for query in run.mapping}
+        lists = {query: [Hit(doc, float(score)) for doc, score in docs.items()] for query, docs in run.mapping.items()}
     else:
-        rows = run.frame.iter_rows()
-    for query, doc, score in rows:
-        lists.setdefault(query, []).append(Hit(doc, float(score)))
-    for query, hits in lists.items():
-        if any(math.isnan(hit.score) for hit in hits):
-            raise DataError(f"{run.name}: a score of query {query!r} is no number")
-        lists[query] = hits = best_first(hits)
-        if len({hit.id for hit in hits}) < len(hits):
-            ids = [hit.id for hit in hits]
-            twice = next(doc for doc in ids if ids.count(doc) > 1)
-            raise DataError(f"{run.name}: query {query!r} lists document {twice!r} twice; keep the better one")
-    return lists
+        for query, doc, score in run.frame.iter_rows():
+            lists.setdefault(query, []).append(Hit(doc, float(score)))
+    return {query: best_first(hits) for query, hits in lists.items()}
 
 
 def _summed(terms: list[tuple[float, float]], doc: str) -> float:

@@ -250,9 +250,7 @@ def _id(value: Any, rank: int, entry: Any) -> str:
     """An id as text."""
     if isinstance(value, str):
         return value
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, UUID):
+    if isinstance(value, Integral | UUID) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
