@@ -121,16 +121,15 @@ def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
     folder = file.parent
     if read.testset is None and "testset" not in content:
         faults.append('testset: missing; write testset = "testset.json"')
-    test_set, corpus = folder / (read.testset or ""), None if read.corpus is None else folder / read.corpus
-    there = {key: where.exists() for key, where in (("testset", test_set), ("corpus", corpus)) if where is not None}
-    for key, name in (("testset", read.testset), ("corpus", read.corpus)):
-        if name is not None and not there[key]:
-            faults.append(f"{key}: there is no file {name!r} beside the plan")
-    tested, wrong = read_test_set(test_set) if read.testset is not None and there["testset"] else (None, [])
-    faults += [*wrong, *(corpus_faults(corpus) if corpus is not None and there["corpus"] else ())]
+    named = {key: name for key in ("testset", "corpus") if (name := getattr(read, key)) is not None}
+    files = {key: folder / name for key, name in named.items()}
+    there = {key for key, where in files.items() if where.exists()}
+    faults += [f"{key}: there is no file {name!r} beside the plan" for key, name in named.items() if key not in there]
+    tested, wrong = read_test_set(files["testset"]) if "testset" in there else (None, [])
+    faults += [*wrong, *(corpus_faults(files["corpus"]) if "corpus" in there else ())]
     measures = [read.measures] if isinstance(read.measures, str) else read.measures
     faults += _measure_faults(measures, read.contract, has_corpus="corpus" in content)
-    has_corpus = read.corpus is not None and there["corpus"]
+    has_corpus = "corpus" in there
     systems, wrong = read_systems(read.system, folder, has_corpus=has_corpus)
     faults += [*wrong, *cache_faults(read.calls.folder_in(folder))]
     settings, wrong = _settings(read.compare, [system.name for system in systems])
@@ -143,14 +142,13 @@ def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
     faults += check_gate_table(read.gate)
     if tested is not None:
         faults += check_gate_plan(read.gate, measures, read.contract, tested.tags)
-    inputs = [file, *([test_set] if read.testset is not None else []), *([] if corpus is None else [corpus])]
-    faults += [*_ending_faults(read.outputs), *output_faults(vars(read.outputs), folder, inputs)]
+    faults += [*_ending_faults(read.outputs), *output_faults(vars(read.outputs), folder, [file, *files.values()])]
     if faults:
         raise FormatError(str(path), _in_order(faults, content), hint=hint)
     return RunPlan(
         path=file,
-        test_set=test_set,
-        corpus=corpus,
+        test_set=files["testset"],
+        corpus=files.get("corpus"),
         measures=measures,
         contract=read.contract,
         systems=systems,
