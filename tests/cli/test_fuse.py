@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rankgauge import Run, evaluate, load_run
-from rankgauge.retrievers import fuse_runs
+from rankgauge.retrievers import fuse
 from tests.cli.command import run_command, run_process
 
 EXAMPLE = Path(str(files("rankgauge") / "example"))
@@ -27,7 +27,7 @@ def test_plain_text_to_standard_output() -> None:
     rows = [line.split() for line in done.stdout.splitlines()]
     assert {len(row) for row in rows} == {6}
     assert {row[5] for row in rows} == {"bm25.run+hybrid.run"}
-    wanted = fuse_runs([load_run(BM25), load_run(HYBRID)])
+    wanted = fuse([load_run(BM25), load_run(HYBRID)])
     assert {(row[0], row[2]): float(row[4]) for row in rows} == {
         (query, doc): score for query, docs in wanted.to_dict().items() for doc, score in docs.items()
     }
@@ -37,7 +37,7 @@ def test_plain_text_to_standard_output() -> None:
 def test_ending_tells_the_format(tmp_path: Path, name: str) -> None:
     target = tmp_path / name
     assert run_command("fuse", BM25, HYBRID, "-k", 5, "-o", target).stdout == ""
-    same(target, fuse_runs([load_run(BM25), load_run(HYBRID)], k=5))
+    same(target, fuse([load_run(BM25), load_run(HYBRID)], k=5))
     if name == "out.json":
         assert isinstance(json.loads(target.read_text()), dict)
     if name.endswith(".gz"):
@@ -46,7 +46,7 @@ def test_ending_tells_the_format(tmp_path: Path, name: str) -> None:
 
 def test_weights_in_order_and_by_name(tmp_path: Path) -> None:
     loaded = [load_run(BM25), load_run(HYBRID)]
-    wanted = fuse_runs(loaded, "weighted", [0.3, 0.7], norm="z-score")
+    wanted = fuse(loaded, "weighted", [0.3, 0.7], norm="z-score")
     options = ("--method", "weighted", "--norm", "z-score", "-o", tmp_path / "out.run")
     run_command("fuse", f"a={BM25}", f"b={HYBRID}", *options, "--weights", "0.3,0.7")
     same(tmp_path / "out.run", wanted)
@@ -54,13 +54,13 @@ def test_weights_in_order_and_by_name(tmp_path: Path) -> None:
     same(tmp_path / "out.run", wanted)
     assert (tmp_path / "out.run").read_text().splitlines()[0].endswith(" my_run")
     run_command("fuse", BM25, HYBRID, "--rrf-k", 1, "--weights", "2,1", "-o", tmp_path / "rrf.run")
-    same(tmp_path / "rrf.run", fuse_runs(loaded, "rrf", [2, 1], 1))
+    same(tmp_path / "rrf.run", fuse(loaded, "rrf", [2, 1], 1))
 
 
 def test_formats_may_be_mixed_and_one_comes_by_standard_input(tmp_path: Path) -> None:
     run_command("convert", BM25, tmp_path / "bm25.json", "--lossy")
     run_command("fuse", tmp_path / "bm25.json", "-", "-o", tmp_path / "out.run", stdin=HYBRID.read_bytes())
-    same(tmp_path / "out.run", fuse_runs([load_run(BM25), load_run(HYBRID)]))
+    same(tmp_path / "out.run", fuse([load_run(BM25), load_run(HYBRID)]))
     assert evaluate(SET, tmp_path / "out.run", "nDCG@10").mean["nDCG@10"] > 0.4
     to = run_command("fuse", BM25, HYBRID, "--to", "csv").stdout
     assert to.startswith("query_id,doc_id,score,tag\n")
@@ -72,11 +72,11 @@ def test_formats_may_be_mixed_and_one_comes_by_standard_input(tmp_path: Path) ->
         ((BM25,), "at least two runs"),
         ((BM25, BM25), "two runs are named 'bm25.run'"),
         ((BM25, "nowhere.run"), "nowhere.run"),
-        ((BM25, HYBRID, "--weights", "1"), "1 weights for 2 runs"),
+        ((BM25, HYBRID, "--weights", "1"), "1 weights for 2 lists"),
         ((BM25, HYBRID, "--weights", "1,x"), "'x' is no weight"),
         ((BM25, HYBRID, "--weights", "1,-1"), "must be a number of at least 0"),
         ((BM25, HYBRID, "--weights", "0,0"), "all weights are 0"),
-        ((f"a={BM25}", f"b={HYBRID}", "--weights", "a=1,c=1"), "must be those of the runs: a, b"),
+        ((f"a={BM25}", f"b={HYBRID}", "--weights", "a=1,c=1"), "weights are for ['a', 'c'], but there are ['a', 'b']"),
         ((f"a={BM25}", f"b={HYBRID}", "--weights", "a=1,1"), "to all weights or to none"),
         ((BM25, HYBRID, "--norm", "z-score"), "--norm is for --method weighted"),
         ((BM25, HYBRID, "--method", "weighted", "--rrf-k", "60"), "--rrf-k is for --method rrf"),

@@ -9,9 +9,9 @@ import pytest
 
 from rankgauge import evaluate_retriever, sweep
 from rankgauge.errors import DataError, RetrieverError
-from rankgauge.live.answer_cache import folder_held
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers import BM25
+from rankgauge.retrievers.journal import folder_held
 from rankgauge.words import Note
 
 N = 12

@@ -212,7 +212,7 @@ def test_an_error_names_the_line_of_the_users_code(test_set: TestSet) -> None:
 
 def test_ties_of_a_live_evaluation(test_set: TestSet) -> None:
     live = evaluate_retriever(lambda query, k: [(f"{query}/{i}", 1.0) for i in range(k)], test_set, measures="RR")
-    assert any("with ties='stable' they keep the retriever's order" in line for line in live.warnings)
+    assert any("with `ties='stable'` they keep the retriever's order" in line for line in live.warnings)
     assert any("ties='stable'" in tell(note, "zh") for note in live.record.systems[0].notes)
 
 

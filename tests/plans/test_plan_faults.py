@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from rankgauge.errors import FormatError, RetrieverError
-from rankgauge.live.answer_cache import open_journal
 from rankgauge.live.sweep import settings_of
 from rankgauge.plans.plan import load_plan
 from rankgauge.plans.running import run_plan
+from rankgauge.retrievers.journal import open_journal
 
 MODULE = """
 called = []

@@ -11,7 +11,7 @@ import pytest
 
 from rankgauge import Run, load_run
 from rankgauge.errors import DataError
-from rankgauge.retrievers import Hit, fuse, fuse_runs
+from rankgauge.retrievers import Hit, fuse, fuse_lists
 from rankgauge.retrievers.fusion import METHODS, NORMS
 from tests.cli.command import run_command
 
@@ -83,9 +83,9 @@ def check(lists: list[list[Hit]], method: str, norm: str, weights: list[float] |
     wanted = exact(lists, method, used, norm, rrf_k)
     if max(map(abs, wanted.values()), default=0) > Fraction(LARGEST) * (1 + Fraction(1, 10**16)):
         with pytest.raises(DataError, match="beyond the largest number"):
-            fuse(lists, method, weights, rrf_k, norm)
+            fuse_lists(lists, method, weights, rrf_k, norm)
         return
-    fused = fuse(lists, method, weights, rrf_k, norm)
+    fused = fuse_lists(lists, method, weights, rrf_k, norm)
     found = dict(fused)
     assert found.keys() == wanted.keys()
     assert all(math.isfinite(score) for score in found.values())
@@ -138,18 +138,20 @@ def test_any_constant_of_rrf(rrf_k: float) -> None:
 def test_what_no_float_holds_is_an_error() -> None:
     lists = [hits_of([1e308, 0.0], "ab")] * 2
     with pytest.raises(DataError, match="document 'a' is beyond the largest number"):
-        fuse(lists, "weighted", [1, 1], norm="none")
+        fuse_lists(lists, "weighted", [1, 1], norm="none")
     with pytest.raises(DataError, match=r"query 'q': .*'a' is beyond"):
-        fuse_runs([Run({"q": {"a": 1e308}})] * 2, "weighted", [1, 1], norm="none")
+        fuse([Run({"q": {"a": 1e308}})] * 2, "weighted", [1, 1], norm="none")
     assert dict(
-        fuse([hits_of([1e308], "a"), hits_of([1e308], "a"), hits_of([-1e308], "a")], "weighted", [1, 1, 1], norm="none")
+        fuse_lists(
+            [hits_of([1e308], "a"), hits_of([1e308], "a"), hits_of([-1e308], "a")], "weighted", [1, 1, 1], norm="none"
+        )
     ) == {"a": 1e308}
 
 
 @pytest.mark.parametrize("norm", NORMS)
 def test_order_of_lists_does_not_change_extreme_scores(norm: str) -> None:
     lists = [hits_of(HOSTILE[name], ids) for name, ids in (("mixed", "abcdefghi"), ("least", "ba"), ("1e200", "dcba"))]
-    assert dict(fuse(lists, "weighted", norm=norm)) == dict(fuse(lists[::-1], "weighted", norm=norm))
+    assert dict(fuse_lists(lists, "weighted", norm=norm)) == dict(fuse_lists(lists[::-1], "weighted", norm=norm))
 
 
 def test_command_line(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rankgauge.errors import RankgaugeError
-from rankgauge.retrievers import BM25, Dense, Hit, Hybrid, Retriever, fuse
+from rankgauge.retrievers import BM25, Dense, Hit, Hybrid, Retriever, fuse_lists
 from rankgauge.retrievers.builtin import hybrid as hybrid_of
 from tests.retrievers.real import SMALL, collection, scores
 
@@ -22,7 +22,7 @@ def test_is_fusion(method: str, weight: float) -> None:
     hybrid = hybrid_of(SMALL, weight=weight, method=method)
     for query in QUERIES:
         lists = [bm25.search(query, 100), dense.search(query, 100)]
-        wanted = fuse(lists, method, [1 - weight, weight])
+        wanted = fuse_lists(lists, method, [1 - weight, weight])
         # Documents that only a list of weight 0 holds are left out.
         kept = {hit.id for hits, share in zip(lists, (1 - weight, weight), strict=True) if share for hit in hits}
         assert hybrid.search(query, 50) == [hit for hit in wanted if hit.id in kept]

@@ -24,7 +24,7 @@ from rankgauge.model.testset import Corpus
 from rankgauge.retrievers.http import HttpRetriever
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
-from rankgauge.retrievers.work import Slot, Work, worth_retrying
+from rankgauge.retrievers.work import CallSettings, Slot, Work, worth_retrying
 from rankgauge.stats.latency import Latency
 from rankgauge.words import Note, tell
 from tests.retrievers.servers import Asked, Reply, calls
@@ -166,7 +166,7 @@ def test_retries(kind: type[Flaky]) -> None:
 
 def pauses(query: str, seed: int) -> list[float | None]:
     """The pauses after each of four failures."""
-    work = Work(as_searcher(right), {query: "x"}, 1, timeout=1, retries=3, backoff=0.5, journal=None, seed=seed)
+    work = Work(as_searcher(right), {query: "x"}, CallSettings(1, timeout=1, retries=3), seed=seed)
     slot, found = Slot(), []
     assert work.next(slot)
     for _ in range(4):

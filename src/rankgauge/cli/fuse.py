@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from rankgauge.cli import options
-
-if TYPE_CHECKING:
-    from rankgauge.model.run import Run
 
 __all__ = ["fuse"]
 
@@ -61,7 +56,9 @@ def fuse(
     from rankgauge.cli.evaluate import check_standard_input, named_runs
     from rankgauge.errors import DataError
     from rankgauge.formats import load_run
-    from rankgauge.retrievers.fusion import fuse_runs
+    from rankgauge.formats.convert import save
+    from rankgauge.formats.detect import format_of_name
+    from rankgauge.retrievers import fusion
 
     named = named_runs(runs)
     if len(named) < 2:
@@ -69,48 +66,27 @@ def fuse(
     for option, value, needed in (("--norm", norm, "weighted"), ("--rrf-k", rrf_k, "rrf")):
         if value is not None and method != needed:
             raise DataError(f"{option} is for --method {needed}, but the method is {method}")
-    shares = _weights(weights, list(named)) if weights is not None else None
+    shares = None if weights is None else _weights(weights)
     check_standard_input(list(named.values()), stream=False)
     options.refuse_overwriting(output, named.values())
-    loaded = [load_run(path, form) for path in named.values()]
-    for run, name in zip(loaded, named, strict=True):
-        run.name = name
-    fused = fuse_runs(loaded, method, shares, 60 if rrf_k is None else rrf_k, norm or "min-max", k)
-    _write(fused, output or "-", to, tag or "+".join(named))
+    loaded = {name: load_run(path, form) for name, path in named.items()}
+    fused = fusion.fuse(loaded, method, shares, 60 if rrf_k is None else rrf_k, norm or "min-max", k, name=tag)
+    target = output or "-"
+    save(fused, target, to or format_of_name(target) or "trec")
 
 
-def _write(run: Run, target: str, to: str | None, tag: str) -> None:
-    from rankgauge.formats.convert import refuse_blanks, render
-    from rankgauge.formats.detect import check_format, format_of_name
-    from rankgauge.formats.sources import write_whole
-
-    form = check_format(to) if to else format_of_name(target) or "trec"
-    if form == "trec":
-        refuse_blanks(run, target)
-    write_whole(target, render(run, form, tag))
-
-
-def _weights(text: str, names: list[str]) -> list[float]:
+def _weights(text: str) -> list[float] | dict[str, float]:
     """Weights as `0.3,0.7` in the order of the runs, or as `bm25=0.3,dense=0.7`."""
     from rankgauge.errors import DataError
 
-    parts = [part.strip() for part in text.split(",")]
-    pairs = [part.rpartition("=") for part in parts]
-    by_name = [bool(equals) for _, equals, _ in pairs]
-    if any(by_name) and not all(by_name):
-        raise DataError(f"--weights {text}: give a name to all weights or to none")
-    numbers = []
-    for part, (_, _, number) in zip(parts, pairs, strict=True):
+    weights: list[tuple[str, float]] = []
+    for part in text.split(","):
+        name, _, number = part.rpartition("=")
         try:
-            numbers.append(float(number))
+            weights.append((name.strip(), float(number)))
         except ValueError:
             raise DataError(f"--weights {text}: {part!r} is no weight; write numbers such as 0.3,0.7") from None
-    if not all(by_name):
-        if len(numbers) != len(names):
-            raise DataError(f"--weights {text}: there are {len(numbers)} weights for {len(names)} runs")
-        return numbers
-    given = [name.strip() for name, _, _ in pairs]
-    if sorted(given) != sorted(names):
-        raise DataError(f"--weights {text}: the names must be those of the runs: {', '.join(names)}")
-    shares = dict(zip(given, numbers, strict=True))
-    return [shares[name] for name in names]
+    names = [name for name, _ in weights if name]
+    if names and len(set(names)) < len(weights):
+        raise DataError(f"--weights {text}: give a name to all weights or to none, and each name once")
+    return dict(weights) if names else [weight for _, weight in weights]

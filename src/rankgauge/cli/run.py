@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +18,7 @@ from rankgauge.words.visible import shortened
 if TYPE_CHECKING:
     from rankgauge.live.live import LiveEvaluation
     from rankgauge.plans.plan import RunPlan
-    from rankgauge.plans.running import Outcome
+    from rankgauge.plans.running import Outcome, Progress
 
 __all__ = ["init", "run"]
 
@@ -46,86 +47,63 @@ def run(
     A start that was interrupted goes on where it was: only what has no answer yet is asked. `rankgauge init` writes a
     plan to start from.
     """
-    from contextlib import redirect_stdout
-    from functools import partial
+    from rankgauge.plans.plan import load_plan
+    from rankgauge.plans.running import run_plan
+    from rankgauge.reports import report
+    from rankgauge.reports.tables import terminal_width
 
+    hint = "" if check else "rankgauge run --check looks again without running anything"
     out = sys.stdout
     # What a system prints must not stand among the results.
     with redirect_stdout(sys.stderr):
-        invalid = _run(plan, check, fresh, partial(Keeping, keep, history, label), as_json, digits, language, out)
-        if invalid:
+        loaded = load_plan(plan, hint=hint)
+        if check:
+            text = say("live.checked", language, path=plan, systems=len(loaded.systems), measures=loaded.measures)
+            click.echo(text, file=out)
+            return
+        kept = Keeping(keep, history, label)
+        try:
+            with _progress() as progress:
+                outcome = run_plan(loaded, fresh=fresh, progress=progress)
+        except KeyboardInterrupt:
+            key = "live.stopped_lost" if loaded.cache is None else "live.stopped_kept"
+            raise KeyboardInterrupt(say(key, language, cache=loaded.cache)) from None
+        record = outcome.record
+        if as_json:
+            click.echo(record.to_json(), file=out)
+        else:
+            text = report(record, language=language, digits=digits, width=terminal_width(out), color=out.isatty())
+            click.echo(text, nl=False, file=out)
+        for path in _written(loaded, outcome, language):
+            click.echo(say("live.wrote", language, path=path), err=True)
+        kept.store(record, language, label=Path(plan).stem)
+        for name, reason in outcome.invalid.items():
+            click.echo(say("live.left_out", language, name=name, reason=shortened(tell(reason, language))), err=True)
+        if outcome.invalid:
             sys.exit(2)
 
 
-def _run(
-    plan: str,
-    check: bool,
-    fresh: bool,
-    made: Callable[[], Keeping],
-    as_json: bool,
-    digits: int,
-    language: Language,
-    out: TextIO,
-) -> bool:
-    """Whether a system was left out."""
-    from rankgauge.plans.plan import load_plan
-    from rankgauge.plans.running import run_plan
-
-    hint = "" if check else "rankgauge run --check looks again without running anything"
-    loaded = load_plan(plan, hint=hint)
-    if check:
-        text = say("live.checked", language, path=plan, systems=len(loaded.systems), measures=loaded.measures)
-        click.echo(text, file=out)
-        return False
-    kept = made()
-    try:
-        with _progress() as progress:
-            outcome = run_plan(loaded, fresh=fresh, progress=progress)
-    except KeyboardInterrupt:
-        key = "live.stopped_lost" if loaded.cache is None else "live.stopped_kept"
-        raise KeyboardInterrupt(say(key, language, cache=loaded.cache)) from None
-    if as_json:
-        click.echo(outcome.record.to_json(), file=out)
-    else:
-        from rankgauge.reports import report
-        from rankgauge.reports.tables import terminal_width
-
-        text = report(outcome.record, language=language, digits=digits, width=terminal_width(out), color=out.isatty())
-        click.echo(text, nl=False, file=out)
-    for path in _written(loaded, outcome, language):
-        click.echo(say("live.wrote", language, path=path), err=True)
-    kept.store(outcome.record, language, label=Path(plan).stem)
-    for name, reason in outcome.invalid.items():
-        click.echo(say("live.left_out", language, name=name, reason=shortened(tell(reason, language))), err=True)
-    return bool(outcome.invalid)
-
-
-def _progress() -> Any:
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
     """A bar with rate and remaining time on a terminal; nothing elsewhere."""
-    from contextlib import contextmanager
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress
+    from rich.console import Console
 
-    @contextmanager
-    def bar() -> Any:
-        if not sys.stderr.isatty():
-            yield None
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    rate = progress.TextColumn("{task.fields[rate]}")
+    columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn())
+    with progress.Progress(*columns, rate, progress.TimeRemainingColumn(), console=Console(stderr=True)) as drawn:
+        tasks: dict[str, progress.TaskID] = {}
 
-        rate = TextColumn("{task.fields[rate]}")
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn())
-        with Progress(*columns, console=Console(stderr=True)) as drawn:
-            tasks: dict[str, Any] = {}
+        def tell(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = drawn.add_task(name, total=total, rate="")
+            task = drawn.tasks[tasks[name]]
+            drawn.update(tasks[name], completed=done, rate=f"{task.speed:.1f}/s" if task.speed else "")
 
-            def tell(name: str, done: int, total: int) -> None:
-                if name not in tasks:
-                    tasks[name] = drawn.add_task(name, total=total, rate="")
-                task = drawn.tasks[tasks[name]]
-                drawn.update(tasks[name], completed=done, rate=f"{task.speed:.1f}/s" if task.speed else "")
-
-            yield tell
-
-    return bar()
+        yield tell
 
 
 def _written(plan: RunPlan, outcome: Outcome, language: Language) -> list[Path]:
@@ -158,19 +136,16 @@ def _placed(path: Path) -> Path:
 def _save_run(live: LiveEvaluation, path: Path) -> Path:
     """Write a system's lists as TREC text; as JSON where ids hold white space, which TREC columns cannot."""
     from rankgauge.errors import FormatError
-    from rankgauge.formats.convert import refuse_blanks
-    from rankgauge.formats.json_lists import render_run_json
-    from rankgauge.formats.sources import write_whole
-    from rankgauge.formats.trec import render_run
+    from rankgauge.formats.convert import save
 
-    run = live.retrieval.run
-    try:
-        refuse_blanks(run, live.name)
-    except FormatError:
-        file, data = path.with_name(f"{path.name}.json"), render_run_json(run)
-    else:
-        file, data = path.with_name(f"{path.name}.run"), render_run(run.frame, live.name)
-    write_whole(file, data)
+    for ending, form in ((".run", "trec"), (".json", "json")):
+        file = path.with_name(f"{path.name}{ending}")
+        try:
+            save(live.retrieval.run, file, form)
+            break
+        except FormatError:
+            if form == "json":
+                raise
     return file
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rankgauge.live.live import LiveEvaluation, evaluate_retriever
-from rankgauge.live.recording import live_comparison, live_record
+from rankgauge.demo import chinese_corpus, chinese_testset, stdlib_corpus, stdlib_testset
+from rankgauge.live.live import LiveEvaluation, evaluate_retriever, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Record
@@ -32,8 +32,6 @@ class Showcase:
 
 def stdlib_showcase(progress: Progress | None = None) -> Showcase:
     """Python's standard library, searched by BM25, by latent semantic analysis, by both, and reranked."""
-    from rankgauge.demo.stdlib import stdlib_corpus, stdlib_testset
-
     say = progress or (lambda text: None)
     say("stdlib")
     corpus, test_set = stdlib_corpus(), stdlib_testset()
@@ -52,32 +50,32 @@ def stdlib_showcase(progress: Progress | None = None) -> Showcase:
         name="hnsw",
         exact={"ef_search": len(corpus)},
     )
-    comparison = live_comparison(evaluations, test_set, Settings.of(), baseline="bm25")
-    record = replace(live_record(evaluations, comparison), sweeps=[weights.result, graph.result])
-    return Showcase(test_set, len(corpus), evaluations, record, [weights, graph])
+    return _showcase(test_set, corpus, evaluations, [weights, graph])
 
 
 def chinese_showcase() -> Showcase:
     """Questions to a city's service desk, where words have to be found in the text first."""
-    from rankgauge.demo.chinese import chinese_corpus, chinese_testset
-
     corpus, test_set = chinese_corpus(), chinese_testset()
     systems, _ = _systems(corpus, lambda text: None)
     evaluations = [
         evaluate_retriever(systems[name], test_set, k=10, measures=_MEASURES, name=name, corpus=corpus)
         for name in ("bm25", "dense", "hybrid")
     ]
-    comparison = live_comparison(evaluations, test_set, Settings.of(), baseline="bm25")
-    return Showcase(test_set, len(corpus), evaluations, live_record(evaluations, comparison), [])
+    return _showcase(test_set, corpus, evaluations, [])
+
+
+def _showcase(
+    test_set: TestSet, corpus: Mapping[str, str], evaluations: list[LiveEvaluation], sweeps: list[Sweep]
+) -> Showcase:
+    record = live_record(evaluations, test_set, Settings.of(), baseline="bm25")
+    return Showcase(
+        test_set, len(corpus), evaluations, replace(record, sweeps=[tried.result for tried in sweeps]), sweeps
+    )
 
 
 def _systems(corpus: Mapping[str, str], say: Progress) -> tuple[dict[str, Any], dict[str, Callable[..., Any]]]:
     """The systems, sharing one index of each kind, and the factories that are swept."""
-    from rankgauge.retrievers.bm25 import BM25
-    from rankgauge.retrievers.dense import Dense
-    from rankgauge.retrievers.hybrid import Hybrid
-    from rankgauge.retrievers.rerank import Rerank
-    from rankgauge.retrievers.term_proximity import TermProximity
+    from rankgauge.retrievers import BM25, Dense, Hybrid, Rerank, TermProximity
 
     say("index")
     lexical, dense = BM25(corpus), Dense(corpus)

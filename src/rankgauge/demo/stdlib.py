@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import sys
 import warnings
@@ -19,66 +20,21 @@ from rankgauge.model.testset import Corpus, TestSet
 
 __all__ = ["stdlib_corpus", "stdlib_testset"]
 
-# Documented modules that every platform and every Python from 3.11 to 3.14 has. Left out: what is removed by then, what
-# belongs to one platform, what opens windows or acts when imported (antigravity, this, idlelib, tkinter, test), and
-# internals of the compiler. Of two modules that show the same object, the earlier one gives it its name.
-_MODULES = """
-builtins os os.path sys io abc argparse array ast asyncio atexit base64 binascii bisect bz2 calendar cmath cmd code
-codecs collections collections.abc colorsys compileall concurrent.futures configparser contextlib contextvars copy
-copyreg cProfile csv ctypes ctypes.util dataclasses datetime dbm decimal difflib dis doctest email email.charset
-email.encoders email.errors email.generator email.header email.message email.mime.application email.mime.audio
-email.mime.base email.mime.image email.mime.message email.mime.multipart email.mime.text email.parser email.policy
-email.utils encodings enum errno faulthandler filecmp fileinput fnmatch fractions ftplib functools gc getopt getpass
-gettext glob graphlib gzip hashlib heapq hmac html html.entities html.parser http http.client http.cookiejar
-http.cookies http.server imaplib importlib importlib.abc importlib.machinery importlib.metadata importlib.resources
-importlib.util inspect ipaddress itertools json keyword linecache locale logging logging.config logging.handlers lzma
-mailbox marshal math mimetypes mmap multiprocessing multiprocessing.connection multiprocessing.managers
-multiprocessing.pool multiprocessing.shared_memory netrc numbers operator optparse pathlib pdb pickle pkgutil platform
-plistlib poplib pprint profile pstats py_compile pydoc queue quopri random re reprlib runpy sched secrets select
-selectors shelve shlex shutil signal site smtplib socket socketserver sqlite3 ssl stat statistics string struct
-subprocess sysconfig tarfile tempfile textwrap threading time timeit token tokenize tomllib trace traceback tracemalloc
-types typing unicodedata unittest unittest.mock urllib.error urllib.parse urllib.request urllib.response
-urllib.robotparser uuid venv warnings wave weakref webbrowser wsgiref.headers wsgiref.simple_server wsgiref.util
-xml.dom.minidom xml.dom.pulldom xml.etree.ElementTree xml.parsers.expat xml.sax xml.sax.handler xml.sax.saxutils
-xmlrpc.client xmlrpc.server zipapp zipfile zipimport zlib zoneinfo
-""".split()  # noqa: SIM905  (as a list it would fill two pages)
-# Where an object says that it comes from, if that is neither the module that shows it nor a part of it.
-_ALSO = {
-    "builtins": ("io", "_io"),
-    "os": ("posix", "nt", "_collections_abc"),
-    "os.path": ("posixpath", "ntpath", "genericpath", "nt"),
-    "collections.abc": ("_collections_abc",),
-    "importlib.util": ("_frozen_importlib", "_frozen_importlib_external"),
-    "threading": ("_thread", "_threading_local"),
-}
-# Documented names that `__all__` lacks, in some version at least.
-_DOCUMENTED = {
-    "asyncio.TaskGroup",
-    "email.utils.localtime",
-    "hashlib.scrypt",
-    "http.cookies.Morsel",
-    "os.PathLike",
-    "pkgutil.resolve_name",
-}
-# Names that the documentation prefers to those the objects give themselves.
-_KNOWN_AS = {"selectors.DefaultSelector", "types.UnionType", "weakref.ref", "xml.etree.ElementTree.fromstring"}
-# Their methods repeat those of str, list and dict, or are what the debugger does when it is typed at.
-_WITHOUT_METHODS = {
-    "bytearray",
-    "bytes",
-    "collections.UserString",
-    "collections.UserList",
-    "collections.UserDict",
-    "pdb.Pdb",
-}
-# Removed or hidden by Python 3.14: without them the corpora of all versions are as alike as they can be.
-_GONE = re.compile(
-    r"asyncio\..*(child_?watcher|event_?loop_?policy)|importlib\.abc\.(Finder|ResourceReader|Traversable)|urllib\.request\.(Fancy)?URLopener"
-    r"|configparser\.SafeConfigParser|importlib\.util\.module_for_loader|locale\.resetlocale|pathlib\.Path\.link_to"
-    r"|pkgutil\.(Imp|(find|get)_loader)|re\.template|sqlite3\.enable_shared|ssl\.(RAND_pseudo|match_host|wrap_socket)"
-    r"|unittest\.(TestCase\.assertDictContains|(find|get|make)(Test|Suite))|zipimport\.zipimporter\.find_(loader|module)",
-    re.IGNORECASE,
-)
+_NAMES = json.loads((files("rankgauge.demo") / "data" / "stdlib-names.json").read_text("utf-8"))
+_MODULES: list[str] = _NAMES["modules"]
+"""Documented modules that every platform and every Python from 3.11 to 3.14 has. Left out: what is removed by then,
+what belongs to one platform, what opens windows or acts when imported (antigravity, this, idlelib, tkinter, test), and
+internals of the compiler. Of two modules that show the same object, the earlier one gives it its name."""
+_ALSO: dict[str, list[str]] = _NAMES["also"]
+"""Where an object says that it comes from, if that is neither the module that shows it nor a part of it."""
+_DOCUMENTED = frozenset(_NAMES["documented"])
+"""Documented names that `__all__` lacks, in some version at least."""
+_KNOWN_AS = frozenset(_NAMES["known_as"])
+"""Names that the documentation prefers to those the objects give themselves."""
+_WITHOUT_METHODS = frozenset(_NAMES["without_methods"])
+"""Their methods repeat those of str, list and dict, or are what the debugger does when it is typed at."""
+_GONE = re.compile("|".join(_NAMES["gone"]), re.IGNORECASE)
+"""Removed or hidden by Python 3.14: without them the corpora of all versions are as alike as they can be."""
 _OLD = re.compile(r"\A\W*deprecated|\bthis (method|function|class) is deprecated", re.IGNORECASE)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type(lru_cache(len)))
 _METHODS = (FunctionType, staticmethod, classmethod, property, type(str.join), type(dict.__dict__["fromkeys"]))

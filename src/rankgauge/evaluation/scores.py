@@ -10,6 +10,7 @@ from rankgauge.errors import MeasureError
 from rankgauge.evaluation.plan import Plan
 from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.scores import ScoreTable
+from rankgauge.record import Calls
 from rankgauge.stats.intervals import Interval, mean_interval
 
 __all__ = ["ByMeasure", "Scores"]
@@ -65,6 +66,11 @@ class Scores:
 
     def _by_measure(self, values: Sequence[V]) -> ByMeasure[V]:
         return ByMeasure(self.plan.measures, self.plan.asked, values)
+
+    @property
+    def calls(self) -> Calls | None:
+        """What the calls of a live retriever cost; None where the lists came from elsewhere."""
+        return None
 
     @cached_property
     def interval(self) -> ByMeasure[Interval | None]:

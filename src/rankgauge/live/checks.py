@@ -15,9 +15,13 @@ from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
-from rankgauge.retrievers.checks import check_corpus
+from rankgauge.retrievers.checks import check_corpus, check_number
 
 __all__ = ["Scoring", "askable", "documents_of"]
+
+
+_OF_THE_LISTS = ("collapse_chunks", "tokenizer")
+"""Choices that need the lists and texts themselves."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +42,9 @@ class Scoring:
     def check(self, documents: Mapping[str, str] | None) -> None:
         """Raise the errors that scoring would raise after the last call."""
         for name in ("rel", "depth"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-                raise DataError(f"{name}={value!r} must be a number")
-        choices = self.ties, self.missing, self.no_relevant, self.duplicates, self.depth, self.rel
-        plan = make_plan(self.measures, self.contract, *choices)
+            if (value := getattr(self, name)) is not None:
+                check_number(name, value)
+        plan = make_plan(**{name: value for name, value in vars(self).items() if name not in _OF_THE_LISTS})
         budgets = [measure for measure in plan.measures if measure.get("budget") is not None]
         if budgets and documents is None:
             raise DataError(f"{budgets[0]} needs the texts of the documents: give corpus=")

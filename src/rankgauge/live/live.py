@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
-from functools import cached_property
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.arguments import named_arguments
+from rankgauge.comparison import Comparison
 from rankgauge.errors import RetrieverError
-from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation
-from rankgauge.live.answer_cache import open_journal
+from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, record_of
 from rankgauge.live.checks import Scoring, askable, documents_of
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
-from rankgauge.model.testset import Corpus, TestSet
-from rankgauge.record import Calls, Record
+from rankgauge.model.testset import TestSet
+from rankgauge.record import Calls, InputFile, Record
 from rankgauge.retrievers.answers import RetrievalResult
 from rankgauge.retrievers.configuration import configuration_of, corpus_version
-from rankgauge.retrievers.journal import Journal
-from rankgauge.retrievers.runner import check_calls, run_queries
+from rankgauge.retrievers.journal import Journal, open_journal
+from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
+from rankgauge.retrievers.work import CallSettings
+from rankgauge.stats.family import Settings
 from rankgauge.stats.latency import Latency
 from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
 
-__all__ = ["LiveEvaluation", "RetrievalError", "evaluate_retriever", "missing_gold", "with_calls"]
+__all__ = ["Asking", "LiveEvaluation", "RetrievalError", "evaluate_retriever", "live_record"]
 
 
 class RetrievalError(RetrieverError):
@@ -87,21 +88,77 @@ class LiveEvaluation(Evaluation):
         """What a careful reader must be warned of, in English."""
         return [*(tell(note, "en") for note in self.live_notes if note.level == "warning"), *super().warnings]
 
-    @cached_property
-    def record(self) -> Record:
-        """The result document, with latency and errors beside the scores."""
-        return with_calls(super().record, [self])
-
     def __repr__(self) -> str:
         remarks = len(self.warnings)
         hint = f"; {remarks} warning{'s' if remarks > 1 else ''}: see .warnings" if remarks else ""
         return f"{super().__repr__()[:-1]}{hint})"
 
 
-def with_calls(record: Record, found: Sequence[LiveEvaluation]) -> Record:
-    """The record of some evaluations with what their calls cost beside the scores."""
-    systems = [replace(system, calls=live.calls) for system, live in zip(record.systems, found, strict=True)]
-    return replace(record, systems=systems)
+def live_record(
+    found: Sequence[LiveEvaluation],
+    test_set: TestSet,
+    settings: Settings | None = None,
+    *,
+    baseline: str | None = None,
+    inputs: Mapping[str, InputFile] | None = None,
+    slices: bool = False,
+) -> Record:
+    """Live evaluations on one test set as a record, compared where there are settings for it."""
+    if settings is None:
+        return record_of(found, inputs=inputs, test_set=test_set)
+    runs = {live.name: live.retrieval.run for live in found}
+    compared = Comparison.of(found, settings, baseline=baseline, qrels=test_set.qrels, runs=runs, test_set=test_set)
+    return compared.to_record(inputs=inputs or {}, slices=slices)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What retrievers are asked and how their answers are scored: all that can be wrong is found before a call."""
+
+    test_set: TestSet
+    corpus: Mapping[str, str] | None
+    calls: CallSettings
+    scoring: Scoring
+    id_field: str | None
+    score_field: str | None
+    sources: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls, test_set: Any, corpus: Any, calls: CallSettings, scoring: Scoring, id_field: Any, score_field: Any
+    ) -> Asking:
+        calls.check()
+        tested, documents = askable(test_set), documents_of(corpus)
+        scoring.check(documents)
+        sources = {"judgments": test_set, "corpus": corpus}
+        return cls(tested, documents, calls, scoring, id_field, score_field, sources)
+
+    def ask(
+        self,
+        retriever: Any,
+        name: str | None,
+        kept: Callable[[str], AbstractContextManager[Journal | None]],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> LiveEvaluation:
+        """Every query asked, and the answers scored. `kept` opens what holds the answers of a system of this name."""
+        searcher = as_searcher(retriever, name=name, id_field=self.id_field, score_field=self.score_field)
+        called = name or searcher.name
+        with kept(called) as journal:
+            retrieval = run_queries(
+                searcher,
+                {query.id: query.text for query in self.test_set},
+                journal=journal,
+                known_ids=None if self.corpus is None else frozenset(self.corpus),
+                progress=progress,
+                **vars(self.calls),
+            )
+        if retrieval.interrupted:
+            raise KeyboardInterrupt(f"{called}: {tell(retrieval.reason, 'en') if retrieval.reason else ''}")
+        if retrieval.reason is not None:
+            raise RetrievalError(called, retrieval, retrieval.reason)
+        scored = self.scoring.score(self.test_set, retrieval.run, called, self.corpus)
+        notes = [*_notes(retrieval, self.test_set, self.corpus), *_shallow(scored, retrieval.k)]
+        return LiveEvaluation(scored, retrieval, notes, self.sources)
 
 
 @named_arguments
@@ -145,58 +202,30 @@ def evaluate_retriever(
     on, such as the version of an index. Retrievers of `rankgauge.retrievers` say that themselves; for any other,
     `cache` without `configuration` is an error. A `Journal` of your own serves as `cache` too.
     """
-    check_calls(k, concurrency, timeout=timeout, retries=retries, backoff=backoff, max_failed=max_failed)
-    tested, documents = askable(test_set), documents_of(corpus)
+    calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     scoring = Scoring(
         measures, contract, ties, missing, no_relevant, duplicates, depth, rel, collapse_chunks, tokenizer
     )
-    scoring.check(documents)
-    searcher = as_searcher(retriever, name=name, id_field=id_field, score_field=score_field)
-    called = name or searcher.name
-    with ExitStack() as opened:
-        journal = cache if isinstance(cache, Journal) else None
-        if cache is not None and not isinstance(cache, Journal):
-            key = {
-                "system": called,
-                "configuration": configuration_of(retriever, called) if configuration is None else dict(configuration),
-                "fields": [id_field, score_field],
-                "corpus": corpus_version(documents),
-            }
-            journal = opened.enter_context(open_journal(cache, called, key))
-        retrieval = run_queries(
-            searcher,
-            {query.id: query.text for query in tested},
-            k,
-            concurrency=concurrency,
-            timeout=timeout,
-            retries=retries,
-            backoff=backoff,
-            max_failed=max_failed,
-            journal=journal,
-            known_ids=None if documents is None else frozenset(documents),
-            progress=progress,
-        )
-    if retrieval.interrupted:
-        raise KeyboardInterrupt(f"{called}: {tell(retrieval.reason, 'en') if retrieval.reason else ''}")
-    if retrieval.reason is not None:
-        raise RetrievalError(called, retrieval, retrieval.reason)
-    scored = scoring.score(tested, retrieval.run, called, documents)
-    notes = [*_notes(retrieval, tested, documents), *_shallow(scored, k)]
-    return LiveEvaluation(scored, retrieval, notes, {"judgments": test_set, "corpus": corpus})
+    asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field)
+
+    def kept(called: str) -> AbstractContextManager[Journal | None]:
+        if cache is None or isinstance(cache, Journal):
+            return nullcontext(cache)
+        key = {
+            "system": called,
+            "configuration": configuration_of(retriever, called) if configuration is None else dict(configuration),
+            "fields": [id_field, score_field],
+            "corpus": corpus_version(asking.corpus),
+        }
+        return open_journal(cache, called, key)
+
+    return asking.ask(retriever, name, kept, progress)
 
 
 def _shallow(scored: Evaluation, k: int) -> list[Note]:
     """A measure that looks deeper than the lists go."""
     deeper = [str(m) for m in scored.measures if isinstance(m.at, int) and m.at > k]
     return [Note("live.shallow", {"k": k, "measures": deeper}, "warning")] if deeper else []
-
-
-def missing_gold(test_set: TestSet, corpus: Corpus | Mapping[str, str]) -> dict[str, list[str]]:
-    """Relevant documents that are not in the corpus, by query."""
-    missing = {
-        query.id: [doc for doc, grade in query.grades.items() if grade > 0 and doc not in corpus] for query in test_set
-    }
-    return {query: docs for query, docs in missing.items() if docs}
 
 
 def _notes(retrieval: RetrievalResult, test_set: TestSet, corpus: Mapping[str, str] | None) -> list[Note]:
@@ -207,7 +236,8 @@ def _notes(retrieval: RetrievalResult, test_set: TestSet, corpus: Mapping[str, s
         about = {"n": len(failed), "asked": retrieval.asked, "queries": list(map(repr, failed[:3]))}
         notes.append(Note("live.failed_queries", about, "warning"))
     notes += retrieval.notes
-    if corpus is not None and (gone := missing_gold(test_set, corpus)):
-        query, docs = next(iter(gone.items()))
-        notes.append(Note("live.missing_gold", {"n": len(gone), "doc": docs[0], "query": query}, "warning"))
+    gold = [(query.id, doc) for query in test_set for doc, grade in query.grades.items() if grade > 0]
+    if corpus is not None and (gone := [(query, doc) for query, doc in gold if doc not in corpus]):
+        queries = len({query for query, _ in gone})
+        notes.append(Note("live.missing_gold", {"n": queries, "doc": gone[0][1], "query": gone[0][0]}, "warning"))
     return notes

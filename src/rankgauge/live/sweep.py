@@ -12,8 +12,8 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,17 +21,18 @@ import numpy as np
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 from rankgauge.formats.json_values import plain_value
-from rankgauge.live.checks import Scoring, askable, documents_of
+from rankgauge.live.checks import Scoring
 from rankgauge.live.choosing import best_of, held_out
-from rankgauge.live.live import LiveEvaluation, evaluate_retriever
-from rankgauge.live.trials import Kept, try_settings
+from rankgauge.live.live import Asking, LiveEvaluation
+from rankgauge.live.trials import try_settings
 from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.testset import TestSet
 from rankgauge.record import HeldOut, SweepResult, Version
+from rankgauge.retrievers.checks import check_whole
 from rankgauge.retrievers.configuration import corpus_version
-from rankgauge.retrievers.journal import Journal
-from rankgauge.retrievers.runner import check_calls
+from rankgauge.retrievers.journal import Journal, open_journal
+from rankgauge.retrievers.work import CallSettings
 from rankgauge.stats.latency import Latency
 from rankgauge.stats.pareto import pareto_front
 from rankgauge.words import Note
@@ -118,8 +119,8 @@ def settings_of(grid: Mapping[str, Sequence[Any]], tries: int | None = None, see
         raise DataError("a parameter of the sweep has no values")
     lists = [_different(values) for values in grid.values()]
     if tries is not None:
-        _check("tries", tries, 1)
-    _check("seed", seed, 0)
+        check_whole("tries", tries, 1)
+    check_whole("seed", seed, 0)
     total = math.prod(map(len, lists))
     if tries is None or tries >= total:
         return [dict(zip(grid, values, strict=True)) for values in itertools.product(*lists)]
@@ -127,11 +128,6 @@ def settings_of(grid: Mapping[str, Sequence[Any]], tries: int | None = None, see
     shape = [len(values) for values in lists]
     places = (np.unravel_index(number, shape) for number in sorted(chosen.tolist()))  # the last parameter goes first
     return [{name: values[i] for name, values, i in zip(grid, lists, place, strict=True)} for place in places]
-
-
-def _check(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise DataError(f"{name}={value!r} must be a whole number of at least {least}")
 
 
 def _different(values: Sequence[Any]) -> list[Any]:
@@ -184,57 +180,27 @@ def sweep(
     """
     if not isinstance(measure, str | Measure):
         raise DataError(f"a sweep goes by one measure, such as 'nDCG@10', not by {measure!r}")
-    check_calls(k, concurrency, timeout=timeout, retries=retries, backoff=backoff, max_failed=max_failed)
     settings = settings_of(grid, tries, seed)
-    tested, documents = askable(test_set), documents_of(corpus)
+    calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
+    scoring = Scoring(measure, contract, ties, missing, no_relevant, duplicates, depth, rel, collapse_chunks, tokenizer)
+    asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field)
     if folds is not None:
-        _check("folds", folds, 2)
-        if fault := few_queries(folds, len(tested)):
+        check_whole("folds", folds, 2)
+        if fault := few_queries(folds, len(asking.test_set)):
             raise DataError(fault)
-    Scoring(measure, contract, ties, missing, no_relevant, duplicates, depth, rel, collapse_chunks, tokenizer).check(
-        documents
-    )
     called: str = name or getattr(factory, "__name__", "") or type(factory).__name__
-    kept = None
+    about: dict[str, Any] = {}
     if cache is not None:
-        if configuration is None:
-            raise DataError(
-                "answers are kept under what they depend on, which only you know of the factory. Give "
-                "configuration={...} with all of it beside the grid, such as configuration={'index': '2024-05-01'}; "
-                "or leave cache out"
-            )
         # Seconds that are kept count as latencies of the next start, so they belong to one concurrency.
-        about = {"concurrency": concurrency, "fields": [id_field, score_field], "corpus": corpus_version(documents)}
-        kept = Kept(cache, called, {**about, "system": name, "configuration": dict(configuration)})
+        about = {"concurrency": concurrency, "fields": [id_field, score_field], "corpus": corpus_version(asking.corpus)}
+        about |= {"system": name, "configuration": None if configuration is None else dict(configuration)}
+        _check_keys([*settings, exact or {}], about)
 
-    def ask(retriever: Any, version: str, journal: Journal | None) -> LiveEvaluation:
-        return evaluate_retriever(
-            retriever,
-            tested,
-            k,
-            measure,
-            name=version,
-            corpus=documents,
-            concurrency=concurrency,
-            timeout=timeout,
-            retries=retries,
-            backoff=backoff,
-            max_failed=max_failed,
-            cache=journal,
-            id_field=id_field,
-            score_field=score_field,
-            contract=contract,
-            ties=ties,
-            missing=missing,
-            no_relevant=no_relevant,
-            duplicates=duplicates,
-            depth=depth,
-            rel=rel,
-            collapse_chunks=collapse_chunks,
-            tokenizer=tokenizer,
-        )
+    def kept(setting: Mapping[str, Any], is_exact: bool) -> AbstractContextManager[Journal | None]:
+        key = {"sweep": about, "setting": plain_value(setting), "exact": is_exact}
+        return nullcontext() if cache is None else open_journal(cache, f"sweep-{called}", key)
 
-    tried = try_settings(factory, settings, ask, exact=exact or {}, progress=progress, kept=kept)
+    tried = try_settings(factory, settings, asking, exact=exact or {}, progress=progress, kept=kept)
     found, numbers = tried.found, tried.numbers
     chosen = [settings[number - 1] for number in numbers]
     about_measure = parse_measure(measure)
@@ -257,6 +223,24 @@ def sweep(
         failed=tried.failed,
     )
     return Sweep(result, found, chosen)
+
+
+def _check_keys(settings: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> None:
+    """Answers are found again by their setting and what else they depend on, which must be known and be something that
+    can be written down."""
+    if about["configuration"] is None:
+        raise DataError(
+            "answers are kept under what they depend on, which only you know of the factory. Give "
+            "configuration={...} with all of it beside the grid, such as configuration={'index': '2024-05-01'}; "
+            "or leave cache out"
+        )
+    try:
+        json.dumps([about, *map(plain_value, settings)], allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"answers are kept by texts, numbers, lists and dictionaries; a setting holds more than that ({error}): "
+            "use names for such values, or leave cache out"
+        ) from None
 
 
 def few_queries(folds: int, queries: int) -> str:

@@ -4,38 +4,26 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import DataError, MissingExtraError, RetrieverError
-from rankgauge.formats.json_values import plain_value
-from rankgauge.live.answer_cache import open_journal
-from rankgauge.live.live import LiveEvaluation, RetrievalError
+from rankgauge.live.live import Asking, LiveEvaluation, RetrievalError
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.own_code import told
 from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
 
-__all__ = ["Asking", "Kept", "Trials", "check_factory", "try_settings"]
+__all__ = ["Keeping", "Trials", "check_factory", "try_settings"]
 
 _DEAD = 2  # versions in a row without any connection, after which the rest is not asked
 _SHOWN = 3
 
 
-Asking = Callable[[Any, str, Journal | None], LiveEvaluation]
-"""A retriever under a name asked every query, its answers kept in a journal."""
-
-
-@dataclass(frozen=True)
-class Kept:
-    """Where the answers of a sweep are kept, and what they depend on beside the setting."""
-
-    folder: str | os.PathLike[str]
-    name: str
-    about: Mapping[str, Any]
+Keeping = Callable[[Mapping[str, Any], bool], AbstractContextManager[Journal | None]]
+"""What holds the answers of a setting, which may be the exact one."""
 
 
 @dataclass(frozen=True)
@@ -79,25 +67,17 @@ def check_factory(factory: Any, settings: Sequence[Mapping[str, Any]], exact: Ma
 def try_settings(
     factory: Callable[..., Any],
     settings: Sequence[Mapping[str, Any]],
-    ask: Asking,
+    asking: Asking,
     *,
     exact: Mapping[str, Any],
     progress: Callable[[int, int, str], None] | None,
-    kept: Kept | None,
+    kept: Keeping,
 ) -> Trials:
     """Every setting asked in turn. One that fails is left out and named; the others go on."""
     check_factory(factory, settings, exact)
-    if kept is not None:
-        _check_keys([*settings, exact], kept.about)
 
     def evaluated(setting: Mapping[str, Any], name: str, *, is_exact: bool = False) -> LiveEvaluation:
-        made = factory(**setting)
-        with ExitStack() as opened:
-            journal = None
-            if kept is not None:
-                key = {"sweep": kept.about, "setting": plain_value(setting), "exact": is_exact}
-                journal = opened.enter_context(open_journal(kept.folder, f"sweep-{kept.name}", key))
-            return ask(made, name, journal)
+        return asking.ask(factory(**setting), name, lambda _: kept(setting, is_exact))
 
     reference = None
     if exact:
@@ -135,14 +115,3 @@ def try_settings(
         more = f"; and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
         raise RetrieverError("no version could be evaluated: " + "; ".join(said[:_SHOWN]) + more)
     return Trials(found, numbers, failed, reference)
-
-
-def _check_keys(settings: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> None:
-    """Answers are found again by their setting, which must be something that can be written down."""
-    try:
-        json.dumps([about, *map(plain_value, settings)], allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise DataError(
-            f"answers are kept by texts, numbers, lists and dictionaries; a setting holds more than that ({error}): "
-            "use names for such values, or leave cache out"
-        ) from None

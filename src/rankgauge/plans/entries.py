@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta
 
-from rankgauge.errors import RankgaugeError
 from rankgauge.evaluation import make_plan
 from rankgauge.formats.settings import read_table
 from rankgauge.live.sweep import few_queries
 from rankgauge.plans.systems import SystemPlan, check_system, check_values
+from rankgauge.retrievers.checks import faults_of
 
 __all__ = ["SweepPlan", "read_sweep", "read_systems"]
 
 _LONGEST_NAME = 230
 """Bytes: a file's name may have 255, and the ending and the mark of an unfinished file come on top."""
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """A system as the plan has it."""
-
-    name: str | None = None
-    use: str | None = None
-    factory: str | None = None
-    parameters: dict[str, Any] = field(default_factory=dict)
-    id_field: str | None = None
-    score_field: str | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +47,7 @@ def read_systems(entries: Any, folder: Path, *, has_corpus: bool) -> tuple[list[
     systems: list[SystemPlan] = []
     for number, entry in enumerate(entries, start=1):
         place = f"system {entry.get('name') or number}"
-        found, wrong = read_table(entry, place, _Entry)
+        found, wrong = read_table(entry, place, SystemPlan)
         faults += wrong
         assert found is not None  # every key has a default
         if "use" in entry and "factory" in entry:
@@ -70,9 +58,8 @@ def read_systems(entries: Any, folder: Path, *, has_corpus: bool) -> tuple[list[
                 say = 'use = "bm25" (built in) or "module:attribute", or factory = "module:make"'
                 faults.append(f"{place}: say what it is: {say}")
             continue
-        name = found.name if found.name is not None else found.use or found.factory or ""
-        unusable = list(_name_faults(name, [system.name for system in systems]))
-        system = SystemPlan(**{**vars(found), "name": name})
+        system = found if isinstance(entry.get("name"), str) else replace(found, name=found.use or found.factory or "")
+        unusable = list(_name_faults(system.name, [other.name for other in systems]))
         faults += [f"{place}: {fault}" for fault in [*unusable, *check_system(system, folder, has_corpus=has_corpus)]]
         if not unusable:
             systems.append(system)
@@ -107,11 +94,7 @@ def read_sweep(
         faults += _setting_faults(found, system, folder, has_corpus=has_corpus)
     if queries is not None and (fault := few_queries(found.folds or 0, queries)):
         faults.append(f"sweep.folds: {fault}")
-    try:
-        make_plan(found.measure)
-    except RankgaugeError as error:
-        faults.append(f"sweep.measure: {error}")
-    return found, faults
+    return found, faults + [f"sweep.measure: {fault}" for fault in faults_of(lambda: make_plan(found.measure))]
 
 
 def _setting_faults(sweep: SweepPlan, system: SystemPlan, folder: Path, *, has_corpus: bool) -> Iterator[str]:

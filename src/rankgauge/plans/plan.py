@@ -6,7 +6,7 @@ Every fault is found before anything costly begins, and all of them are named to
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,26 +19,32 @@ from rankgauge.gating.rules import Measured, check_gate_table
 from rankgauge.plans.entries import SweepPlan, read_sweep, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
 from rankgauge.plans.systems import SystemPlan
+from rankgauge.retrievers.work import CallSettings
 from rankgauge.stats.family import Settings
 
-__all__ = ["CallSettings", "OutputPlan", "RunPlan", "SweepPlan", "load_plan", "template"]
+__all__ = ["OutputPlan", "PlannedCalls", "RunPlan", "SweepPlan", "load_plan", "template"]
 
 _CACHE = ".rankgauge"
 _ENDINGS = {"record": (".json",), "report": (".html",), "table": (".md", ".csv", ".tex")}
 
 
 @dataclass(frozen=True)
-class CallSettings:
-    """How the systems are called."""
+class PlannedCalls(CallSettings):
+    """How the systems are called, and where their answers are kept."""
 
-    k: Annotated[int, Meta(ge=1)] = 10
-    concurrency: Annotated[int, Meta(ge=1)] = 1
-    timeout: Annotated[float, Meta(gt=0)] = 30.0
-    retries: Annotated[int, Meta(ge=0)] = 2
-    backoff: Annotated[float, Meta(ge=0)] = 0.5
-    max_failed: Annotated[float, Meta(ge=0, le=1, description="a share of the queries between 0 and 1")] = 0.05
     cache: str | bool | None = _CACHE
     """The folder that answers are kept in; False or None keeps none."""
+
+    def folder_in(self, folder: Path) -> Path | None:
+        """The folder that answers are kept in, for a plan in this one."""
+        if self.cache is None or self.cache is False:
+            return None
+        return folder / (_CACHE if self.cache is True else self.cache)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """All but the cache, as `evaluate_retriever` and `sweep` take them."""
+        return {name: value for name, value in vars(self).items() if name != "cache"}
 
 
 @dataclass(frozen=True)
@@ -52,15 +58,10 @@ class OutputPlan:
 
 
 @dataclass(frozen=True)
-class _CompareTable:
+class _CompareTable(Settings):
+    samples: int | None = None
     baseline: str | None = None
     by: Literal["tag"] | None = None
-    test: str = "randomization"
-    correction: str = "holm"
-    alpha: float = 0.05
-    equivalence_margin: float = 0.01
-    seed: int = 0
-    samples: int | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class _PlanFile:
     ) = field(default_factory=lambda: list(DEFAULT_MEASURES))
     contract: str | None = None
     system: Any = field(default_factory=list)
-    calls: CallSettings = field(default_factory=CallSettings)
+    calls: PlannedCalls = field(default_factory=PlannedCalls)
     compare: _CompareTable = field(default_factory=_CompareTable)
     sweep: Any = None
     outputs: OutputPlan = field(default_factory=OutputPlan)
@@ -94,7 +95,7 @@ class RunPlan:
     measures: list[str]
     contract: str | None
     systems: list[SystemPlan]
-    calls: CallSettings
+    calls: PlannedCalls
     comparison: Settings
     baseline: str | None
     by_tag: bool
@@ -108,13 +109,7 @@ class RunPlan:
     @property
     def cache(self) -> Path | None:
         """The folder that answers are kept in."""
-        return _cache(self.calls, self.folder)
-
-
-def _cache(calls: CallSettings, folder: Path) -> Path | None:
-    if calls.cache is None or calls.cache is False:
-        return None
-    return folder / (_CACHE if calls.cache is True else calls.cache)
+        return self.calls.folder_in(self.folder)
 
 
 def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
@@ -126,18 +121,17 @@ def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
     folder = file.parent
     if read.testset is None and "testset" not in content:
         faults.append('testset: missing; write testset = "testset.json"')
-    test_set, corpus = folder / (read.testset or ""), None if read.corpus is None else folder / read.corpus
-    there = {key: where.exists() for key, where in (("testset", test_set), ("corpus", corpus)) if where is not None}
-    for key, name in (("testset", read.testset), ("corpus", read.corpus)):
-        if name is not None and not there[key]:
-            faults.append(f"{key}: there is no file {name!r} beside the plan")
-    tested, wrong = read_test_set(test_set) if read.testset is not None and there["testset"] else (None, [])
-    faults += [*wrong, *(corpus_faults(corpus) if corpus is not None and there["corpus"] else ())]
+    named = {key: name for key in ("testset", "corpus") if (name := getattr(read, key)) is not None}
+    files = {key: folder / name for key, name in named.items()}
+    there = {key for key, where in files.items() if where.exists()}
+    faults += [f"{key}: there is no file {name!r} beside the plan" for key, name in named.items() if key not in there]
+    tested, wrong = read_test_set(files["testset"]) if "testset" in there else (None, [])
+    faults += [*wrong, *(corpus_faults(files["corpus"]) if "corpus" in there else ())]
     measures = [read.measures] if isinstance(read.measures, str) else read.measures
     faults += _measure_faults(measures, read.contract, has_corpus="corpus" in content)
-    has_corpus = read.corpus is not None and there["corpus"]
+    has_corpus = "corpus" in there
     systems, wrong = read_systems(read.system, folder, has_corpus=has_corpus)
-    faults += [*wrong, *cache_faults(_cache(read.calls, folder))]
+    faults += [*wrong, *cache_faults(read.calls.folder_in(folder))]
     settings, wrong = _settings(read.compare, [system.name for system in systems])
     faults += wrong
     sweep = None
@@ -147,14 +141,13 @@ def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
         faults += wrong
     measured = None if tested is None else Measured(measures, read.contract, tested.tags)
     faults += check_gate_table(read.gate, measured)
-    inputs = [file, *([test_set] if read.testset is not None else []), *([] if corpus is None else [corpus])]
-    faults += [*_ending_faults(read.outputs), *output_faults(vars(read.outputs), folder, inputs)]
+    faults += [*_ending_faults(read.outputs), *output_faults(vars(read.outputs), folder, [file, *files.values()])]
     if faults:
         raise FormatError(str(path), _in_order(faults, content), hint=hint)
     return RunPlan(
         path=file,
-        test_set=test_set,
-        corpus=corpus,
+        test_set=files["testset"],
+        corpus=files.get("corpus"),
         measures=measures,
         contract=read.contract,
         systems=systems,
@@ -199,9 +192,7 @@ def _settings(table: _CompareTable, names: list[str]) -> tuple[Settings, list[st
     if table.baseline is not None and table.baseline not in names:
         faults.append(f"compare.baseline: {table.baseline!r} is not among the systems: {', '.join(names)}")
     try:
-        settings = Settings.of(
-            table.test, table.correction, table.alpha, table.equivalence_margin, table.seed, table.samples
-        )
+        settings = Settings.of(**{one.name: getattr(table, one.name) for one in fields(Settings)})
     except RankgaugeError as error:
         return Settings(), [*faults, f"compare: {error}"]
     return settings, faults

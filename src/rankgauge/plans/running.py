@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.evaluation import hashed
 from rankgauge.formats import load_corpus, load_testset
-from rankgauge.live.answer_cache import folder_held, journals_in
-from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever
-from rankgauge.live.recording import live_comparison, live_record
+from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.plans.plan import RunPlan
-from rankgauge.plans.systems import SystemPlan, make_system, version_of
+from rankgauge.plans.systems import make_system, version_of
 from rankgauge.record import Record
 from rankgauge.retrievers.configuration import corpus_version
+from rankgauge.retrievers.journal import folder_held, journals_in
 from rankgauge.retrievers.own_code import told
 from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
@@ -47,11 +47,10 @@ def run_plan(plan: RunPlan, *, fresh: bool = False, progress: Progress | None = 
     With `fresh`, what earlier starts have answered is forgotten. Another start that keeps its answers in the same
     folder is an error before anything is asked.
     """
-    with ExitStack() as held:
-        if (cache := plan.cache) is not None:
-            held.enter_context(folder_held(cache))
-            for journal in journals_in(cache) if fresh else []:
-                journal.unlink()
+    cache = plan.cache
+    with nullcontext() if cache is None else folder_held(cache):
+        for journal in journals_in(cache) if fresh and cache is not None else []:
+            journal.unlink()
         return _carried_out(plan, progress)
 
 
@@ -83,7 +82,21 @@ def evaluate_systems(
     invalid: dict[str, Note] = {}
     for system in plan.systems:
         try:
-            found.append(_evaluate(plan, system, test_set, corpus, progress))
+            live = evaluate_retriever(
+                make_system(system, plan.folder, corpus),
+                test_set,
+                measures=plan.measures,
+                name=system.name,
+                corpus=corpus,
+                cache=plan.cache,
+                configuration={**system.configuration, "code": version_of(system, plan.folder)},
+                id_field=system.id_field,
+                score_field=system.score_field,
+                progress=None if progress is None else partial(progress, system.name),
+                contract=plan.contract,
+                **plan.calls.arguments,
+            )
+            found.append(live)
         except RetrievalError as error:
             invalid[system.name] = error.reason
         except Exception as error:  # whatever the user's factory does
@@ -97,35 +110,6 @@ def corpus_of(plan: RunPlan) -> Corpus | None:
     if plan.corpus is None:
         return None
     return load_corpus(plan.corpus)
-
-
-def _evaluate(
-    plan: RunPlan, system: SystemPlan, test_set: TestSet, corpus: Corpus | None, progress: Progress | None
-) -> LiveEvaluation:
-    def told_of(done: int, total: int) -> None:
-        if progress is not None:
-            progress(system.name, done, total)
-
-    calls = plan.calls
-    return evaluate_retriever(
-        make_system(system, plan.folder, corpus),
-        test_set,
-        calls.k,
-        plan.measures,
-        name=system.name,
-        corpus=corpus,
-        concurrency=calls.concurrency,
-        timeout=calls.timeout,
-        retries=calls.retries,
-        backoff=calls.backoff,
-        max_failed=calls.max_failed,
-        cache=plan.cache,
-        configuration={**system.configuration, "code": version_of(system, plan.folder)},
-        id_field=system.id_field,
-        score_field=system.score_field,
-        progress=told_of,
-        contract=plan.contract,
-    )
 
 
 def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Progress | None) -> Sweep:
@@ -151,7 +135,6 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
         if progress is not None:
             progress(f"{base.name} {setting}", number - 1, total)
 
-    calls = plan.calls
     return sweep(
         factory,
         wanted.grid,
@@ -163,12 +146,6 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
         seed=wanted.seed,
         exact=wanted.exact or None,
         progress=told_of,
-        k=calls.k,
-        concurrency=calls.concurrency,
-        timeout=calls.timeout,
-        retries=calls.retries,
-        backoff=calls.backoff,
-        max_failed=calls.max_failed,
         cache=plan.cache,
         configuration={
             **base.configuration,
@@ -177,6 +154,7 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
         },
         id_field=base.id_field,
         score_field=base.score_field,
+        **plan.calls.arguments,
     )
 
 
@@ -191,8 +169,6 @@ def plan_record(
     """The record of a plan's systems; several of them are compared, unless only their scores are wanted."""
     inputs = hashed({"plan": plan.path, "judgments": plan.test_set, "corpus": plan.corpus})
     baseline = plan.baseline if plan.baseline in [live.name for live in found] else None
-    comparison = None
-    if len(found) > 1 and compared:
-        comparison = live_comparison(found, test_set, plan.comparison, baseline=baseline)
-    record = live_record(found, comparison, inputs=inputs, slices=plan.by_tag, test_set=test_set)
+    settings = plan.comparison if len(found) > 1 and compared else None
+    record = live_record(found, test_set, settings, baseline=baseline, inputs=inputs, slices=plan.by_tag)
     return replace(record, invalid=dict(invalid))

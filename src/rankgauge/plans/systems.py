@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,11 @@ from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.formats import Source
 from rankgauge.formats.json_values import plain_value
 from rankgauge.model.testset import Corpus
+from rankgauge.retrievers.checks import faults_of
+from rankgauge.retrievers.fields import signed_path
 from rankgauge.retrievers.own_code import told
+from rankgauge.retrievers.registry import RETRIEVERS, build, needs_corpus, parameter_faults, parameters_of
+from rankgauge.retrievers.searcher import as_searcher
 
 __all__ = ["SystemPlan", "check_system", "check_values", "load_object", "make_system", "version_of"]
 
@@ -25,10 +30,10 @@ __all__ = ["SystemPlan", "check_system", "check_values", "load_object", "make_sy
 class SystemPlan:
     """One system of a plan: a retriever by name (`use`), or what makes one (`factory`), with parameters."""
 
-    name: str
+    name: str = ""
     use: str | None = None
     factory: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
     id_field: str | None = None
     score_field: str | None = None
 
@@ -40,13 +45,8 @@ class SystemPlan:
     @property
     def configuration(self) -> dict[str, Any]:
         """What answers depend on, for the cache."""
-        return {
-            "use": self.use,
-            "factory": self.factory,
-            "parameters": plain_value(self.parameters),
-            "id_field": self.id_field,
-            "score_field": self.score_field,
-        }
+        about = {name: value for name, value in vars(self).items() if name != "name"}
+        return {**about, "parameters": plain_value(self.parameters)}
 
 
 def version_of(system: SystemPlan, folder: Path) -> str | None:
@@ -79,7 +79,6 @@ def check_values(
     system: SystemPlan, folder: Path, key: str, values: Sequence[Any], *, has_corpus: bool
 ) -> Iterator[str]:
     """What is wrong with values of one parameter, each looked at once, the others being the system's own."""
-    from rankgauge.retrievers.registry import RETRIEVERS, parameters_of
 
     known = parameters_of(str(system.use)).get(key) if system.is_named and system.use in RETRIEVERS else None
     if known is None or key == "api_key_env" or hasattr(RETRIEVERS[str(system.use)], "faults"):
@@ -88,30 +87,19 @@ def check_values(
             changed = replace(system, parameters={**system.parameters, key: value})
             yield from check_system(changed, folder, has_corpus=has_corpus)
         return
-    for value in values:
-        try:
-            known.check(value)
-        except RankgaugeError as error:
-            yield f"{system.use}: {error}"
+    for fault in faults_of(*(partial(known.check, value) for value in values)):
+        yield f"{system.use}: {fault}"
 
 
 def _fields(system: SystemPlan) -> list[str]:
     """Paths to ids and scores that cannot be read."""
-    from rankgauge.retrievers.fields import signed_path
 
-    faults = []
-    for key, text in (("id_field", system.id_field), ("score_field", system.score_field)):
-        try:
-            if text is not None:
-                signed_path(text)
-        except RankgaugeError as error:
-            faults.append(f"{key}: {error}")
-    return faults
+    paths = [(key, text) for key in ("id_field", "score_field") if (text := getattr(system, key)) is not None]
+    return [f"{key}: {fault}" for key, text in paths for fault in faults_of(partial(signed_path, text))]
 
 
 def _check_used(text: str, found: Any, parameters: Mapping[str, Any]) -> list[str]:
     """An object that is asked as it is."""
-    from rankgauge.retrievers.searcher import as_searcher
 
     if isinstance(found, type):
         return [f"{text!r} is a class, which has to be called first: write factory = {text!r}"]
@@ -158,7 +146,6 @@ def _check_factory(text: str, found: Any, parameters: Mapping[str, Any], *, has_
 
 
 def _check_named(system: SystemPlan, folder: Path, *, has_corpus: bool) -> list[str]:
-    from rankgauge.retrievers.registry import RETRIEVERS, needs_corpus, parameter_faults
 
     name = str(system.use)
     try:
@@ -172,7 +159,6 @@ def _check_named(system: SystemPlan, folder: Path, *, has_corpus: bool) -> list[
 
 def _paths(system: SystemPlan, folder: Path) -> dict[str, str]:
     """The parameters of a named retriever that are paths, as seen from the plan's folder."""
-    from rankgauge.retrievers.registry import RETRIEVERS, parameters_of
 
     if not system.is_named or system.use not in RETRIEVERS:
         return {}
@@ -187,8 +173,6 @@ def _paths(system: SystemPlan, folder: Path) -> dict[str, str]:
 def make_system(system: SystemPlan, folder: Path, corpus: Corpus | None) -> Any:
     """The retriever itself."""
     if system.is_named:
-        from rankgauge.retrievers.registry import build
-
         return build(str(system.use), corpus, **{**system.parameters, **_paths(system, folder)})
     found = load_object(str(system.use or system.factory), folder)
     if system.use is not None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.answers import RetrievalResult
     from rankgauge.retrievers.bm25 import BM25
     from rankgauge.retrievers.dense import Dense
-    from rankgauge.retrievers.fusion import fuse, fuse_runs
+    from rankgauge.retrievers.fusion import fuse, fuse_lists
     from rankgauge.retrievers.hits import Hit
     from rankgauge.retrievers.http import HttpRetriever
     from rankgauge.retrievers.hybrid import Hybrid
@@ -50,7 +50,7 @@ __all__ = [
     "from_faiss",
     "from_langchain",
     "fuse",
-    "fuse_runs",
+    "fuse_lists",
     "parameters_of",
     "run_queries",
 ]
@@ -62,7 +62,7 @@ __getattr__ = lazy_names(
         "answers": ("RetrievalResult",),
         "bm25": ("BM25",),
         "dense": ("Dense",),
-        "fusion": ("fuse", "fuse_runs"),
+        "fusion": ("fuse", "fuse_lists"),
         "hits": ("Hit",),
         "http": ("HttpRetriever",),
         "hybrid": ("Hybrid",),

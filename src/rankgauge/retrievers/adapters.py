@@ -125,18 +125,14 @@ def from_elasticsearch(
     def found(response: Any) -> Any:
         return response["hits"]["hits"]
 
-    if type(client).__name__.startswith("Async"):
+    async def asearch(query: str, k: int) -> Any:
+        return found(await client.search(index=index, body=fill(template, query, k)))
 
-        async def asearch(query: str, k: int) -> Any:
-            return found(await client.search(index=index, body=fill(template, query, k)))
+    def search(query: str, k: int) -> Any:
+        return found(client.search(index=index, body=fill(template, query, k)))
 
-        return Searcher(asearch, name, is_async=True, id_field=id_field, score_field="_score")
-    return Searcher(
-        lambda query, k: found(client.search(index=index, body=fill(template, query, k))),
-        name,
-        id_field=id_field,
-        score_field="_score",
-    )
+    is_async = type(client).__name__.startswith("Async")
+    return Searcher(asearch if is_async else search, name, is_async=is_async, id_field=id_field, score_field="_score")
 
 
 def _needs(value: Any, method: str, what: str) -> None:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 from rankgauge.extras import optional
-from rankgauge.retrievers.annotations import TextLanguage
 from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_corpus, check_number, check_query
 from rankgauge.retrievers.configuration import described
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import best_positions
-from rankgauge.retrievers.text import tokenizer_for
+from rankgauge.retrievers.text import TextLanguage, tokenizer_for
 
 __all__ = ["BM25", "BM25_METHODS"]
 
@@ -56,13 +55,9 @@ class BM25:
         ]
         if not self._vocabulary:
             raise DataError(f"none of the {len(texts)} documents holds a word that could be searched")
-        self._index = self._build(rows)
-
-    def _build(self, rows: list[list[int]]) -> Any:
         bm25s = optional("bm25s", "BM25", "bm25s")
-        index = bm25s.BM25(k1=self.k1, b=self.b, delta=self.delta, method=self.method, dtype="float64")
-        index.index((rows, dict(self._vocabulary)), show_progress=False)
-        return index
+        self._index = bm25s.BM25(k1=self.k1, b=self.b, delta=self.delta, method=self.method, dtype="float64")
+        self._index.index((rows, dict(self._vocabulary)), show_progress=False)
 
     @property
     def ids(self) -> Sequence[str]:

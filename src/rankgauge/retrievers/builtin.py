@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated
 
-from rankgauge.retrievers.annotations import Dimensions, EndpointUrl, KeyVariable, ModelName, TextLanguage
 from rankgauge.retrievers.bm25 import BM25
 from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_number, check_whole
 from rankgauge.retrievers.dense import Dense
+from rankgauge.retrievers.encoders import Dimensions, EndpointUrl, KeyVariable, ModelName
 from rankgauge.retrievers.fusion import METHODS, NORMS, check_options
 from rankgauge.retrievers.hybrid import Hybrid
 from rankgauge.retrievers.interface import Retriever
 from rankgauge.retrievers.mmr import MMR, RELEVANCES
 from rankgauge.retrievers.rerank import Rerank
 from rankgauge.retrievers.term_proximity import TermProximity
+from rankgauge.retrievers.text import TextLanguage
 
 __all__ = ["hnsw", "hybrid", "mmr", "rerank"]
 
@@ -22,31 +24,8 @@ _BASES = ("bm25", "dense", "hybrid")
 _PROXIMITY = "term-proximity"
 
 
-def hnsw(
-    corpus: Mapping[str, str],
-    *,
-    M: Annotated[int, "Neighbours of each vector.", Bounds(2)] = 16,
-    ef_construction: Annotated[int, "Candidates while building.", Bounds(1)] = 200,
-    ef_search: Annotated[int, "Candidates while searching: more find more and take longer.", Bounds(1)] = 64,
-    dimensions: Dimensions = 256,
-    model: ModelName = None,
-    endpoint: EndpointUrl = None,
-    api_key_env: KeyVariable = None,
-    language: TextLanguage = "auto",
-) -> Dense:
-    """Dense retrieval with an approximate index."""
-    return Dense(
-        corpus,
-        index="hnsw",
-        M=M,
-        ef_construction=ef_construction,
-        ef_search=ef_search,
-        dimensions=dimensions,
-        model=model,
-        endpoint=endpoint,
-        api_key_env=api_key_env,
-        language=language,
-    )
+hnsw = partial(Dense, index="hnsw")
+"""Dense retrieval with an approximate index."""
 
 
 def hybrid(

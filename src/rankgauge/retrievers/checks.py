@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -19,6 +19,7 @@ __all__ = [
     "check_number",
     "check_query",
     "check_whole",
+    "faults_of",
 ]
 
 
@@ -39,6 +40,17 @@ class Choices:
     """The words that a parameter may be, for its annotation."""
 
     words: tuple[str, ...]
+
+
+def faults_of(*checks: Callable[[], object]) -> list[str]:
+    """The errors that some calls raise, as texts."""
+    faults = []
+    for check in checks:
+        try:
+            check()
+        except RankgaugeError as error:
+            faults.append(str(error))
+    return faults
 
 
 def check_corpus(corpus: Any) -> dict[str, str]:
@@ -71,14 +83,14 @@ def check_number(name: str, value: Any, low: float = -math.inf, high: float = ma
         or not math.isfinite(value)
         or not low <= float(value) <= high
     ):
-        raise RankgaugeError(f"{name}={value!r} must be a number{_bounds(low, high)}")
+        raise DataError(f"{name}={value!r} must be a number{_bounds(low, high)}")
     return float(value)
 
 
 def check_whole(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> int:
     """A whole number between two bounds, both allowed."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
-        raise RankgaugeError(f"{name}={value!r} must be a whole number{_bounds(low, high)}")
+        raise DataError(f"{name}={value!r} must be a whole number{_bounds(low, high)}")
     return int(value)
 
 
@@ -86,7 +98,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """One of some words."""
     known = list(choices)
     if value not in known:
-        raise RankgaugeError(f"{name}={value!r} must be one of {', '.join(known)}")
+        raise DataError(f"{name}={value!r} must be one of {', '.join(known)}")
     return str(value)
 
 

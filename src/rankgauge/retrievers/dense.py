@@ -10,13 +10,12 @@ import numpy as np
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.retrievers.annotations import Dimensions, EndpointUrl, KeyVariable, TextLanguage
 from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_corpus, check_query, check_whole
 from rankgauge.retrievers.configuration import described
-from rankgauge.retrievers.encoders import LSA, Encoder, model_encoder
+from rankgauge.retrievers.encoders import LSA, Dimensions, Encoder, EndpointUrl, KeyVariable, model_encoder
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.nearest import HNSW, Exact, Vectors, unit_vectors
-from rankgauge.retrievers.text import LANGUAGES
+from rankgauge.retrievers.text import LANGUAGES, TextLanguage
 
 __all__ = ["INDEXES", "Dense"]
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.extras import optional
-from rankgauge.retrievers.checks import check_whole
+from rankgauge.retrievers.checks import Bounds, check_whole
 from rankgauge.retrievers.text import tokenizer_for
 
-__all__ = ["LSA", "Encoder", "model_encoder", "sentence_encoder"]
+__all__ = ["LSA", "Encoder", "model_encoder", "sentence_model"]
 
 Encoder = Callable[[Sequence[str]], Any]
 """Texts to an array with one row for each."""
+Dimensions = Annotated[int, "Length of the vectors of latent semantic analysis.", Bounds(1)]
+ModelName = Annotated[str | None, "A sentence-transformers model, or the endpoint's."]
+EndpointUrl = Annotated[str | None, "URL of an OpenAI-compatible server, before /embeddings."]
+KeyVariable = Annotated[str | None, "Environment variable that holds the endpoint's key."]
 
 
 class LSA:
@@ -66,13 +70,18 @@ def model_encoder(model: Any, endpoint: str | None, api_key_env: str | None) -> 
     raise RankgaugeError(f"model={model!r} must be the name of a model or a function from texts to an array")
 
 
-def sentence_encoder(model: str) -> Encoder:
+def sentence_model(kind: str, model: str) -> Any:
     """A sentence-transformers model by name or folder."""
     library = optional("sentence_transformers", f"the model {model!r}", "sentence-transformers", "models")
     try:
-        loaded = library.SentenceTransformer(model)
+        return getattr(library, kind)(model)
     except (OSError, ValueError) as error:
-        raise RankgaugeError(f"the model {model!r} cannot be loaded: {error}") from None
+        raise RankgaugeError(f"the model {model!r} cannot be loaded as a {kind}: {error}") from None
+
+
+def sentence_encoder(model: str) -> Encoder:
+    """Texts to vectors by a sentence-transformers model."""
+    loaded = sentence_model("SentenceTransformer", model)
     lock = threading.Lock()  # its tokenizers must not be used by two threads at once
 
     def encode(texts: Sequence[str]) -> Any:

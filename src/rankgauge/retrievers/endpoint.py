@@ -13,6 +13,7 @@ import numpy.typing as npt
 from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.retrievers.checks import check_number, check_whole
 from rankgauge.retrievers.web import Service
+from rankgauge.words.visible import shortened
 
 __all__ = ["EmbeddingEndpoint"]
 
@@ -103,5 +104,4 @@ class EmbeddingEndpoint:
 
 
 def _start(data: bytes) -> str:
-    text = " ".join(data.decode("utf-8", "replace").split())
-    return f"{text[:_SHOWN]}..." if len(text) > _SHOWN else text or "(nothing)"
+    return shortened(data.decode("utf-8", "replace"), _SHOWN) or "(nothing)"

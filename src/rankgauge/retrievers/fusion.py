@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import polars as pl
+
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
+from rankgauge.evaluation import read_run
+from rankgauge.formats import load_run
 from rankgauge.model.ordering import best_first
 from rankgauge.model.run import Run
 from rankgauge.retrievers.checks import check_choice, check_number, check_whole
 from rankgauge.retrievers.hits import Hit
 
-__all__ = ["METHODS", "NORMS", "check_weights", "fuse", "fuse_runs"]
+__all__ = ["METHODS", "NORMS", "check_weights", "fuse", "fuse_lists"]
 
 METHODS = ("rrf", "weighted")
 NORMS = ("min-max", "z-score", "none")
@@ -22,7 +27,7 @@ _SMALL, _LARGE = 1e-290, 1e300  # products and sums of a million such terms are 
 
 
 @named_arguments
-def fuse(
+def fuse_lists(
     lists: Sequence[Sequence[Hit]],
     method: str = "rrf",
     weights: Sequence[float] | None = None,
@@ -42,7 +47,7 @@ def fuse(
     is the list's mean, so a document that a list lacks stands above those in the lower half of that list.
     """
     check_options(method, rrf_k, norm)
-    shares = check_weights(weights, len(lists), method)
+    shares = check_weights(weights, range(len(lists)), method)
     if k is not None:
         check_whole("k", k, 1)
     parts: dict[str, list[tuple[float, float]]] = {}
@@ -61,34 +66,45 @@ def fuse(
 
 
 @named_arguments
-def fuse_runs(
-    runs: Sequence[Run],
+def fuse(
+    runs: Sequence[Any] | Mapping[str, Any],
     method: str = "rrf",
-    weights: Sequence[float] | None = None,
+    weights: Sequence[float] | Mapping[str, float] | None = None,
     rrf_k: float = 60,
     norm: str = "min-max",
     k: int | None = None,
     *,
     name: str | None = None,
 ) -> Run:
-    """`fuse` for every query of some runs. A run that lacks a query has an empty list there.
+    """Several runs as one, every query fused as `retrievers.fuse_lists` does. A run that lacks a query has an empty
+    list there. A run is anything that `evaluate` takes as one; with names, {name: run}, weights may go by name too.
 
     Within a run documents are ranked by score, ties by document id descending, as trec_eval does.
     """
-    if not runs:
-        raise DataError("there is no run to fuse")
+    if isinstance(runs, str) or not runs:
+        raise DataError("there is no run to fuse: give a list of runs")
     check_options(method, rrf_k, norm)
-    check_weights(weights, len(runs), method)
-    lists = [_ranked(run) for run in runs]
+    shares = check_weights(weights, list(runs) if isinstance(runs, Mapping) else range(len(runs)), method)
+    read = [_whole(run) for run in (runs.values() if isinstance(runs, Mapping) else runs)]
+    names = list(runs) if isinstance(runs, Mapping) else [run.name for run in read]
+    lists = [_ranked(run) for run in read]
     queries = dict.fromkeys(query for lists_of_run in lists for query in lists_of_run)
     fused = {}
     for query in queries:
         try:
-            hits = fuse([lists_of_run.get(query, []) for lists_of_run in lists], method, weights, rrf_k, norm, k)
+            hits = fuse_lists([lists_of_run.get(query, []) for lists_of_run in lists], method, shares, rrf_k, norm, k)
         except DataError as error:
             raise DataError(f"query {query!r}: {error}") from None
         fused[query] = {hit.id: hit.score for hit in hits}
-    return Run(fused, name=name or "+".join(run.name for run in runs))
+    return Run(fused, name=name or "+".join(names))
+
+
+def _whole(run: Any) -> Run:
+    """A run of any kind in memory, its lists complete."""
+    if isinstance(run, str | os.PathLike):
+        return load_run(run)
+    opened = read_run(run)
+    return opened if isinstance(opened, Run) else Run.of_frame(pl.concat(opened.parts()), opened.name)
 
 
 def check_options(method: str, rrf_k: float, norm: str) -> None:
@@ -97,11 +113,18 @@ def check_options(method: str, rrf_k: float, norm: str) -> None:
     check_number("rrf_k", rrf_k, 0)
 
 
-def check_weights(weights: Sequence[float] | None, count: int, method: str) -> list[float]:
-    """A weight for each list, never negative, not all 0."""
+def check_weights(
+    weights: Sequence[float] | Mapping[str, float] | None, names: Sequence[Any], method: str
+) -> list[float]:
+    """A weight for each list, in their order or by their names; never negative, not all 0."""
+    count = len(names)
     if weights is None:
         return [1.0 if method == "rrf" else 1 / count] * count if count else []
-    if isinstance(weights, str | Mapping) or not hasattr(weights, "__len__"):
+    if isinstance(weights, Mapping):
+        if set(weights) != set(names) or len(set(names)) < count:
+            raise DataError(f"weights are for {list(weights)}, but there are {list(names)}; give each name one weight")
+        weights = [weights[name] for name in names]
+    if isinstance(weights, str) or not hasattr(weights, "__len__"):
         raise DataError(f"weights={weights!r} must be a list of numbers, one for each list")
     if len(weights) != count:
         raise DataError(f"there are {len(weights)} weights for {count} lists; give one for each")
@@ -128,21 +151,11 @@ def _check_list(hits: Sequence[Hit], where: str) -> None:
 def _ranked(run: Run) -> dict[str, list[Hit]]:
     lists: dict[str, list[Hit]] = {}
     if run.mapping is not None:
-        rows: Any = ((q, doc, score) for q, docs in run.mapping.items() for doc, score in docs.items())
-        lists = {query: [] for query in run.mapping}
+        lists = {query: [Hit(doc, float(score)) for doc, score in docs.items()] for query, docs in run.mapping.items()}
     else:
-        rows = run.frame.iter_rows()
-    for query, doc, score in rows:
-        lists.setdefault(query, []).append(Hit(doc, float(score)))
-    for query, hits in lists.items():
-        if any(math.isnan(hit.score) for hit in hits):
-            raise DataError(f"{run.name}: a score of query {query!r} is no number")
-        lists[query] = hits = best_first(hits)
-        if len({hit.id for hit in hits}) < len(hits):
-            ids = [hit.id for hit in hits]
-            twice = next(doc for doc in ids if ids.count(doc) > 1)
-            raise DataError(f"{run.name}: query {query!r} lists document {twice!r} twice; keep the better one")
-    return lists
+        for query, doc, score in run.frame.iter_rows():
+            lists.setdefault(query, []).append(Hit(doc, float(score)))
+    return {query: best_first(hits) for query, hits in lists.items()}
 
 
 def _summed(terms: list[tuple[float, float]], doc: str) -> float:
@@ -181,12 +194,8 @@ def _z_score(scores: list[float]) -> list[float]:
     return [(share - mean) / deviation for share in shares]
 
 
-def _as_it_is(scores: list[float]) -> list[float]:
-    return scores
-
-
 _NORMALISE: dict[str, Callable[[list[float]], list[float]]] = {
     "min-max": _min_max,
     "z-score": _z_score,
-    "none": _as_it_is,
+    "none": list,
 }

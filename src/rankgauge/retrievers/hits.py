@@ -49,16 +49,8 @@ SCORE_FIELDS: Final = (
 )
 """Where the score is looked for, in this order; `-` stands before what is smaller for better results."""
 _LISTS: Final = (
-    "hits.hits",
-    "hits",
-    "results",
-    "documents",
-    "matches",
-    "points",
-    "nodes",
-    "source_nodes",
-    "docs",
-    "data",
+    *("hits.hits", "hits", "results", "documents", "matches", "points"),
+    *("nodes", "source_nodes", "docs", "data"),
 )
 """Where the list is looked for in a result that is no list."""
 _SPARE: Final = 1000  # how far a generator is read beyond what was asked for: it may have no end
@@ -258,9 +250,7 @@ def _id(value: Any, rank: int, entry: Any) -> str:
     """An id as text."""
     if isinstance(value, str):
         return value
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, UUID):
+    if isinstance(value, Integral | UUID) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")

@@ -6,13 +6,14 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
 from rankgauge.arguments import named_arguments
-from rankgauge.errors import RankgaugeError, RetrieverError
+from rankgauge.errors import RetrieverError
 from rankgauge.formats.secrets import masked
-from rankgauge.retrievers.checks import check_number
+from rankgauge.retrievers.checks import check_number, faults_of
 from rankgauge.retrievers.fields import ABSENT, Path, follow, parse_path, shown
 from rankgauge.retrievers.web import Service, check_url
 
@@ -81,13 +82,8 @@ class HttpRetriever:
         together = ("url", "body", "method")  # the query may stand in any of these
         first = {key: parameters[key] for key in together if key in parameters}
         alone = [{"url": "http://localhost/", key: parameters[key]} for key in parameters if key not in together]
-        faults = []
-        for tried in [*([first] if "url" in first else []), *alone]:
-            try:
-                HttpRetriever(**tried)
-            except RankgaugeError as error:
-                faults.append(str(error))
-        return faults
+        tried = [*([first] if "url" in first else []), *alone]
+        return faults_of(*(partial(HttpRetriever, **given) for given in tried))
 
     def search(self, query: str, k: int) -> list[Any]:
         """Ids, or (id, score) pairs, in the order of the answer."""

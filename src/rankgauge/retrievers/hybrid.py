@@ -8,7 +8,7 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import RankgaugeError
 from rankgauge.retrievers.checks import check_query, check_whole
 from rankgauge.retrievers.configuration import described
-from rankgauge.retrievers.fusion import check_options, check_weights, fuse
+from rankgauge.retrievers.fusion import check_options, check_weights, fuse_lists
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import Retriever, as_retriever
 
@@ -16,7 +16,7 @@ __all__ = ["Hybrid"]
 
 
 class Hybrid:
-    """The best `depth` documents of each retriever, fused by `rankgauge.retrievers.fuse`.
+    """The best `depth` documents of each retriever, fused by `rankgauge.retrievers.fuse_lists`.
 
     Retrievers given by name may have their weights by name. More than `depth` are taken where a search wants more.
     """
@@ -36,12 +36,8 @@ class Hybrid:
         if not named:
             raise RankgaugeError("a hybrid needs at least one retriever")
         self._retrievers = [as_retriever(one, "a hybrid") for one in named.values()]
-        if isinstance(weights, Mapping):
-            if set(weights) != set(named):
-                raise RankgaugeError(f"weights are for {list(weights)}, but the retrievers are {list(named)}")
-            weights = [weights[name] for name in named if isinstance(name, str)]
         check_options(method, rrf_k, norm)
-        self._weights = check_weights(weights, len(named), method)
+        self._weights = check_weights(weights, list(named), method)
         self._method, self._norm, self._rrf_k = method, norm, rrf_k
         self._depth = check_whole("depth", depth, 1)
         parts = {str(name): one for name, one in named.items()}
@@ -57,4 +53,4 @@ class Hybrid:
         # A weight of 0 keeps a list out altogether: its documents must not fill up the end with scores of 0.
         used = [(one, weight) for one, weight in zip(self._retrievers, self._weights, strict=True) if weight]
         lists = [one.search(query, max(k, self._depth)) for one, _ in used]
-        return fuse(lists, self._method, [weight for _, weight in used], self._rrf_k, self._norm, k)
+        return fuse_lists(lists, self._method, [weight for _, weight in used], self._rrf_k, self._norm, k)

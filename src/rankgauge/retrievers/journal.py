@@ -1,22 +1,29 @@
-"""Journal: finished answers on disk, one JSON line each, so that an interrupted retrieval goes on where it was."""
+"""Journal: finished answers on disk, one JSON line each, so that an interrupted retrieval goes on where it was; and the
+folder that answers are kept in, one journal for each system and what its answers depend on."""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import re
 import sys
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from rankgauge.errors import RetrieverError
 
-__all__ = ["Journal", "lock_file"]
+__all__ = ["Journal", "folder_held", "journals_in", "open_journal"]
 
 _encode: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 _HEADER: Final = b'{"rankgauge journal": 1}\n'
+_JOURNAL: Final = re.compile(r".*-[0-9a-f]{16}\.jsonl")
+_LOCK: Final = "lock"
 
 
 class Journal:
@@ -47,7 +54,10 @@ class Journal:
             raise RetrieverError(f"the journal {self.path} cannot be opened: {error.strerror}") from None
         self._closing = weakref.finalize(self, os.close, self._file)
         try:
-            self._lock()
+            if not _lock_file(self._file):
+                raise RetrieverError(
+                    f"the journal {self.path} is in use by another process; wait for its end or name another file"
+                )
             self._read()
         except BaseException:
             self.close()
@@ -111,13 +121,6 @@ class Journal:
             raise RetrieverError(f"the journal {self.path} cannot be written: {error.strerror}") from None
         self._dirty = True
 
-    def _lock(self) -> None:
-        """Take the file for this process. The system gives it free when the process ends in any way."""
-        if not lock_file(self._file):
-            raise RetrieverError(
-                f"the journal {self.path} is in use by another process; wait for its end or name another file"
-            )
-
     def _read(self) -> None:
         """Load the lines; what is left of one that was cut short goes away, so that the next begins a line."""
         os.lseek(self._file, 0, os.SEEK_SET)
@@ -144,8 +147,9 @@ class Journal:
                 self.damaged += 1
 
 
-def lock_file(handle: int) -> bool:
-    """Take an open file for this process alone; False when another one has it."""
+def _lock_file(handle: int) -> bool:
+    """Take an open file for this process alone, until it is closed or the process ends in any way; False when another
+    one has it."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -158,3 +162,47 @@ def lock_file(handle: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def open_journal(folder: str | os.PathLike[str], name: str, key: Mapping[str, Any]) -> Journal:
+    """The journal of what `key` describes, in the folder that answers are kept in."""
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)[:60]
+    _make(Path(folder))
+    return Journal(Path(folder) / f"{plain}-{digest}.jsonl", key)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise RetrieverError(
+            f"answers cannot be kept in {str(folder)!r}: {error.strerror}; name another folder with cache, "
+            "or keep none: cache = false in a plan, cache=None in Python"
+        ) from None
+
+
+@contextmanager
+def folder_held(folder: Path) -> Iterator[None]:
+    """Only one start of a plan at a time keeps its answers in a folder: another is refused before it asks anything."""
+    _make(folder)
+    try:
+        handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise RetrieverError(f"{folder / _LOCK} cannot be opened: {error.strerror}") from None
+    try:
+        if not _lock_file(handle):
+            raise RetrieverError(
+                f"another rankgauge run keeps its answers in {str(folder)!r} right now; wait for its end, or give this "
+                'plan a folder of its own: cache = "..." under [calls]'
+            )
+        yield
+    finally:
+        os.close(handle)  # which gives the lock free too
+
+
+def journals_in(folder: Path) -> list[Path]:
+    """The journals that a folder holds, told by their names; other files of the folder are not among them."""
+    return [path for path in sorted(folder.glob("*.jsonl")) if _JOURNAL.fullmatch(path.name)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -11,23 +11,15 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.retrievers.checks import check_choice, check_number, check_query, check_whole
 from rankgauge.retrievers.configuration import described
+from rankgauge.retrievers.dense import Dense
 from rankgauge.retrievers.encoders import Encoder
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import Retriever, as_retriever, continued
 from rankgauge.retrievers.nearest import Vectors, unit_vectors
 
-__all__ = ["MMR", "RELEVANCES", "Space"]
+__all__ = ["MMR", "RELEVANCES"]
 
 RELEVANCES = ("cosine", "scores")
-
-
-@runtime_checkable
-class Space(Protocol):
-    """Vectors of documents and of texts, such as `Dense` has them."""
-
-    def vectors_of(self, ids: Sequence[str]) -> Vectors: ...
-
-    def encode(self, texts: Sequence[str]) -> Vectors: ...
 
 
 class MMR:
@@ -47,7 +39,7 @@ class MMR:
     def __init__(
         self,
         retriever: Retriever,
-        vectors: Space | Mapping[str, Any],
+        vectors: Dense | Mapping[str, Any],
         *,
         encoder: Encoder | None = None,
         lambda_: float = 0.5,
@@ -57,7 +49,7 @@ class MMR:
         self._retriever = as_retriever(retriever, "MMR")
         self._lambda, self._depth = check_number("lambda_", lambda_, 0, 1), check_whole("depth", depth, 1)
         self._relevance = check_choice("relevance", relevance, RELEVANCES)
-        if not isinstance(vectors, Mapping | Space):
+        if not isinstance(vectors, Mapping | Dense):
             raise RankgaugeError("vectors must be a Dense retriever or a mapping from document ids to vectors")
         self._vectors = vectors
         self._encode = encoder if encoder is not None else getattr(vectors, "encode", None)
@@ -82,7 +74,7 @@ class MMR:
         return continued([Hit(candidates[place].id, value) for place, value in chosen], rest)[:k]
 
     def _vectors_of(self, ids: list[str]) -> Vectors:
-        if isinstance(self._vectors, Space):
+        if isinstance(self._vectors, Dense):
             return self._vectors.vectors_of(ids)
         missing = [doc for doc in ids if doc not in self._vectors]
         if missing:

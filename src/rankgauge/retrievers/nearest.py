@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,17 +14,10 @@ from rankgauge.extras import optional
 from rankgauge.retrievers.checks import check_whole
 from rankgauge.retrievers.interface import best_positions
 
-__all__ = ["HNSW", "Exact", "Index", "ann_recall", "unit_vectors"]
+__all__ = ["HNSW", "Exact", "ann_recall", "unit_vectors"]
 
 Vectors = npt.NDArray[np.float32]
-Q = TypeVar("Q", contravariant=True)
 _TOLERANCE = 1e-6  # scores are sums of float32 products
-
-
-class Index(Protocol[Q]):
-    """An index over vectors, or a retriever."""
-
-    def search(self, query: Q, k: int, /) -> Sequence[tuple[Any, float]]: ...
 
 
 def unit_vectors(rows: Any, where: str = "the vectors") -> Vectors:
@@ -32,14 +25,10 @@ def unit_vectors(rows: Any, where: str = "the vectors") -> Vectors:
     array = np.asarray(rows, dtype=np.float64)
     if array.ndim != 2:
         raise DataError(f"{where} must be a table with one row for each text, not an array of shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise DataError(f"{where} hold a value that is NaN or infinite in row {_first_bad(array) + 1}")
+    for row in np.flatnonzero(~np.isfinite(array).all(axis=1))[:1]:
+        raise DataError(f"{where} hold a value that is NaN or infinite in row {row + 1}")
     lengths = np.linalg.norm(array, axis=1, keepdims=True)
     return np.ascontiguousarray(array / np.where(lengths > 0, lengths, 1), dtype=np.float32)
-
-
-def _first_bad(array: npt.NDArray[np.float64]) -> int:
-    return int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
 
 
 class Exact:
@@ -93,7 +82,7 @@ class HNSW:
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
-def ann_recall(approximate: Index[Q], exact: Index[Q], queries: Iterable[Q], k: int) -> float:
+def ann_recall(approximate: Any, exact: Any, queries: Iterable[Any], k: int) -> float:
     """Share of the k nearest that an approximate search finds, averaged over queries.
 
     Takes two indexes and vectors, or two retrievers and texts. What scores as high as the k-th of the exact list counts
@@ -110,4 +99,4 @@ def ann_recall(approximate: Index[Q], exact: Index[Q], queries: Iterable[Q], k: 
         shares.append(found / len(wanted))
     if not shares:
         raise DataError("no query finds anything in the exact index: there is no recall to measure")
-    return sum(shares) / len(shares)
+    return float(sum(shares)) / len(shares)

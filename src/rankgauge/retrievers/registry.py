@@ -9,7 +9,9 @@ function `faults(**parameters)`, which lists them without connecting to anything
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
+import math
 import os
 import types
 from collections.abc import Callable, Mapping
@@ -52,8 +54,8 @@ class Parameter:
     types: tuple[type, ...] = ()
     """What a value may be; anything if empty."""
     doc: str = ""
-    low: float | None = None
-    high: float | None = None
+    low: float = -math.inf
+    high: float = math.inf
     choices: tuple[str, ...] = ()
     in_folder: bool = False
     """Whether it is a path, which a plan gives relative to its own folder."""
@@ -64,13 +66,12 @@ class Parameter:
 
     def check(self, value: Any) -> None:
         """Raise an error unless the retriever takes this value."""
-        bounds = {key: bound for key, bound in (("low", self.low), ("high", self.high)) if bound is not None}
         if self.choices:
             check_choice(self.name, value, self.choices)
         elif float in self.types:
-            check_number(self.name, value, **bounds)
+            check_number(self.name, value, self.low, self.high)
         elif int in self.types:
-            check_whole(self.name, value, **bounds)
+            check_whole(self.name, value, self.low, self.high)
         elif self.types and not isinstance(value, self.types):
             wanted = " or ".join(_NAMES.get(kind, kind.__name__) for kind in self.types)
             raise RankgaugeError(f"{self.name}={value!r} must be {wanted}")
@@ -84,13 +85,13 @@ def needs_corpus(name: str) -> bool:
 def parameters_of(name: str) -> dict[str, Parameter]:
     """The parameters of a retriever by name, from its signature."""
     factory = RETRIEVERS[name]
-    function = factory.__init__ if inspect.isclass(factory) else factory
-    hints = get_type_hints(function, include_extras=True)
-    signed = inspect.signature(factory).parameters.values()
+    settled = {"corpus", *(factory.keywords if isinstance(factory, functools.partial) else ())}
+    inner = factory.func if isinstance(factory, functools.partial) else factory
+    hints = get_type_hints(inner.__init__ if inspect.isclass(inner) else inner, include_extras=True)
     return {
         one.name: _parameter(one, hints.get(one.name, Any))
-        for one in signed
-        if one.kind is not one.VAR_KEYWORD and one.name != "corpus"
+        for one in inspect.signature(factory).parameters.values()
+        if one.kind is not one.VAR_KEYWORD and one.name not in settled
     }
 
 
@@ -135,22 +136,11 @@ def build(name: str, corpus: Mapping[str, str] | None = None, **parameters: Any)
 
 
 def _parameter(signed: inspect.Parameter, hint: Any) -> Parameter:
-    notes: tuple[Any, ...] = ()
-    if get_origin(hint) is Annotated:
-        hint, *rest = get_args(hint)
-        notes = tuple(rest)
-    bounds = next((note for note in notes if isinstance(note, Bounds)), None)
-    choices = next((note for note in notes if isinstance(note, Choices)), None)
-    return Parameter(
-        signed.name,
-        signed.default,
-        _plain_types(hint),
-        next((note for note in notes if isinstance(note, str)), ""),
-        bounds.low if bounds else None,
-        bounds.high if bounds else None,
-        choices.words if choices else (),
-        any(note is InFolder for note in notes),
-    )
+    hint, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    by_kind = {type(note): note for note in notes}
+    bounds, choices = by_kind.get(Bounds, Bounds()), by_kind.get(Choices, Choices(()))
+    types, doc, in_folder = _plain_types(hint), by_kind.get(str, ""), InFolder in notes
+    return Parameter(signed.name, signed.default, types, doc, bounds.low, bounds.high, choices.words, in_folder)
 
 
 def _plain_types(hint: Any) -> tuple[type, ...]:

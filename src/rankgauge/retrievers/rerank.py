@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.extras import optional
 from rankgauge.retrievers.checks import check_corpus, check_query, check_whole
 from rankgauge.retrievers.configuration import described
+from rankgauge.retrievers.encoders import sentence_model
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import Retriever, as_retriever, continued
 
@@ -70,11 +70,7 @@ class Rerank:
 
 def cross_encoder(model: str) -> Scorer:
     """A sentence-transformers cross-encoder by name or folder."""
-    library = optional("sentence_transformers", f"the model {model!r}", "sentence-transformers", "models")
-    try:
-        loaded = library.CrossEncoder(model)
-    except (OSError, ValueError) as error:
-        raise RankgaugeError(f"the cross-encoder {model!r} cannot be loaded: {error}") from None
+    loaded = sentence_model("CrossEncoder", model)
     lock = threading.Lock()  # its tokenizer must not be used by two threads at once
 
     def score(query: str, documents: list[tuple[str, str]]) -> Sequence[float]:

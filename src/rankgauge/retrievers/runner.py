@@ -12,12 +12,11 @@ from typing import Any, Final
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RetrieverError
 from rankgauge.retrievers.answers import Answer, RetrievalResult
-from rankgauge.retrievers.checks import check_number, check_whole
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.searcher import as_searcher
-from rankgauge.retrievers.work import Slot, Work
+from rankgauge.retrievers.work import CallSettings, Slot, Work
 
-__all__ = ["Answer", "RetrievalResult", "check_calls", "run_queries"]
+__all__ = ["Answer", "RetrievalResult", "run_queries"]
 
 _LOOK: Final = 0.05  # seconds between two looks at the clock for calls that hang
 _SYNC: Final = 0.25  # seconds between two waits for the disk
@@ -52,18 +51,9 @@ def run_queries(
     """
     searcher = as_searcher(searcher)
     _check_queries(queries)
-    check_calls(k, concurrency, timeout=timeout, retries=retries, backoff=backoff, max_failed=max_failed)
-    work = Work(
-        searcher,
-        queries,
-        k,
-        timeout=timeout,
-        retries=retries,
-        backoff=backoff,
-        journal=journal,
-        seed=seed,
-        max_failed=max_failed,
-    )
+    calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
+    calls.check()
+    work = Work(searcher, queries, calls, journal, seed)
     start = time.perf_counter()
     try:
         (_Loops if searcher.is_async else _Threads)(work, concurrency).finish(progress)
@@ -96,18 +86,6 @@ def run_queries(
     )
 
 
-def check_calls(
-    k: Any, concurrency: Any = 1, *, timeout: Any = 30.0, retries: Any = 2, backoff: Any = 0.5, max_failed: Any = 0.05
-) -> None:
-    """Raise an error unless calls can be made with these."""
-    check_whole("k", k, 1)
-    check_whole("concurrency", concurrency, 1)
-    check_whole("retries", retries, 0)
-    check_number("timeout", timeout, 0.001)
-    check_number("backoff", backoff, 0)
-    check_number("max_failed", max_failed, 0, 1)
-
-
 class _LateError(RetrieverError, TimeoutError):
     """A call that took longer than it may."""
 
@@ -134,7 +112,7 @@ class _Workers:
     def finish(self, progress: Callable[[int, int], object] | None) -> None:
         """Wait until all queries are answered or given up."""
         work, told, synced = self.work, -1, time.perf_counter()
-        look = min(_LOOK, work.timeout / 4)
+        look = min(_LOOK, work.calls.timeout / 4)
         try:
             self.start()
             over = False
@@ -143,7 +121,7 @@ class _Workers:
                 now = time.perf_counter()
                 for number, slot in enumerate(self.slots):
                     began = slot.began
-                    if began is not None and now - began > work.timeout + self.grace:
+                    if began is not None and now - began > work.calls.timeout + self.grace:
                         self._hangs(number, slot)
                 if progress is not None and told != (done := len(work.answers)):
                     told = done
@@ -158,7 +136,7 @@ class _Workers:
             self.end()
 
     def _hangs(self, number: int, slot: Slot) -> None:
-        if self.work.give_up(slot, f"no answer within {self.work.timeout:g} s"):
+        if self.work.give_up(slot, f"no answer within {self.work.calls.timeout:g} s"):
             self.replace(number)
 
 
@@ -185,7 +163,7 @@ class _Threads(_Workers):
 
     def _ask(self, slot: Slot) -> None:
         work = self.work
-        ask, k = work.searcher.ask, work.k
+        ask, k = work.searcher.ask, work.calls.k
         while work.next(slot):
             pause: float | None = 0.0
             while pause is not None:
@@ -252,15 +230,15 @@ class _Loops(_Workers):
                         return
                 slot.tries += 1
                 slot.began = began = time.perf_counter()
-                limit = asyncio.timeout(work.timeout)
+                limit = asyncio.timeout(work.calls.timeout)
                 try:
                     async with limit:
-                        response = await work.searcher.aask(slot.text, work.k)
+                        response = await work.searcher.aask(slot.text, work.calls.k)
                 except BaseException as error:
                     slot.began = None
                     if task.cancelling():
                         raise
-                    late = _LateError(f"no answer within {work.timeout:g} s") if limit.expired() else None
+                    late = _LateError(f"no answer within {work.calls.timeout:g} s") if limit.expired() else None
                     pause = work.failed(slot, late or error, time.perf_counter() - began)
                 else:
                     slot.began = pause = None

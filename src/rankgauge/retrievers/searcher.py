@@ -8,6 +8,7 @@ import inspect
 import threading
 import time
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterator
+from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -37,30 +38,24 @@ class Response(NamedTuple):
     """Time in the retriever alone: until its results were complete, before they were put in order."""
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Searcher:
     """A retriever with a name. `search` and `asearch` give the first k hits, whatever the retriever is made of."""
 
-    def __init__(
-        self,
-        call: Callable[[str, int], Any],
-        name: str,
-        *,
-        is_async: bool = False,
-        takes_k: bool = True,
-        id_field: str | None = None,
-        score_field: str | None = None,
-        configuration: dict[str, Any] | None = None,
-    ) -> None:
-        self.name = name
-        self.configuration = configuration
-        """What the answers depend on, where the retriever itself can tell."""
-        self.is_async = is_async
-        """Whether the retriever is to be awaited: such ones share an event loop, others run in threads."""
-        self.takes_k = takes_k
-        """Whether the retriever can be told how many results to give; if not, more of them are no fault."""
-        self._call = call
-        self._id_field, self._score_field = id_field, score_field
-        hits_of((), 1, id_field=id_field, score_field=score_field)  # a bad path is an error now, not at the first query
+    call: Callable[[str, int], Any]
+    name: str
+    _: KW_ONLY
+    is_async: bool = False
+    """Whether the retriever is to be awaited: such ones share an event loop, others run in threads."""
+    takes_k: bool = True
+    """Whether the retriever can be told how many results to give; if not, more of them are no fault."""
+    id_field: str | None = None
+    score_field: str | None = None
+    configuration: dict[str, Any] | None = None
+    """What the answers depend on, where the retriever itself can tell."""
+
+    def __post_init__(self) -> None:
+        self._response((), 1, 0.0)  # a bad path is an error now, not at the first query
 
     def search(self, query: str, k: int) -> list[Hit]:
         """The first k hits, best first."""
@@ -76,7 +71,7 @@ class Searcher:
             answered: Response = _in_a_loop(self.aask(query, k))
             return answered
         start = time.perf_counter()
-        results = self._call(query, k)
+        results = self.call(query, k)
         if type(results) is list:
             pass
         elif inspect.isawaitable(results):  # such as a lambda around an async function
@@ -90,7 +85,7 @@ class Searcher:
         if not self.is_async:
             return await asyncio.to_thread(self.ask, query, k)
         start = time.perf_counter()
-        results = self._call(query, k)
+        results = self.call(query, k)
         if inspect.isawaitable(results):
             results = await results
         if isinstance(results, AsyncIterable):
@@ -100,7 +95,7 @@ class Searcher:
         return self._response(results, k, time.perf_counter() - start)
 
     def _response(self, results: Any, k: int, seconds: float) -> Response:
-        hits, faults = hits_of(results, k, id_field=self._id_field, score_field=self._score_field)
+        hits, faults = hits_of(results, k, id_field=self.id_field, score_field=self.score_field)
         if faults and not self.takes_k:
             faults = [fault for fault in faults if fault.kind != "too_many"]
         return Response(hits, faults, seconds)
@@ -249,7 +244,7 @@ def _in_a_loop(coroutine: Coroutine[Any, Any, Any]) -> Any:
         except BaseException as error:  # handed to the caller
             failure.append(error)
 
-    thread = threading.Thread(target=run, daemon=True)
+    thread = threading.Thread(target=run, daemon=True)  # one that never returns must not hold up the end of Python
     thread.start()
     thread.join()
     if failure:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from rankgauge.errors import MissingExtraError, RankgaugeError, RetrieverError
+from rankgauge.errors import RetrieverError
 from rankgauge.extras import check_installed, optional
 from rankgauge.formats.secrets import masked
 from rankgauge.retrievers.adapters import MATCH, from_chroma, from_elasticsearch, from_faiss
-from rankgauge.retrievers.annotations import EndpointUrl, KeyVariable, ModelName
-from rankgauge.retrievers.checks import Bounds, InFolder
+from rankgauge.retrievers.checks import Bounds, InFolder, faults_of
+from rankgauge.retrievers.encoders import EndpointUrl, KeyVariable, ModelName, model_encoder
 from rankgauge.retrievers.searcher import Searcher
 from rankgauge.retrievers.web import check_url
 
@@ -36,7 +36,6 @@ def chroma(
     api_key_env: KeyVariable = None,
 ) -> Searcher:
     """A Chroma collection in a folder or on a server; without a model, the collection's own embeds the queries."""
-    _first(_chroma_faults(path=path, url=url))
     library = optional(*_CHROMA)
     quiet = library.Settings(anonymized_telemetry=False)
     try:
@@ -51,18 +50,19 @@ def chroma(
     except Exception as error:  # its kinds differ from version to version
         place = masked(str(path or url))
         raise RetrieverError(f"the Chroma collection {collection!r} at {place} cannot be opened: {error}") from None
-    encode = _encoder(model, endpoint, api_key_env)
-    embed = None if encode is None else lambda text: encode([text])[0]
-    return from_chroma(found, embed=embed, where=where)
+    if model is None and endpoint is None:
+        return from_chroma(found, where=where)
+    encode = model_encoder(model, endpoint, api_key_env)
+    return from_chroma(found, embed=lambda text: encode([text])[0], where=where)
 
 
 def _chroma_faults(path: str | None = None, url: str | None = None, **_: Any) -> list[str]:
-    faults = _not_installed(*_CHROMA)
+    faults = faults_of(lambda: check_installed(*_CHROMA))
     if (path is None) == (url is None):
         faults.append("say where the collection is: either path, a folder, or url, a server")
     if path is not None and not Path(path).is_dir():
         faults.append(f"path={path!r}: there is no such folder")
-    return faults + _bad_url(url)
+    return faults if url is None else faults + faults_of(lambda: check_url(url))
 
 
 def faiss(
@@ -74,9 +74,7 @@ def faiss(
     api_key_env: KeyVariable = None,
 ) -> Searcher:
     """A FAISS index in a file; the model that made its vectors embeds the queries."""
-    _first(_faiss_faults(index=index, ids=ids, model=model, endpoint=endpoint))
-    encode = _encoder(model, endpoint, api_key_env)
-    assert encode is not None
+    encode = model_encoder(model, endpoint, api_key_env)
     try:
         held = optional(*_FAISS).read_index(os.fspath(index))
     except RuntimeError as error:
@@ -87,13 +85,13 @@ def faiss(
 def _faiss_faults(
     index: str | None = None, ids: str | None = None, model: str | None = None, endpoint: str | None = None, **_: Any
 ) -> list[str]:
-    faults = _not_installed(*_FAISS)
+    faults = faults_of(lambda: check_installed(*_FAISS))
     for name, path in (("index", index), ("ids", ids)):
         if path is not None and not Path(path).is_file():
             faults.append(f"{name}={path!r}: there is no such file")
     if model is None:
         faults.append(f"queries need the model that made the vectors: {_ENCODERS}")
-    return faults + _bad_url(endpoint)
+    return faults if endpoint is None else faults + faults_of(lambda: check_url(endpoint))
 
 
 def elasticsearch(
@@ -111,27 +109,13 @@ def elasticsearch(
 
 def _elasticsearch_faults(**parameters: Any) -> list[str]:
     """Each parameter by itself. Making a searcher connects to nothing."""
-    faults = []
-    for key, value in parameters.items():
-        given = {"url": "http://localhost", "index": "index", key: value}
-        try:
-            elasticsearch(**given)
-        except RankgaugeError as error:
-            faults.append(str(error))
-    return faults
+    tried = [{"url": "http://localhost", "index": "index", key: value} for key, value in parameters.items()]
+    return faults_of(*(partial(elasticsearch, **given) for given in tried))
 
 
 chroma.faults = _chroma_faults  # type: ignore[attr-defined]
 faiss.faults = _faiss_faults  # type: ignore[attr-defined]
 elasticsearch.faults = _elasticsearch_faults  # type: ignore[attr-defined]
-
-
-def _encoder(model: str | None, endpoint: str | None, api_key_env: str | None) -> Callable[[Sequence[str]], Any] | None:
-    if model is None and endpoint is None:
-        return None
-    from rankgauge.retrievers.encoders import model_encoder
-
-    return model_encoder(model, endpoint, api_key_env)
 
 
 def _ids(path: str) -> list[str]:
@@ -144,25 +128,3 @@ def _ids(path: str) -> list[str]:
             raise RetrieverError(f"ids={path!r} is no JSON: {error}") from None
         return [str(one) for one in listed]
     return text.splitlines()
-
-
-def _not_installed(module: str, what: str, package: str, extra: str) -> list[str]:
-    try:
-        check_installed(module, what, package, extra)
-    except MissingExtraError as error:
-        return [str(error)]
-    return []
-
-
-def _bad_url(url: str | None) -> list[str]:
-    try:
-        if url is not None:
-            check_url(url)
-    except RetrieverError as error:
-        return [str(error)]
-    return []
-
-
-def _first(faults: list[str]) -> None:
-    if faults:
-        raise RetrieverError(faults[0])

@@ -81,12 +81,6 @@ class TermProximity:
 
 
 def _distance(one: list[int], two: list[int]) -> int:
-    """The least distance between a number of one rising list and one of another."""
-    best, i, j = abs(one[0] - two[0]), 0, 0
-    while i < len(one) and j < len(two):
-        best = min(best, abs(one[i] - two[j]))
-        if one[i] < two[j]:
-            i += 1
-        else:
-            j += 1
-    return best
+    """The least distance between a number of one list and one of another: such two are neighbours in order."""
+    places = sorted([*((place, "one") for place in one), *((place, "two") for place in two)])
+    return min(after - before for (before, a), (after, b) in pairwise(places) if a != b)

@@ -7,13 +7,14 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from rankgauge.extras import optional
-from rankgauge.retrievers.checks import check_choice
+from rankgauge.retrievers.checks import Choices, check_choice
 
 __all__ = [
     "LANGUAGES",
+    "TextLanguage",
     "Tokenizer",
     "chinese_terms",
     "english_terms",
@@ -24,6 +25,7 @@ __all__ = [
 
 Tokenizer = Callable[[str], list[str]]
 LANGUAGES = ("auto", "en", "zh")
+TextLanguage = Annotated[str, "Language of the texts; auto goes by their script.", Choices(LANGUAGES)]
 
 _WORD = re.compile(r"\w+(?:\.\w+)*")
 _PART = re.compile(r"[^\W_]+")

@@ -9,17 +9,20 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from msgspec import Meta
 
 from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.answers import Answer
-from rankgauge.retrievers.hits import Hit, ListFault
+from rankgauge.retrievers.checks import check_number, check_whole
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.own_code import told
 from rankgauge.retrievers.searcher import Response, Searcher
 from rankgauge.retrievers.web import RETRIED
 
-__all__ = ["Slot", "Work", "timed_out", "unreachable", "worth_retrying"]
+__all__ = ["CallSettings", "Slot", "Work", "timed_out", "unreachable", "worth_retrying"]
 
 _LONGEST_PAUSE: Final = 300.0  # a retriever that asks for more is taken as one that failed
 _LEAST_SILENT: Final = 5  # queries without a connection or an answer from which on a server may be taken for dead
@@ -31,6 +34,26 @@ _TOO_LATE: Final = ("timeout", "timedout")
 _NO_CONNECTION: Final = (
     *("connecterror", "connecttimeout", "connectionerror", "newconnection", "connectionrefused", "remoteprotocolerror"),
 )
+
+
+@dataclass(frozen=True)
+class CallSettings:
+    """How a retriever is called."""
+
+    k: Annotated[int, Meta(ge=1)] = 10
+    concurrency: Annotated[int, Meta(ge=1)] = 1
+    timeout: Annotated[float, Meta(gt=0)] = 30.0
+    retries: Annotated[int, Meta(ge=0)] = 2
+    backoff: Annotated[float, Meta(ge=0)] = 0.5
+    max_failed: Annotated[float, Meta(ge=0, le=1, description="a share of the queries between 0 and 1")] = 0.05
+
+    def check(self) -> None:
+        """Raise an error unless calls can be made with these."""
+        for name, least in (("k", 1), ("concurrency", 1), ("retries", 0)):
+            check_whole(name, getattr(self, name), least)
+        check_number("timeout", self.timeout, 0.001)
+        check_number("backoff", self.backoff, 0)
+        check_number("max_failed", self.max_failed, 0, 1)
 
 
 def worth_retrying(error: BaseException) -> bool:
@@ -95,29 +118,23 @@ class Work:
         self,
         searcher: Searcher,
         queries: Mapping[str, str],
-        k: int,
-        *,
-        timeout: float,
-        retries: int,
-        backoff: float,
-        journal: Journal | None,
-        seed: int,
-        max_failed: float = 1.0,
+        calls: CallSettings,
+        journal: Journal | None = None,
+        seed: int = 0,
     ) -> None:
-        self.searcher, self.k, self.timeout = searcher, k, timeout
-        self.retries, self.backoff, self.journal, self.seed = retries, backoff, journal, seed
+        self.searcher, self.calls, self.journal, self.seed = searcher, calls, journal, seed
         self.answers: dict[str, Answer] = {}
         self.pending: deque[tuple[str, str]] = deque()
         self.total = len(queries)
         self.lock = threading.Lock()
         self.stop, self.finished = threading.Event(), threading.Event()
         self.broken: BaseException | None = None
-        self._too_silent = max(_LEAST_SILENT, math.floor(max_failed * len(queries)) + 1)
+        self._too_silent = max(_LEAST_SILENT, math.floor(calls.max_failed * len(queries)) + 1)
         self._silent, self._heard = 0, False
         self.dead = False
         """Whether the rest is not asked: there was no answer at all, and too many queries have failed already."""
         for query, text in queries.items():
-            record = journal.get(text, k) if journal is not None else None
+            record = journal.get(text, calls.k) if journal is not None else None
             if record is None:
                 self.pending.append((query, text))
             else:
@@ -138,19 +155,19 @@ class Work:
 
     def succeeded(self, slot: Slot, response: Response) -> None:
         hits, faults, seconds = response
-        self._record(slot, hits, seconds, None, faults)
+        self._record(slot, Answer(str(slot.query), hits, seconds, faults=faults))
 
     def failed(self, slot: Slot, error: BaseException, seconds: float) -> float | None:
         """Seconds to wait before the next attempt, or None when there is none and the failure is recorded."""
         if slot.given_up or self.stop.is_set():
             return None
         said = told(error)
-        if slot.tries <= self.retries and worth_retrying(error):
+        if slot.tries <= self.calls.retries and worth_retrying(error):
             asked = getattr(error, "retry_after", None)
             if asked is None:
                 # From the query and not from a shared generator, whose order would depend on the threads.
                 chance = random.Random(f"{self.seed} {slot.tries} {slot.query}").random()
-                asked = self.backoff * 2 ** (slot.tries - 1) * (0.5 + chance)
+                asked = self.calls.backoff * 2 ** (slot.tries - 1) * (0.5 + chance)
             elif asked > _LONGEST_PAUSE:
                 said += (
                     f" (not repeated: it asks for a pause of {asked:g} s, and at most {_LONGEST_PAUSE:g} s are waited)"
@@ -160,7 +177,8 @@ class Work:
                 slot.repeats.append(said)
                 return float(asked)
         away = unreachable(error)
-        self._record(slot, [], seconds, said, unreachable=away, silent=away or timed_out(error))
+        answer = Answer(str(slot.query), [], seconds, said, unreachable=away)
+        self._record(slot, answer, silent=away or timed_out(error))
         return None
 
     def give_up(self, slot: Slot, reason: str) -> bool:
@@ -169,7 +187,8 @@ class Work:
             if slot.began is None or slot.given_up:
                 return False
             slot.given_up = True
-            self._store(slot, [], time.perf_counter() - slot.began, reason, silent=True)
+            seconds = time.perf_counter() - slot.began
+            self._store(slot, Answer(str(slot.query), [], seconds, reason), silent=True)
             return True
 
     def take_back(self, slot: Slot) -> None:
@@ -184,41 +203,20 @@ class Work:
         self.broken = self.broken or error
         self.finished.set()
 
-    def _record(
-        self,
-        slot: Slot,
-        hits: list[Hit],
-        seconds: float,
-        error: str | None,
-        faults: Sequence[ListFault] = (),
-        *,
-        unreachable: bool = False,
-        silent: bool = False,
-    ) -> None:
+    def _record(self, slot: Slot, answer: Answer, *, silent: bool = False) -> None:
         with self.lock:
             if not slot.given_up and not self.stop.is_set():
-                self._store(slot, hits, seconds, error, faults, unreachable=unreachable, silent=silent)
+                self._store(slot, answer, silent=silent)
 
-    def _store(
-        self,
-        slot: Slot,
-        hits: list[Hit],
-        seconds: float,
-        error: str | None,
-        faults: Sequence[ListFault] = (),
-        *,
-        unreachable: bool = False,
-        silent: bool = False,
-    ) -> None:
-        assert slot.query is not None
-        answer = Answer(slot.query, hits, seconds, error, slot.tries, False, faults, unreachable, tuple(slot.repeats))
+    def _store(self, slot: Slot, answer: Answer, *, silent: bool) -> None:
+        answer = answer._replace(attempts=slot.tries, repeats=tuple(slot.repeats))
         if self.journal is not None:
             try:
-                self.journal.add(slot.text, self.k, answer.to_record())
+                self.journal.add(slot.text, self.calls.k, answer.to_record())
             except BaseException as broken:  # such as a full disk
                 self.break_off(broken)
                 return
-        self.answers[slot.query] = answer
+        self.answers[answer.query] = answer
         self._heard |= not silent
         self._silent += silent
         self.dead = not self._heard and self._silent >= self._too_silent and len(self.answers) < self.total
