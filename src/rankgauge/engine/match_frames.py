@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from rankgauge.engine.hits import Hits, Judged, SubtopicRows, assemble, best_first
+from rankgauge.engine.hits import Hits, Judged, assemble, best_first
 from rankgauge.errors import DataError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.keys import Hashes, list_bounds, pair_keys, repeated_pairs
 from rankgauge.model.ordering import places, rank_lists
-from rankgauge.model.ranked import Floats, Ints, RankedGrades
+from rankgauge.model.ranked import Floats, Ints, RankedGrades, SubtopicHits
 from rankgauge.model.text_rows import has_repeats
 
 __all__ = ["FrameMatcher", "JudgmentIndex", "NotGroupedError", "RepeatedDocumentsError", "better_of_repeats"]
@@ -51,7 +51,8 @@ class JudgmentIndex:
     rows: pl.DataFrame
     """One row for each judged (query, document): key, judgment (row number), doc, owner, grade."""
     query_numbers: pl.DataFrame
-    subtopics: SubtopicRows | None
+    subtopics: SubtopicHits | None
+    """Their `hit` is the row of the judgment."""
 
     @staticmethod
     def of(qrels: Qrels) -> JudgmentIndex:
@@ -79,7 +80,7 @@ class JudgmentIndex:
         return JudgmentIndex(judged, rows, numbers, subtopics)
 
 
-def _subtopic_rows(frame: pl.DataFrame, documents: pl.DataFrame, numbers: pl.DataFrame) -> SubtopicRows:
+def _subtopic_rows(frame: pl.DataFrame, documents: pl.DataFrame, numbers: pl.DataFrame) -> SubtopicHits:
     judgments = documents.select("query", "doc").with_row_index("judgment")
     rows = (
         frame.join(judgments, on=["query", "doc"])
@@ -91,7 +92,7 @@ def _subtopic_rows(frame: pl.DataFrame, documents: pl.DataFrame, numbers: pl.Dat
         .sort("owner", "document", "number")
     )
     counts = np.bincount(rows["owner"].to_numpy(), minlength=len(numbers))
-    return SubtopicRows(
+    return SubtopicHits(
         np.concatenate(([0], np.cumsum(counts))),
         rows["document"].to_numpy().astype(np.int64),
         rows["number"].to_numpy().astype(np.int64),
@@ -132,7 +133,7 @@ class FrameMatcher:
     ) -> None:
         n = len(index.judged.queries)
         self._index, self._contract, self._name = index, contract, name
-        self._hits = Hits()
+        self._hits: list[Hits] = []
         self._in_run = np.zeros(n, dtype=bool)
         self._retrieved = np.zeros(n, dtype=np.int64)
         self._budgets = budgets or {}
@@ -196,7 +197,7 @@ class FrameMatcher:
         scores = frame["score"].to_numpy()
         above, tied, tie_met = places(scores, starts, row, number, frame["doc"].gather, self._contract)
         grade = joined["grade"].to_numpy()[true]
-        self._hits.add(owner, above, tied, grade, joined["judgment"].to_numpy()[true], tie_met)
+        self._hits.append(Hits(owner, above, tied, grade, joined["judgment"].to_numpy()[true], tie_met))
 
     def _count_fitting(
         self,

@@ -64,9 +64,7 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
         above[tie_met] += _tied_before(own, owner[tie_met], names, asked[tie_met], contract)
     if contract.ties != "expected":
         tied = np.ones_like(above)
-    hits = Hits()
-    hits.add(owner, above, tied, grades[hit], hit, tie_met)
-    return assemble(judged, hits, in_run, retrieved)
+    return assemble(judged, [Hits(owner, above, tied, grades[hit], hit, tie_met)], in_run, retrieved)
 
 
 def numbers_of(

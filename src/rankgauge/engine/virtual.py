@@ -14,7 +14,7 @@ import numpy as np
 
 from rankgauge.engine.hits import best_first
 from rankgauge.measures import Law, Measure
-from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades
+from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades, ranges
 
 __all__ = ["Labels", "Problem", "Ragged", "System", "blind_to_zero", "score_labellings", "score_probes"]
 
@@ -107,7 +107,7 @@ class Problem:
         """The queries of `number`, one row each, where some documents have got a label for good, and those that are
         `closed` (rows by documents) are no longer open."""
         keep = np.argsort(closed[:, : self.inside.shape[1]], axis=1, kind="stable")
-        own_row, own = _rows(self.judged.starts, number)
+        _, own_row, own = ranges(self.judged.starts, number)
         row = np.concatenate((own_row, labels.row))
         order = np.argsort(row, kind="stable")
         grades = np.concatenate((self.judged.values[own], labels.grade))[order]
@@ -118,7 +118,7 @@ class Problem:
                 return None
             ranks = system.open_ranks[number]
             new = ranks[labels.row, labels.doc]
-            own_row, own = _rows(system.hit_ranks.starts, number)
+            _, own_row, own = ranges(system.hit_ranks.starts, number)
             row = np.concatenate((own_row, labels.row[new > 0]))
             rank = np.concatenate((system.hit_ranks.values[own], new[new > 0].astype(np.float64)))
             order = np.lexsort((rank, row))
@@ -154,7 +154,7 @@ def score_labellings(measure: Measure, system: System, judged: Ragged, number: I
         queries = number[first:end]
         rank = system.open_ranks[queries[row], labels.doc[part]]
         inside = rank > 0
-        own_row, own = _rows(system.hit_ranks.starts, queries)
+        _, own_row, own = ranges(system.hit_ranks.starts, queries)
         result[first:end] = measure.score(
             _ranked(
                 system.retrieved[queries],
@@ -198,17 +198,9 @@ def _chunks(sizes: Ints) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairwise(bounds) if b > a]
 
 
-def _rows(starts: Ints, number: Ints) -> tuple[Ints, Ints]:
-    """(row, position) of everything that the queries of the rows hold."""
-    counts = (starts[1:] - starts[:-1])[number]
-    row = np.repeat(np.arange(len(number)), counts)
-    position = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts - starts[number], counts)
-    return row, position
-
-
 def _with_labels(judged: Ragged, number: Ints, row: Ints, grade: Floats) -> tuple[Ints, Floats]:
     """Bounds and grades of all judged documents of the rows, best first."""
-    own_row, own = _rows(judged.starts, number)
+    _, own_row, own = ranges(judged.starts, number)
     owner = np.concatenate((own_row, row))
     order = np.argsort(owner, kind="stable")
     owner, grades = owner[order], np.concatenate((judged.values[own], grade))[order]

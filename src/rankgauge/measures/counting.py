@@ -27,7 +27,7 @@ def hits(ranked: RankedGrades, measure: Measure) -> Floats:
     depth = depth_of(measure, ranked)
     rel = measure.get("rel")
     key = ("hits", depth, rel)
-    return ranked.cached(key, lambda: ranked.total(ranked.weights(np.ones(depth)), ranked.relevant(rel)))
+    return ranked.cached(key, lambda: ranked.count(depth, ranked.relevant(rel)))
 
 
 def returned(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -84,12 +84,12 @@ def success(ranked: RankedGrades, measure: Measure) -> Floats:
 
 def judged(ranked: RankedGrades, measure: Measure) -> Floats:
     depth = depth_of(measure, ranked)
-    return ratio(ranked.total(ranked.weights(np.ones(depth))), returned(ranked, measure))
+    return ratio(ranked.count(depth), returned(ranked, measure))
 
 
 def unjudged(ranked: RankedGrades, measure: Measure) -> Floats:
     depth = depth_of(measure, ranked)
-    known = ranked.total(ranked.weights(np.ones(depth)), ranked.grades >= 0)
+    known = ranked.count(depth, ranked.grades >= 0)
     return (returned(ranked, measure) - known) / float(measure.at or 1)
 
 
@@ -110,13 +110,9 @@ def set_relative_precision(ranked: RankedGrades, measure: Measure) -> Floats:
     return ratio(hits(ranked, measure), best)
 
 
-def set_recall(ranked: RankedGrades, measure: Measure) -> Floats:
-    return ratio(hits(ranked, measure), relevant_in_all(ranked, measure))
-
-
 def set_f(ranked: RankedGrades, measure: Measure) -> Floats:
     weight = float(measure.get("beta"))
-    p, r = set_precision(ranked, measure), set_recall(ranked, measure)
+    p, r = set_precision(ranked, measure), recall(ranked, measure)
     return ratio((weight + 1) * p * r, r + weight * p)
 
 
@@ -138,18 +134,13 @@ def accuracy(ranked: RankedGrades, measure: Measure) -> Floats:
 
 
 def number_retrieved(ranked: RankedGrades, measure: Measure) -> Floats:
-    rel = measure.get("rel")
-    if rel is None:
+    if measure.get("rel") is None:
         return ranked.retrieved.astype(np.float64)
-    return ranked.count(ranked.relevant(rel))
-
-
-def number_relevant_retrieved(ranked: RankedGrades, measure: Measure) -> Floats:
-    return ranked.count(ranked.relevant(measure.get("rel")))
+    return hits(ranked, measure)
 
 
 def number_nonrelevant_judged_retrieved(ranked: RankedGrades, measure: Measure) -> Floats:
-    return ranked.count(~ranked.relevant(measure.get("rel")) & (ranked.grades >= 0))
+    return ranked.count(ranked.deepest, ~ranked.relevant(measure.get("rel")) & (ranked.grades >= 0))
 
 
 def number_of_queries(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -157,7 +148,7 @@ def number_of_queries(ranked: RankedGrades, measure: Measure) -> Floats:
 
 
 def utility(ranked: RankedGrades, measure: Measure) -> Floats:
-    found = number_relevant_retrieved(ranked, measure)
+    found = hits(ranked, measure)
     kept: Floats = measure.get("hit") * found + measure.get("noise") * (ranked.retrieved - found)
     missed: Floats = measure.get("miss") * (relevant_in_all(ranked, measure) - found)
     return kept + missed

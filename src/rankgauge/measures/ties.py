@@ -12,7 +12,7 @@ from math import comb
 
 import numpy as np
 
-from rankgauge.model.ranked import Bools, Floats, RankedGrades
+from rankgauge.model.ranked import Bools, Floats, RankedGrades, tie_groups
 
 __all__ = ["expected_precision_sum", "expected_reciprocal_rank", "probability_of_none"]
 
@@ -20,10 +20,7 @@ __all__ = ["expected_precision_sum", "expected_reciprocal_rank", "probability_of
 def _groups(ranked: RankedGrades, mask: Bools) -> Iterator[tuple[int, int, int, int]]:
     """(query, above, tied, members) of each tied group that holds hits of the mask, best group of a query first."""
     owner, above, tied = ranked.owner[mask], ranked.above[mask], ranked.tied[mask]
-    if not len(owner):
-        return
-    first = np.flatnonzero(np.r_[True, (np.diff(owner) != 0) | (np.diff(above) != 0)])
-    sizes = np.diff(np.append(first, len(owner)))
+    first, sizes = tie_groups(owner, above)
     yield from zip(owner[first].tolist(), above[first].tolist(), tied[first].tolist(), sizes.tolist(), strict=True)
 
 
