@@ -159,7 +159,7 @@ def _save_run(live: LiveEvaluation, path: Path) -> Path:
     """Write a system's lists as TREC text; as JSON where ids hold white space, which TREC columns cannot."""
     from rankgauge.errors import FormatError
     from rankgauge.formats.convert import refuse_blanks
-    from rankgauge.formats.json_lists import render_run_json
+    from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
     from rankgauge.formats.trec import render_run
 
@@ -167,7 +167,7 @@ def _save_run(live: LiveEvaluation, path: Path) -> Path:
     try:
         refuse_blanks(run, live.name)
     except FormatError:
-        file, data = path.with_name(f"{path.name}.json"), render_run_json(run)
+        file, data = path.with_name(f"{path.name}.json"), dumps(run.to_dict())
     else:
         file, data = path.with_name(f"{path.name}.run"), render_run(run.frame, live.name)
     write_whole(file, data)

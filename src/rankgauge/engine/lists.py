@@ -126,8 +126,8 @@ def _of_frame(
     numbers = pl.DataFrame(
         {"query": queries, "owner": range(len(queries))}, schema={"query": pl.String, "owner": pl.Int64}
     )
-    parts = [run.frame] if isinstance(run, Run) else run.parts()
-    frame = pl.concat([part.join(numbers, on="query", how="inner", maintain_order="left") for part in parts])
+    parts = (part.join(numbers, on="query", how="inner", maintain_order="left") for part in run.parts())
+    frame = pl.concat(parts)
     if contract.drop_self:
         frame = frame.filter(frame["query"] != frame["doc"])
     if not frame["owner"].is_sorted():

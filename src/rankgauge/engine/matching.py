@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -108,30 +108,25 @@ def _match_frames(
     index = _index(qrels)
     budgets: Budgets = {f"budget={limit}": (texts.cost, limit) for limit in limits} if texts else {}
 
-    def gather(parts: Iterator[pl.DataFrame]) -> FrameMatcher:
+    def gather(parts: Iterable[pl.DataFrame]) -> FrameMatcher:
         matcher = FrameMatcher(index, contract, run.name, budgets)
         for part in parts:
             matcher.add(part)
         return matcher
 
     try:
-        if isinstance(run, Run):
-            matcher = gather(iter([_grouped(run.frame)]))
-        else:
-            try:
-                matcher = gather(_ahead(_whole_queries(run.parts())))
-            except NotGroupedError:
-                if stream:
-                    raise FormatError(
-                        run.name,
-                        [
-                            "its lines are not grouped by query, so it cannot be streamed; "
-                            "sort it first (sort -s -k1,1), or leave out `stream=True` to read it into memory"
-                        ],
-                    ) from None
-                import polars as pl
+        try:
+            matcher = gather([run.frame] if isinstance(run, Run) else _ahead(_whole_queries(run.parts())))
+        except NotGroupedError:
+            if stream:
+                fault = (
+                    "its lines are not grouped by query, so it cannot be streamed; "
+                    "sort it first (sort -s -k1,1), or leave out `stream=True` to read it into memory"
+                )
+                raise FormatError(run.name, [fault]) from None
+            import polars as pl
 
-                matcher = gather(iter([_grouped(pl.concat(run.parts()))]))
+            matcher = gather([pl.concat(run.parts()).sort("query", maintain_order=True)])
     except RepeatedDocumentsError as error:
         if isinstance(run, Run):
             raise
@@ -141,7 +136,7 @@ def _match_frames(
     _require_overlap(matched, qrels, [query for query, _ in matcher.first_ids], run.name)
     if len(ranked.grades):
         return matched
-    sample = run if isinstance(run, Run) else Run.of_frame(next(iter(run.parts())), run.name)
+    sample = Run.of_frame(next(run.parts()), run.name)
     return replace(matched, example_ids=_require_same_ids(qrels, sample))
 
 
@@ -183,13 +178,6 @@ def _ahead(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         while (part := coming.result()) is not None:
             coming = reader.submit(next, parts, None)
             yield part
-
-
-def _grouped(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows grouped by query, the order within each query kept."""
-    queries = frame["query"]
-    blocks = int((queries != queries.shift(1)).sum()) + 1 if len(frame) else 0
-    return frame if blocks == queries.n_unique() else frame.sort("query", maintain_order=True)
 
 
 def _require_overlap(matched: Matched, qrels: Qrels, run_ids: list[str], name: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from rankgauge.errors import FormatError
-from rankgauge.formats.sources import Source
+from rankgauge.formats.sources import Source, fields_of
 from rankgauge.model.frames import ID_COLUMNS
 
 __all__ = ["FORMATS", "Format", "check_format", "detect", "format_of_name", "is_beir_folder"]
@@ -86,7 +86,7 @@ def detect(source: Source) -> Format:
 
 def _has_numbers_of_trec(head: bytes) -> bool:
     """Whether the first lines have a number where runs and judgments have one. An id may begin like JSON."""
-    lines = [line.split() for line in head.splitlines()[:2] if line.strip()]
+    lines = [fields for _, fields in fields_of(head.splitlines()[:2])]
     return bool(lines) and all(len(fields) >= 4 and _is_number(fields[4 if len(fields) > 5 else 3]) for fields in lines)
 
 
@@ -100,5 +100,5 @@ def _is_number(field: bytes) -> bool:
 
 def _is_plain_trec(head: bytes) -> bool:
     """TREC columns under a .tsv name, as often seen."""
-    lines = [line.split() for line in head.splitlines()[:20] if line.strip() and line[:1] != b"#"]
-    return bool(lines) and all(len(fields) in (4, 6) and b"," not in line for fields in lines for line in fields[:1])
+    lines = [fields for _, fields in fields_of(head.splitlines()[:20])]
+    return bool(lines) and all(len(fields) in (4, 6) and b"," not in fields[0] for fields in lines)

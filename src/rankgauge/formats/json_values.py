@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from datetime import time as clock
 from typing import Any
 
-from rankgauge.errors import Fault, FormatError
+from rankgauge.errors import DataError, Fault, FormatError
 from rankgauge.formats.sources import Source
 
-__all__ = ["dumps", "plain_value", "read_json", "read_json_lines", "read_values"]
+__all__ = ["dump_lines", "dumps", "id_of", "number_of", "plain_value", "read_json", "read_json_lines", "read_values"]
 
 
 _DEEP = "it is nested too deeply to be read"
@@ -86,6 +86,28 @@ def dumps(value: Any) -> bytes:
         return text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair has no UTF-8, only an escape
         return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
+
+
+def dump_lines(values: Iterable[Any]) -> bytes:
+    """JSON Lines."""
+    return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values).encode()
+
+
+def id_of(value: Any, what: str) -> str:
+    """An id of JSON as text: a text that is not empty, or a whole number."""
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise DataError(f"the {what} id {value!r} is neither a text nor a whole number"[:200])
+    return str(value)
+
+
+def number_of(value: Any, what: str) -> float:
+    """A number of JSON that is finite."""
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise DataError(f"the {what} {value!r} is no finite number"[:200])
+    except OverflowError:
+        raise DataError(f"the {what} is too large a number") from None
+    return float(value)
 
 
 def plain_value(value: Any) -> Any:

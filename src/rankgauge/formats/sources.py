@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from rankgauge.errors import FormatError
 
-__all__ = ["Source", "not_utf8", "write_whole"]
+__all__ = ["Source", "fields_of", "not_utf8", "write_whole"]
 
 _GZIP, _ZSTD, _BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 _ENDINGS = (".gz", ".zst", ".zstd")
@@ -117,6 +117,14 @@ class Source:
         """Hash of the file as it lies there."""
         with self._raw() as file:
             return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
+
+
+def fields_of(lines: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+    """(line number, fields) of every line that is neither blank nor a comment. Fields end at ASCII white space."""
+    for number, line in enumerate(lines, start=1):
+        fields = line.split()
+        if fields and not line.startswith(b"#"):
+            yield number, fields
 
 
 def _write_through(target: str, data: bytes) -> None:
