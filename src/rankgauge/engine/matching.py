@@ -99,7 +99,7 @@ def _match_text(qrels: Qrels, judgments: TextRows, run: RunParts, contract: Cont
 def _match_frames(
     qrels: Qrels, run: Run | RunParts, contract: Contract, limits: set[int], texts: BudgetTexts | None, stream: bool
 ) -> Matched:
-    from rankgauge.engine.match_frames import FrameMatcher, NotGroupedError, RepeatedDocumentsError
+    from rankgauge.engine.match_frames import FrameMatcher, NotGroupedError
 
     if stream and isinstance(run, Run):
         raise FormatError(
@@ -109,31 +109,26 @@ def _match_frames(
     budgets: Budgets = {f"budget={limit}": (texts.cost, limit) for limit in limits} if texts else {}
 
     def gather(parts: Iterable[pl.DataFrame]) -> FrameMatcher:
-        matcher = FrameMatcher(index, contract, run.name, budgets)
+        matcher = FrameMatcher(index, contract, run, budgets)
         for part in parts:
             matcher.add(part)
         return matcher
 
     try:
-        try:
-            matcher = gather([run.frame] if isinstance(run, Run) else _ahead(_whole_queries(run.parts())))
-        except NotGroupedError:
-            if stream:
-                fault = (
-                    "its lines are not grouped by query, so it cannot be streamed; "
-                    "sort it first (sort -s -k1,1), or leave out `stream=True` to read it into memory"
-                )
-                raise FormatError(run.name, [fault]) from None
-            import polars as pl
+        matcher = gather([run.frame] if isinstance(run, Run) else _ahead(_whole_queries(run.parts())))
+    except NotGroupedError:
+        if stream:
+            fault = (
+                "its lines are not grouped by query, so it cannot be streamed; "
+                "sort it first (sort -s -k1,1), or leave out `stream=True` to read it into memory"
+            )
+            raise FormatError(run.name, [fault]) from None
+        import polars as pl
 
-            matcher = gather([pl.concat(run.parts()).sort("query", maintain_order=True)])
-    except RepeatedDocumentsError as error:
-        if isinstance(run, Run):
-            raise
-        raise run.describe_repeats(error.pairs, error.total) from None
+        matcher = gather([pl.concat(run.parts()).sort("query", maintain_order=True)])
     ranked = matcher.finish()
     matched = Matched(ranked, matcher.run_queries)
-    _require_overlap(matched, qrels, [query for query, _ in matcher.first_ids], run.name)
+    _require_overlap(matched, qrels, matcher.first_queries, run.name)
     if len(ranked.grades):
         return matched
     sample = Run.of_frame(next(run.parts()), run.name)

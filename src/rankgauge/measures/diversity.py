@@ -92,43 +92,47 @@ def _depth(measure: Measure) -> int | None:
     return None if measure.at is None else int(measure.at)
 
 
-def _reciprocal(rank: int) -> float:
+Weight = Callable[[int, Measure], float]
+"""What a rank weighs."""
+
+
+def _reciprocal(rank: int, measure: Measure) -> float:
     return 1.0 / rank
 
 
-def _log(rank: int) -> float:
+def _log(rank: int, measure: Measure) -> float:
     return 1.0 / float(np.log2(rank + 1))
 
 
-def _discounted(weight: Callable[[int], float], *, normalized: bool) -> Kernel:
+def _power(rank: int, measure: Measure) -> float:
+    return float(measure.get("beta")) ** (rank - 1)
+
+
+def _discounted(weight: Weight, *, normalized: bool) -> Kernel:
     """Discounted novelty, over that of the ideal list, or over what any collection could give (one new document
     for every subtopic at each rank)."""
 
     @_by_topic
     def score(topic: _Topic, measure: Measure) -> float:
         alpha, depth = float(measure.get("alpha") if measure.get("alpha") is not None else 0.5), _depth(measure)
-        got = sum(gain * weight(rank) for rank, gain in topic.novelty(alpha, depth))
+        got = sum(gain * weight(rank, measure) for rank, gain in topic.novelty(alpha, depth))
         if normalized:
-            best = sum(gain * weight(rank) for rank, gain in topic.ideal(alpha, depth))
+            best = sum(gain * weight(rank, measure) for rank, gain in topic.ideal(alpha, depth))
         else:
             end = depth if depth is not None else max([rank for rank, _ in topic.found], default=1)
-            best = topic.subtopics * sum((1 - alpha) ** (rank - 1) * weight(rank) for rank in range(1, end + 1))
+            best = topic.subtopics * sum(
+                (1 - alpha) ** (rank - 1) * weight(rank, measure) for rank in range(1, end + 1)
+            )
         return got / best if best else 0.0
 
     return score
 
 
-def _nrbp(*, normalized: bool) -> Kernel:
-    @_by_topic
-    def score(topic: _Topic, measure: Measure) -> float:
-        alpha, beta = float(measure.get("alpha")), float(measure.get("beta"))
-        got = sum(gain * beta ** (rank - 1) for rank, gain in topic.novelty(alpha, None))
-        if normalized:
-            best = sum(gain * beta ** (rank - 1) for rank, gain in topic.ideal(alpha, None))
-            return got / best if best else 0.0
-        return got * (1 - (1 - alpha) * beta) / topic.subtopics
-
-    return score
+@_by_topic
+def nrbp(topic: _Topic, measure: Measure) -> float:
+    alpha, beta = float(measure.get("alpha")), float(measure.get("beta"))
+    got = sum(gain * _power(rank, measure) for rank, gain in topic.novelty(alpha, None))
+    return got * (1 - (1 - alpha) * beta) / topic.subtopics
 
 
 @_by_topic
@@ -157,4 +161,4 @@ def subtopic_recall(topic: _Topic, measure: Measure) -> float:
 
 alpha_ndcg, alpha_dcg = _discounted(_log, normalized=True), _discounted(_log, normalized=False)
 nerr_ia, err_ia = _discounted(_reciprocal, normalized=True), _discounted(_reciprocal, normalized=False)
-normalized_nrbp, nrbp = _nrbp(normalized=True), _nrbp(normalized=False)
+normalized_nrbp = _discounted(_power, normalized=True)

@@ -57,7 +57,6 @@ def expected_precision_sum(ranked: RankedGrades, relevant: Bools, worth: Floats,
     """
     harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, ranked.deepest + 1))))
     sums = np.zeros(len(ranked))
-    owner, above = ranked.owner[relevant], ranked.above[relevant]
     worth = worth[relevant]
     position, query_seen, before = 0, -1, 0
     for query, start, tied, members in _groups(ranked, relevant):
@@ -71,5 +70,4 @@ def expected_precision_sum(ranked: RankedGrades, relevant: Bools, worth: Floats,
             sums[query] += mean * worth[position : position + members].sum()
         position += members
         before += members
-    assert position == len(owner) == len(above)
     return sums

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.errors import DataError
+from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.model.by_query import ByQuery
 from rankgauge.model.columns import as_ids, as_list, as_numbers, check_ids
 from rankgauge.model.frames import named_columns
@@ -41,6 +41,15 @@ class Run(ByQuery):
     def parts(self) -> Iterator[pl.DataFrame]:
         """Columns query, doc, score, as a file gives them part by part."""
         yield self.frame
+
+    def describe_repeats(self, pairs: Sequence[tuple[str, str]], total: int) -> RankgaugeError:
+        """The error for documents that stand twice in a list: some (query, document), and how many there are."""
+        query, doc = pairs[0]
+        more = f" ({total} such documents in all)" if total > 1 else ""
+        return DataError(
+            f"{self.name}: document {doc!r} stands twice for query {query!r}{more}; "
+            "remove it, or keep the better one with `duplicates='first'`"
+        )
 
     def _comparable(self) -> pl.DataFrame:
         return self.frame.sort("query", maintain_order=True)  # the order within a list may decide its ties

@@ -7,7 +7,7 @@ have equal keys once in about 10^19.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import overload
 
@@ -103,16 +103,13 @@ def joined(parts: Sequence[TextRows]) -> TextRows:
     if len(parts) == 1:
         return parts[0]
     offsets = np.cumsum([0, *(len(part.text) for part in parts[:-1])])
-    return TextRows(
-        b"".join(part.text for part in parts),
-        np.concatenate([part.query_start + offset for part, offset in zip(parts, offsets, strict=True)]),
-        np.concatenate([part.query_length for part in parts]),
-        np.concatenate([part.query_key for part in parts]),
-        np.concatenate([part.doc_start + offset for part, offset in zip(parts, offsets, strict=True)]),
-        np.concatenate([part.doc_length for part in parts]),
-        np.concatenate([part.doc_key for part in parts]),
-        np.concatenate([part.number for part in parts]),
-    )
+    moved = [
+        replace(part, query_start=part.query_start + offset, doc_start=part.doc_start + offset)
+        for part, offset in zip(parts, offsets, strict=True)
+    ]
+    columns = [field.name for field in fields(TextRows) if field.name != "text"]
+    text = b"".join(part.text for part in parts)
+    return TextRows(text, *(np.concatenate([getattr(part, name) for part in moved]) for name in columns))
 
 
 def keys_of(text: bytes, start: Ints, length: Ints) -> Keys:
