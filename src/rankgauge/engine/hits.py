@@ -38,16 +38,6 @@ class Judged:
     grades: Floats
 
 
-def best_first(grades: Floats, owner: Ints) -> Floats:
-    """Grades of each query, largest first; queries stay in order."""
-    low, high = float(grades.min(initial=0.0)), float(grades.max(initial=0.0))
-    width = int(high - low) + 1
-    if width < 1 << 20 and (grades == np.floor(grades)).all():  # whole grades: one sort of whole numbers
-        key = np.sort(owner * width + (high - grades).astype(np.int64))
-        return high - (key % width).astype(np.float64)
-    return grades[np.lexsort((-grades, owner))]
-
-
 def assemble(
     judged: Judged,
     parts: Sequence[Hits],

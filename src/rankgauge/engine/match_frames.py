@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankgauge.engine.hits import Hits, Judged, assemble, best_first
+from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.keys import Hashes, list_bounds, pair_keys, repeated_pairs
 from rankgauge.model.ordering import places, rank_lists
-from rankgauge.model.ranked import Floats, Ints, RankedGrades, SubtopicHits
+from rankgauge.model.ranked import Floats, Ints, RankedGrades, SubtopicHits, largest_first
 from rankgauge.model.run import Run
 from rankgauge.model.text_rows import has_repeats
 
@@ -66,7 +66,7 @@ class JudgmentIndex:
             }
         )
         starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(queries)))))
-        judged = Judged(queries.to_list(), starts, best_first(grades, owner))
+        judged = Judged(queries.to_list(), starts, largest_first(grades, owner))
         subtopics = None if by_subtopic is None else _subtopic_rows(by_subtopic, frame, numbers)
         return JudgmentIndex(judged, rows, numbers, subtopics)
 

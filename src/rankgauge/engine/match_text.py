@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from rankgauge.engine.hits import Hits, Judged, assemble, best_first
+from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.model.contract import Contract
 from rankgauge.model.ordering import places
-from rankgauge.model.ranked import Ints, RankedGrades
+from rankgauge.model.ranked import Ints, RankedGrades, largest_first
 from rankgauge.model.text_rows import IrregularTextError, Keys, TextRows, has_repeats, mixed
 
 __all__ = ["TextMatcher"]
@@ -41,7 +41,7 @@ class TextMatcher:
         self._query_keys = keys[self._by_key]
         self._sorted_pairs: tuple[Keys, Ints] | None = None
         queries = judgments.queries(first)
-        self._judged = Judged(queries, self._starts, best_first(judgments.number, self._owner))
+        self._judged = Judged(queries, self._starts, largest_first(judgments.number, self._owner))
         self._in_run = np.zeros(len(queries), dtype=bool)
         self._retrieved = np.zeros(len(queries), dtype=np.int64)
         self._hits: list[Hits] = []

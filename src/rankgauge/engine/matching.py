@@ -24,7 +24,7 @@ from rankgauge.model.text_rows import IrregularTextError, TextRows
 if TYPE_CHECKING:
     import polars as pl
 
-    from rankgauge.engine.match_frames import Budgets, JudgmentIndex
+    from rankgauge.engine.match_frames import Budgets
     from rankgauge.formats import RunParts
 
 __all__ = ["BudgetTexts", "Matched", "match"]
@@ -99,13 +99,14 @@ def _match_text(qrels: Qrels, judgments: TextRows, run: RunParts, contract: Cont
 def _match_frames(
     qrels: Qrels, run: Run | RunParts, contract: Contract, limits: set[int], texts: BudgetTexts | None, stream: bool
 ) -> Matched:
-    from rankgauge.engine.match_frames import FrameMatcher, NotGroupedError
+    from rankgauge.engine.match_frames import FrameMatcher, JudgmentIndex, NotGroupedError
 
     if stream and isinstance(run, Run):
         raise FormatError(
             run.name, ["only TREC text from a file can be streamed; leave out `stream=True` to read it into memory"]
         )
-    index = _index(qrels)
+    index: JudgmentIndex = vars(qrels).get("_index") or JudgmentIndex.of(qrels)
+    vars(qrels)["_index"] = index  # kept for all runs that the judgments are matched with
     budgets: Budgets = {f"budget={limit}": (texts.cost, limit) for limit in limits} if texts else {}
 
     def gather(parts: Iterable[pl.DataFrame]) -> FrameMatcher:
@@ -133,18 +134,6 @@ def _match_frames(
         return matched
     sample = Run.of_frame(next(run.parts()), run.name)
     return replace(matched, example_ids=_require_same_ids(qrels, sample))
-
-
-def _index(qrels: Qrels) -> JudgmentIndex:
-    """The judgments' index, made once for all runs they are matched with."""
-    from rankgauge.engine.match_frames import JudgmentIndex
-
-    index = getattr(qrels, "_index", None)
-    if index is None:
-        index = JudgmentIndex.of(qrels)
-        qrels._index = index  # type: ignore[attr-defined]
-    assert isinstance(index, JudgmentIndex)
-    return index
 
 
 def _whole_queries(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankgauge.engine.hits import Hits, Judged, assemble, best_first
+from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.measures import Law, Measure
-from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades, ranges
+from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades, largest_first, ranges
 
 __all__ = ["Labels", "Problem", "Ragged", "System", "blind_to_zero", "score_labellings", "score_probes"]
 
@@ -107,6 +107,8 @@ class Problem:
         """The queries of `number`, one row each, where some documents have got a label for good, and those that are
         `closed` (rows by documents) are no longer open."""
         keep = np.argsort(closed[:, : self.inside.shape[1]], axis=1, kind="stable")
+        open_ = (self.inside[number] & ~closed).sum(axis=1)
+        width = int(open_.max(initial=0))
         row, grades = _merged(self.judged, number, labels.row, labels.grade)
         judged = Ragged(np.searchsorted(row, np.arange(len(number) + 1)), grades)
 
@@ -121,23 +123,16 @@ class Problem:
             order = np.lexsort((rank, row))
             grades = np.concatenate((system.hit_grades[own], labels.grade[new > 0]))[order]
             hits = Ragged(np.searchsorted(row[order], np.arange(len(number) + 1)), rank[order])
-            left = np.where(closed, 0, ranks)
-            return System(system.retrieved[number], hits, grades, np.take_along_axis(left, keep, axis=1))
+            left = np.take_along_axis(np.where(closed, 0, ranks), keep, axis=1)
+            return System(system.retrieved[number], hits, grades, left[:, :width])
 
-        open_ = (self.inside[number] & ~closed).sum(axis=1)
-        width = int(open_.max(initial=0))
-        made = replace(self, a=of(self.a), b=of(self.b), judged=judged, open=open_)
-        return replace(made, a=_narrow(made.a, width), b=_narrow(made.b, width))
+        return replace(self, a=of(self.a), b=of(self.b), judged=judged, open=open_)
 
     def score(self, system: System | None, number: Ints, labels: Labels) -> Floats:
         """The score of every labelling; `number` is the query of each."""
         if system is None:
             return np.zeros(len(number))
         return score_labellings(self.measure, system, self.judged, number, labels)
-
-
-def _narrow(system: System | None, width: int) -> System | None:
-    return None if system is None else replace(system, open_ranks=system.open_ranks[:, :width])
 
 
 def score_labellings(measure: Measure, system: System, judged: Ragged, number: Ints, labels: Labels) -> Floats:
@@ -206,7 +201,7 @@ def _merged(own: Ragged, number: Ints, row: Ints, values: Floats) -> tuple[Ints,
 def _with_labels(judged: Ragged, number: Ints, row: Ints, grade: Floats) -> Judged:
     """The judgments of the rows, best first."""
     owner, grades = _merged(judged, number, row, grade)
-    return Judged([""] * len(number), np.searchsorted(owner, np.arange(len(number) + 1)), best_first(grades, owner))
+    return Judged([""] * len(number), np.searchsorted(owner, np.arange(len(number) + 1)), largest_first(grades, owner))
 
 
 def _ranked(retrieved: Ints, row: Ints, rank: Ints, grade: Floats, judged: Judged) -> RankedGrades:

@@ -7,26 +7,20 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from rankgauge.errors import FormatError
-from rankgauge.formats.sources import Source, fields_of
+from rankgauge.formats.sources import Source, fields_of, unpacked_name
 from rankgauge.model.frames import ID_COLUMNS
 
 __all__ = ["FORMATS", "Format", "check_format", "detect", "format_of_name", "is_beir_folder"]
 
 Format = Literal["trec", "json", "jsonl", "csv", "tsv", "parquet", "beir"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-_BY_ENDING: dict[str, Format] = {
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".run": "trec",
-    ".qrels": "trec",
-    ".qrel": "trec",
-    ".trec": "trec",
-    ".txt": "trec",
+_ENDINGS: dict[Format, tuple[str, ...]] = {
+    "trec": (".run", ".qrels", ".qrel", ".trec", ".txt"),
+    "json": (".json",),
+    "jsonl": (".jsonl", ".ndjson"),
+    "csv": (".csv",),
+    "tsv": (".tsv",),
+    "parquet": (".parquet", ".pq"),
 }
 
 
@@ -40,10 +34,8 @@ def check_format(name: str) -> Format:
 
 def format_of_name(path: str | os.PathLike[str]) -> Format | None:
     """The format that a file's ending stands for, whatever compression follows it."""
-    name = Path(path).name.lower()
-    for packed in (".gz", ".zst", ".zstd"):
-        name = name.removesuffix(packed)
-    return _BY_ENDING.get(Path(name).suffix)
+    ending = Path(unpacked_name(path)).suffix.lower()
+    return next((form for form, endings in _ENDINGS.items() if ending in endings), None)
 
 
 def has_named_columns(head: bytes) -> Format | None:

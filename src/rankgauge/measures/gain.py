@@ -11,7 +11,7 @@ from rankgauge.errors import DataError
 from rankgauge.measures.counting import ratio
 from rankgauge.measures.measure import Form, Measure
 from rankgauge.measures.parameters import check_scale, depth_of
-from rankgauge.model.ranked import Floats, Ints, RankedGrades
+from rankgauge.model.ranked import Floats, Ints, RankedGrades, largest_first
 
 __all__ = ["gain_of"]
 
@@ -45,11 +45,6 @@ def _one_by_one(values: Floats) -> float:
     return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
 
 
-def _sorted_within(values: Floats, owner: Ints) -> Floats:
-    """Values of each owner, largest first; owners stay in order."""
-    return values[np.lexsort((-values, owner))]
-
-
 def _ideal(values: Floats, owner: Ints, n: int, cut: Ints | int | None) -> Floats:
     """DCG of the best order of the given gains, cut at one depth, or at a depth for each query."""
     keep = values > 0
@@ -57,7 +52,7 @@ def _ideal(values: Floats, owner: Ints, n: int, cut: Ints | int | None) -> Float
     if not len(values):
         return np.zeros(n)
     if not (np.diff(values)[np.diff(owner) == 0] <= 0).all():
-        values = _sorted_within(values, owner)
+        values = largest_first(values, owner)
     counts = np.bincount(owner, minlength=n)
     place = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
     if cut is not None:
@@ -178,7 +173,7 @@ def binary_g(ranked: RankedGrades, measure: Measure) -> Floats:
 def _per_query(ranked: RankedGrades, measure: Measure) -> list[tuple[Ints, Floats, Floats]]:
     """(ranks, gains, ideal gains) of each query, where only documents with a gain count."""
     gains = gain_of(ranked.grades, measure)
-    ideal = _sorted_within(gain_of(ranked.judged_grades, measure), ranked.judged_owner)
+    ideal = largest_first(gain_of(ranked.judged_grades, measure), ranked.judged_owner)
     rows = []
     for i in range(len(ranked)):
         inside = slice(ranked.starts[i], ranked.starts[i + 1])

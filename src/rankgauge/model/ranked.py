@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Floats", "Ints", "RankedGrades", "SubtopicHits", "ranges", "tie_groups"]
+__all__ = ["Bools", "Floats", "Ints", "RankedGrades", "SubtopicHits", "largest_first", "ranges", "tie_groups"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,6 +44,16 @@ class SubtopicHits:
         hit = self.hit[kept]
         hit = np.where(hit < 0, -1, hit + shift[row])
         return SubtopicHits(starts, self.document[kept], self.subtopic[kept], self.grade[kept], hit)
+
+
+def largest_first(values: Floats, owner: Ints) -> Floats:
+    """Values of each query, largest first; queries stay in order."""
+    low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    width = int(high - low) + 1
+    if width < 1 << 20 and (values == np.floor(values)).all():  # whole numbers: one sort of whole numbers
+        key = np.sort(owner * width + (high - values).astype(np.int64))
+        return high - (key % width).astype(np.float64)
+    return values[np.lexsort((-values, owner))]
 
 
 def tie_groups(owner: Ints, above: Ints) -> tuple[Ints, Ints]:
