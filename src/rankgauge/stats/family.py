@@ -4,7 +4,7 @@ Decision table, read from above:
 
     corrected p < alpha                                  better or worse
     corrected p of equivalence < alpha                   equivalent: the difference lies within the margin
-    otherwise                                            cannot tell with this test set
+    otherwise                                            inconclusive with this test set
 """
 
 from __future__ import annotations
