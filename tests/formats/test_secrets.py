@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge.formats.retry_after import retry_after
+from rankgauge.formats.durations import retry_after
 from rankgauge.formats.secrets import masked, scrub
 
 SECRET = "s3cr3t-V4lue"

@@ -38,7 +38,7 @@ def collapse(run: Run | RunParts, rule: str | Mapping[str, str]) -> tuple[Run, s
     import polars as pl
 
     check_rule(rule)
-    frame = run.frame if isinstance(run, Run) else pl.concat(run.parts())
+    frame = pl.concat(run.parts())
     chunks = frame["doc"].unique(maintain_order=True)
     if isinstance(rule, str):
         pattern = re.compile(rule)

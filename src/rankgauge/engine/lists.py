@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from rankgauge.engine.match_frames import RepeatedDocumentsError, better_of_repeats
+from rankgauge.engine.match_frames import without_repeats
 from rankgauge.engine.match_mappings import numbers_of
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.keys import list_bounds, pair_keys, repeated_pairs
+from rankgauge.model.keys import list_bounds, pair_keys
 from rankgauge.model.ordering import as_compared, descending_order, rank_lists
 from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.model.run import Run
@@ -95,7 +95,10 @@ def top_rows(
         owner, docs, scores = _of_mapping(run.mapping, chosen, contract, depth, run.name)
     else:
         owner, docs, scores = _of_frame(run, chosen, contract, depth)
-    keep = _ordered(owner, docs, scores, len(chosen), contract, depth)
+    starts = np.searchsorted(owner, np.arange(len(chosen) + 1))
+    keep = rank_lists(scores, starts, docs, contract)
+    if depth is not None:
+        keep = keep[np.arange(len(owner)) - starts[owner] < depth]
     owner, docs, scores = owner[keep], docs.gather(keep), scores[keep]
     starts = np.searchsorted(owner, np.arange(len(chosen) + 1))
     return TopRows(chosen, starts, docs, scores, _grades(qrels, chosen, owner, docs))
@@ -126,21 +129,14 @@ def _of_frame(
     numbers = pl.DataFrame(
         {"query": queries, "owner": range(len(queries))}, schema={"query": pl.String, "owner": pl.Int64}
     )
-    parts = [run.frame] if isinstance(run, Run) else run.parts()
-    frame = pl.concat([part.join(numbers, on="query", how="inner", maintain_order="left") for part in parts])
+    parts = (part.join(numbers, on="query", how="inner", maintain_order="left") for part in run.parts())
+    frame = pl.concat(parts)
     if contract.drop_self:
         frame = frame.filter(frame["query"] != frame["doc"])
     if not frame["owner"].is_sorted():
         frame = frame.sort("owner", maintain_order=True)
     bounds, heads = list_bounds(frame["query"])
-    repeated = repeated_pairs(frame, pair_keys(bounds, heads, frame["doc"]))
-    if len(repeated):
-        if contract.duplicates == "error":
-            pairs = repeated.head(20).rows()
-            if isinstance(run, Run):
-                raise RepeatedDocumentsError(run.name, pairs, len(repeated))
-            raise run.describe_repeats(pairs, len(repeated))
-        frame = better_of_repeats(frame, contract)
+    frame = without_repeats(frame, pair_keys(bounds, heads, frame["doc"]), contract, run)
     owner, scores = frame["owner"].to_numpy(), frame["score"].to_numpy()
     inside = _may_be_first(scores, np.searchsorted(owner, np.arange(len(queries) + 1)), contract, depth)
     return owner[inside], frame["doc"].filter(inside), scores[inside]
@@ -159,13 +155,6 @@ def _may_be_first(scores: Floats, starts: Ints, contract: Contract, depth: int |
     cut = np.flatnonzero(lengths > depth)
     least[cut] = compared[descending_order(compared, starts)[starts[cut] + depth - 1]]
     return compared >= least[owner]
-
-
-def _ordered(owner: Ints, docs: pl.Series, scores: Floats, n: int, contract: Contract, depth: int | None) -> Ints:
-    """Rows of the first documents, best first in each list."""
-    starts = np.searchsorted(owner, np.arange(n + 1))
-    order = rank_lists(scores, starts, docs, contract)
-    return order if depth is None else order[np.arange(len(owner)) - starts[owner] < depth]
 
 
 def _grades(qrels: Qrels, queries: Sequence[str], owner: Ints, docs: pl.Series) -> Floats:

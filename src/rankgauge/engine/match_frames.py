@@ -6,41 +6,32 @@ no row becomes a Python object. The same hashes, sorted, show whether a document
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from rankgauge.engine.hits import Hits, Judged, SubtopicRows, assemble, best_first
-from rankgauge.errors import DataError
+from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.keys import Hashes, list_bounds, pair_keys, repeated_pairs
 from rankgauge.model.ordering import places, rank_lists
-from rankgauge.model.ranked import Floats, Ints, RankedGrades
+from rankgauge.model.ranked import Floats, Ints, RankedGrades, SubtopicHits, largest_first
+from rankgauge.model.run import Run
 from rankgauge.model.text_rows import has_repeats
 
-__all__ = ["FrameMatcher", "JudgmentIndex", "NotGroupedError", "RepeatedDocumentsError", "better_of_repeats"]
+if TYPE_CHECKING:
+    from rankgauge.formats import RunParts
+
+__all__ = ["FrameMatcher", "JudgmentIndex", "NotGroupedError", "without_repeats"]
 
 Budgets = Mapping[str, tuple[Callable[[pl.Series], Floats], int]]
 
 
 class NotGroupedError(Exception):
     """A query came back after other queries: the rows are not grouped by query."""
-
-
-class RepeatedDocumentsError(DataError):
-    """A document stands twice in a list; `pairs` holds some (query, document), `total` counts all."""
-
-    def __init__(self, name: str, pairs: Sequence[tuple[str, str]], total: int) -> None:
-        self.pairs, self.total = pairs, total
-        query, doc = pairs[0]
-        more = f" ({total} such documents in all)" if total > 1 else ""
-        super().__init__(
-            f"{name}: document {doc!r} stands twice for query {query!r}{more}; "
-            "remove it, or keep the better one with `duplicates='first'`"
-        )
 
 
 @dataclass(frozen=True)
@@ -51,7 +42,8 @@ class JudgmentIndex:
     rows: pl.DataFrame
     """One row for each judged (query, document): key, judgment (row number), doc, owner, grade."""
     query_numbers: pl.DataFrame
-    subtopics: SubtopicRows | None
+    subtopics: SubtopicHits | None
+    """Their `hit` is the row of the judgment."""
 
     @staticmethod
     def of(qrels: Qrels) -> JudgmentIndex:
@@ -74,12 +66,12 @@ class JudgmentIndex:
             }
         )
         starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(queries)))))
-        judged = Judged(queries.to_list(), starts, best_first(grades, owner))
+        judged = Judged(queries.to_list(), starts, largest_first(grades, owner))
         subtopics = None if by_subtopic is None else _subtopic_rows(by_subtopic, frame, numbers)
         return JudgmentIndex(judged, rows, numbers, subtopics)
 
 
-def _subtopic_rows(frame: pl.DataFrame, documents: pl.DataFrame, numbers: pl.DataFrame) -> SubtopicRows:
+def _subtopic_rows(frame: pl.DataFrame, documents: pl.DataFrame, numbers: pl.DataFrame) -> SubtopicHits:
     judgments = documents.select("query", "doc").with_row_index("judgment")
     rows = (
         frame.join(judgments, on=["query", "doc"])
@@ -91,7 +83,7 @@ def _subtopic_rows(frame: pl.DataFrame, documents: pl.DataFrame, numbers: pl.Dat
         .sort("owner", "document", "number")
     )
     counts = np.bincount(rows["owner"].to_numpy(), minlength=len(numbers))
-    return SubtopicRows(
+    return SubtopicHits(
         np.concatenate(([0], np.cumsum(counts))),
         rows["document"].to_numpy().astype(np.int64),
         rows["number"].to_numpy().astype(np.int64),
@@ -108,8 +100,14 @@ def _numbers_of(heads: pl.Series, numbers: pl.DataFrame) -> Ints:
     return joined["owner"].fill_null(-1).to_numpy()
 
 
-def better_of_repeats(frame: pl.DataFrame, contract: Contract) -> pl.DataFrame:
-    """Each document of a list once: the better ranked one."""
+def without_repeats(frame: pl.DataFrame, keys: Hashes, contract: Contract, run: Run | RunParts) -> pl.DataFrame:
+    """Each document of a list once: the better ranked one, if the contract allows repeats at all. The same frame where
+    there are none."""
+    repeated = repeated_pairs(frame, keys)
+    if not len(repeated):
+        return frame
+    if contract.duplicates == "error":
+        raise run.describe_repeats(repeated.head(20).rows(), len(repeated))
     rows = frame.with_row_index("row")
     if contract.ties != "given":
         rows = rows.sort("score", descending=True, maintain_order=True)
@@ -123,41 +121,33 @@ class FrameMatcher:
     documents of each list fit.
     """
 
-    def __init__(
-        self,
-        index: JudgmentIndex,
-        contract: Contract,
-        name: str,
-        budgets: Budgets | None = None,
-    ) -> None:
+    def __init__(self, index: JudgmentIndex, contract: Contract, run: Run | RunParts, budgets: Budgets) -> None:
         n = len(index.judged.queries)
-        self._index, self._contract, self._name = index, contract, name
-        self._hits = Hits()
+        self._index, self._contract, self._run = index, contract, run
+        self._hits: list[Hits] = []
         self._in_run = np.zeros(n, dtype=bool)
         self._retrieved = np.zeros(n, dtype=np.int64)
-        self._budgets = budgets or {}
+        self._budgets = budgets
         self._prefix = {key: np.zeros(n, dtype=np.int64) for key in self._budgets}
         self._seen: Hashes = np.zeros(0, dtype=np.uint64)
-        self.first_ids: list[tuple[str, str]] = []
-        """A few (query, document) ids of the run, for messages."""
+        self.first_queries: list[str] = []
+        """A few queries of the run, for messages."""
 
     def add(self, frame: pl.DataFrame) -> None:
         """Rows query, doc, score of whole queries."""
         if not len(frame):
             return
-        if not self.first_ids:
-            self.first_ids = frame.select("query", "doc").head(5).rows()
+        if not self.first_queries:
+            self.first_queries = frame["query"].head(5).to_list()
         starts, heads = list_bounds(frame["query"])
         owners = self._note_queries(heads)
         if self._contract.drop_self:
             frame = frame.filter(frame["query"] != frame["doc"])
             starts, heads, owners = self._lists(frame)
         keys = pair_keys(starts, heads, frame["doc"])
-        repeated = repeated_pairs(frame, keys)
-        if len(repeated):
-            if self._contract.duplicates == "error":
-                raise RepeatedDocumentsError(self._name, repeated.head(20).rows(), len(repeated))
-            frame = better_of_repeats(frame, self._contract)
+        once = without_repeats(frame, keys, self._contract, self._run)
+        if once is not frame:
+            frame = once
             starts, heads, owners = self._lists(frame)
             keys = pair_keys(starts, heads, frame["doc"])
         inside = owners >= 0
@@ -196,7 +186,7 @@ class FrameMatcher:
         scores = frame["score"].to_numpy()
         above, tied, tie_met = places(scores, starts, row, number, frame["doc"].gather, self._contract)
         grade = joined["grade"].to_numpy()[true]
-        self._hits.add(owner, above, tied, grade, joined["judgment"].to_numpy()[true], tie_met)
+        self._hits.append(Hits(owner, above, tied, grade, joined["judgment"].to_numpy()[true], tie_met))
 
     def _count_fitting(
         self,

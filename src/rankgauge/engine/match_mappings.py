@@ -13,12 +13,12 @@ from operator import contains, methodcaller
 
 import numpy as np
 
-from rankgauge.engine.hits import Hits, Judged, assemble, best_first
+from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.errors import DataError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ordering import as_compared, ids_descending, place_of_scores
-from rankgauge.model.ranked import Floats, Ints, RankedGrades
+from rankgauge.model.ranked import Floats, Ints, RankedGrades, largest_first
 from rankgauge.model.run import Run
 
 __all__ = ["match_mappings", "numbers_of"]
@@ -36,7 +36,7 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
     counts = np.fromiter(map(len, judgments.values()), dtype=np.int64, count=n)
     grades = numbers_of(judgments, judgments.values(), int(counts.sum()), "grade", qrels.name)
     owner = np.repeat(np.arange(n), counts)
-    judged = Judged(queries, np.concatenate(([0], np.cumsum(counts))), best_first(grades, owner))
+    judged = Judged(queries, np.concatenate(([0], np.cumsum(counts))), largest_first(grades, owner))
 
     in_run = np.fromiter(map(lists.__contains__, queries), dtype=bool, count=n)
     own: list[Mapping[str, float]] = list(map(lists.get, queries, repeat({})))
@@ -64,9 +64,7 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
         above[tie_met] += _tied_before(own, owner[tie_met], names, asked[tie_met], contract)
     if contract.ties != "expected":
         tied = np.ones_like(above)
-    hits = Hits()
-    hits.add(owner, above, tied, grades[hit], hit, tie_met)
-    return assemble(judged, hits, in_run, retrieved)
+    return assemble(judged, [Hits(owner, above, tied, grades[hit], hit, tie_met)], in_run, retrieved)
 
 
 def numbers_of(

@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from rankgauge.engine.hits import Hits, Judged, assemble, best_first
+from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.model.contract import Contract
 from rankgauge.model.ordering import places
-from rankgauge.model.ranked import Ints, RankedGrades
+from rankgauge.model.ranked import Ints, RankedGrades, largest_first
 from rankgauge.model.text_rows import IrregularTextError, Keys, TextRows, has_repeats, mixed
 
 __all__ = ["TextMatcher"]
@@ -41,10 +41,10 @@ class TextMatcher:
         self._query_keys = keys[self._by_key]
         self._sorted_pairs: tuple[Keys, Ints] | None = None
         queries = judgments.queries(first)
-        self._judged = Judged(queries, self._starts, best_first(judgments.number, self._owner))
+        self._judged = Judged(queries, self._starts, largest_first(judgments.number, self._owner))
         self._in_run = np.zeros(len(queries), dtype=bool)
         self._retrieved = np.zeros(len(queries), dtype=np.int64)
-        self._hits = Hits()
+        self._hits: list[Hits] = []
         self._heads: list[Keys] = []
         self.first_queries: list[str] = []
 
@@ -77,7 +77,8 @@ class TextMatcher:
         row, judgment = self._join(rows, starts, owners, pairs)
         number = np.searchsorted(starts, row, side="right") - 1
         above, tied, tie_met = places(rows.number, starts, row, number, partial(_ids, rows), self._contract)
-        self._hits.add(self._owner[judgment], above, tied, self._rows.number[judgment], judgment, tie_met)
+        grade = self._rows.number[judgment]
+        self._hits.append(Hits(self._owner[judgment], above, tied, grade, judgment, tie_met))
 
     def _owners(self, heads: Keys) -> Ints:
         """Number of each query among the judged ones, -1 where it has no judgments."""

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from rankgauge.model.text_rows import IrregularTextError, TextRows
 if TYPE_CHECKING:
     import polars as pl
 
-    from rankgauge.engine.match_frames import Budgets, JudgmentIndex
+    from rankgauge.engine.match_frames import Budgets
     from rankgauge.formats import RunParts
 
 __all__ = ["BudgetTexts", "Matched", "match"]
@@ -99,62 +99,41 @@ def _match_text(qrels: Qrels, judgments: TextRows, run: RunParts, contract: Cont
 def _match_frames(
     qrels: Qrels, run: Run | RunParts, contract: Contract, limits: set[int], texts: BudgetTexts | None, stream: bool
 ) -> Matched:
-    from rankgauge.engine.match_frames import FrameMatcher, NotGroupedError, RepeatedDocumentsError
+    from rankgauge.engine.match_frames import FrameMatcher, JudgmentIndex, NotGroupedError
 
     if stream and isinstance(run, Run):
         raise FormatError(
             run.name, ["only TREC text from a file can be streamed; leave out `stream=True` to read it into memory"]
         )
-    index = _index(qrels)
+    index: JudgmentIndex = vars(qrels).get("_index") or JudgmentIndex.of(qrels)
+    vars(qrels)["_index"] = index  # kept for all runs that the judgments are matched with
     budgets: Budgets = {f"budget={limit}": (texts.cost, limit) for limit in limits} if texts else {}
 
-    def gather(parts: Iterator[pl.DataFrame]) -> FrameMatcher:
-        matcher = FrameMatcher(index, contract, run.name, budgets)
+    def gather(parts: Iterable[pl.DataFrame]) -> FrameMatcher:
+        matcher = FrameMatcher(index, contract, run, budgets)
         for part in parts:
             matcher.add(part)
         return matcher
 
     try:
-        if isinstance(run, Run):
-            matcher = gather(iter([_grouped(run.frame)]))
-        else:
-            try:
-                matcher = gather(_ahead(_whole_queries(run.parts())))
-            except NotGroupedError:
-                if stream:
-                    raise FormatError(
-                        run.name,
-                        [
-                            "its lines are not grouped by query, so it cannot be streamed; "
-                            "sort it first (sort -s -k1,1), or leave out `stream=True` to read it into memory"
-                        ],
-                    ) from None
-                import polars as pl
+        matcher = gather([run.frame] if isinstance(run, Run) else _ahead(_whole_queries(run.parts())))
+    except NotGroupedError:
+        if stream:
+            fault = (
+                "its lines are not grouped by query, so it cannot be streamed; "
+                "sort it first (sort -s -k1,1), or leave out `stream=True` to read it into memory"
+            )
+            raise FormatError(run.name, [fault]) from None
+        import polars as pl
 
-                matcher = gather(iter([_grouped(pl.concat(run.parts()))]))
-    except RepeatedDocumentsError as error:
-        if isinstance(run, Run):
-            raise
-        raise run.describe_repeats(error.pairs, error.total) from None
+        matcher = gather([pl.concat(run.parts()).sort("query", maintain_order=True)])
     ranked = matcher.finish()
     matched = Matched(ranked, matcher.run_queries)
-    _require_overlap(matched, qrels, [query for query, _ in matcher.first_ids], run.name)
+    _require_overlap(matched, qrels, matcher.first_queries, run.name)
     if len(ranked.grades):
         return matched
-    sample = run if isinstance(run, Run) else Run.of_frame(next(iter(run.parts())), run.name)
+    sample = Run.of_frame(next(run.parts()), run.name)
     return replace(matched, example_ids=_require_same_ids(qrels, sample))
-
-
-def _index(qrels: Qrels) -> JudgmentIndex:
-    """The judgments' index, made once for all runs they are matched with."""
-    from rankgauge.engine.match_frames import JudgmentIndex
-
-    index = getattr(qrels, "_index", None)
-    if index is None:
-        index = JudgmentIndex.of(qrels)
-        qrels._index = index  # type: ignore[attr-defined]
-    assert isinstance(index, JudgmentIndex)
-    return index
 
 
 def _whole_queries(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -183,13 +162,6 @@ def _ahead(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         while (part := coming.result()) is not None:
             coming = reader.submit(next, parts, None)
             yield part
-
-
-def _grouped(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows grouped by query, the order within each query kept."""
-    queries = frame["query"]
-    blocks = int((queries != queries.shift(1)).sum()) + 1 if len(frame) else 0
-    return frame if blocks == queries.n_unique() else frame.sort("query", maintain_order=True)
 
 
 def _require_overlap(matched: Matched, qrels: Qrels, run_ids: list[str], name: str) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from rankgauge.engine.virtual import blind_to_zero
 from rankgauge.measures import Law, Measure
-from rankgauge.model.ranked import Floats, Ints, RankedGrades
+from rankgauge.model.ranked import Floats, Ints, RankedGrades, tie_groups
 
 __all__ = ["DRAWS", "MOST_ORDERS", "SEED", "drawn_orders", "expected_scores"]
 
@@ -86,15 +86,10 @@ class _Piece:
     chance: Floats
 
 
-def _firsts(ranked: RankedGrades) -> Ints:
-    """The first hit of each group."""
-    return np.flatnonzero(np.r_[True, (np.diff(ranked.owner) != 0) | (np.diff(ranked.above) != 0)][: len(ranked.owner)])
-
-
 def _place(ranked: RankedGrades) -> Ints:
     """The number of each hit within its group, from 0."""
-    first = _firsts(ranked)
-    return np.arange(len(ranked.owner)) - np.repeat(first, np.diff(np.append(first, len(ranked.owner))))
+    first, sizes = tie_groups(ranked.owner, ranked.above)
+    return np.arange(len(ranked.owner)) - np.repeat(first, sizes)
 
 
 def _reach(ranked: RankedGrades, measure: Measure) -> float:
@@ -114,8 +109,8 @@ def _groups(ranked: RankedGrades, measure: Measure) -> dict[int, list[_Group]]:
     blind = blind_to_zero(measure) and not measure.get("judged_only")
     topics = _subtopics(ranked)
     found: dict[int, list[_Group]] = {}
-    first = _firsts(ranked)
-    ends = np.append(first[1:], len(ranked.owner))
+    first, sizes = tie_groups(ranked.owner, ranked.above)
+    ends = first + sizes
     open_ = (ranked.tied[first] > 1) & (ranked.above[first] < reach)
     for start, end in zip(first[open_].tolist(), ends[open_].tolist(), strict=True):
         grades, tied, above = ranked.grades[start:end], int(ranked.tied[start]), int(ranked.above[start])
@@ -228,8 +223,7 @@ def _fixed(ranked: RankedGrades, above: Ints) -> RankedGrades:
 def drawn_orders(ranked: RankedGrades) -> Iterator[RankedGrades]:
     """Random orders of the tied documents, as plain rankings."""
     rng = np.random.default_rng(SEED)
-    first = _firsts(ranked)
-    sizes = np.diff(np.append(first, len(ranked.owner)))
+    first, sizes = tie_groups(ranked.owner, ranked.above)
     open_ = ranked.tied[first] > 1
     groups = list(zip(first[open_].tolist(), sizes[open_].tolist(), ranked.tied[first[open_]].tolist(), strict=True))
     for _ in range(DRAWS):

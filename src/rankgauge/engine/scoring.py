@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +33,6 @@ def score(
     *,
     texts: BudgetTexts | None = None,
     stream: bool = False,
-    matcher: Callable[..., Matched] = match,
 ) -> ScoreTable:
     """Score one run. `texts` gives documents their length, for measures with a context budget."""
     budgets = [measure for measure in measures if measure.get("budget") is not None]
@@ -44,7 +43,7 @@ def score(
             f"{budgets[0]} needs one order of the list; choose `ties='trec'`, `ties='stable'` or `ties='given'`"
         )
     limits = {int(measure.get("budget")) for measure in budgets}
-    matched = matcher(qrels, run, contract, limits=limits, texts=texts, stream=stream)
+    matched = match(qrels, run, contract, limits=limits, texts=texts, stream=stream)
     ranked = matched.ranked if contract.depth is None else matched.ranked.limited(contract.depth)
     missing = ~ranked.in_run
     if contract.missing == "error" and missing.any():

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankgauge.engine.hits import best_first
+from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.measures import Law, Measure
-from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades
+from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades, largest_first, ranges
 
 __all__ = ["Labels", "Problem", "Ragged", "System", "blind_to_zero", "score_labellings", "score_probes"]
 
@@ -107,40 +107,32 @@ class Problem:
         """The queries of `number`, one row each, where some documents have got a label for good, and those that are
         `closed` (rows by documents) are no longer open."""
         keep = np.argsort(closed[:, : self.inside.shape[1]], axis=1, kind="stable")
-        own_row, own = _rows(self.judged.starts, number)
-        row = np.concatenate((own_row, labels.row))
-        order = np.argsort(row, kind="stable")
-        grades = np.concatenate((self.judged.values[own], labels.grade))[order]
-        judged = Ragged(np.searchsorted(row[order], np.arange(len(number) + 1)), grades)
+        open_ = (self.inside[number] & ~closed).sum(axis=1)
+        width = int(open_.max(initial=0))
+        row, grades = _merged(self.judged, number, labels.row, labels.grade)
+        judged = Ragged(np.searchsorted(row, np.arange(len(number) + 1)), grades)
 
         def of(system: System | None) -> System | None:
             if system is None:
                 return None
             ranks = system.open_ranks[number]
             new = ranks[labels.row, labels.doc]
-            own_row, own = _rows(system.hit_ranks.starts, number)
+            _, own_row, own = ranges(system.hit_ranks.starts, number)
             row = np.concatenate((own_row, labels.row[new > 0]))
             rank = np.concatenate((system.hit_ranks.values[own], new[new > 0].astype(np.float64)))
             order = np.lexsort((rank, row))
             grades = np.concatenate((system.hit_grades[own], labels.grade[new > 0]))[order]
             hits = Ragged(np.searchsorted(row[order], np.arange(len(number) + 1)), rank[order])
-            left = np.where(closed, 0, ranks)
-            return System(system.retrieved[number], hits, grades, np.take_along_axis(left, keep, axis=1))
+            left = np.take_along_axis(np.where(closed, 0, ranks), keep, axis=1)
+            return System(system.retrieved[number], hits, grades, left[:, :width])
 
-        open_ = (self.inside[number] & ~closed).sum(axis=1)
-        width = int(open_.max(initial=0))
-        made = replace(self, a=of(self.a), b=of(self.b), judged=judged, open=open_)
-        return replace(made, a=_narrow(made.a, width), b=_narrow(made.b, width))
+        return replace(self, a=of(self.a), b=of(self.b), judged=judged, open=open_)
 
     def score(self, system: System | None, number: Ints, labels: Labels) -> Floats:
         """The score of every labelling; `number` is the query of each."""
         if system is None:
             return np.zeros(len(number))
         return score_labellings(self.measure, system, self.judged, number, labels)
-
-
-def _narrow(system: System | None, width: int) -> System | None:
-    return None if system is None else replace(system, open_ranks=system.open_ranks[:, :width])
 
 
 def score_labellings(measure: Measure, system: System, judged: Ragged, number: Ints, labels: Labels) -> Floats:
@@ -154,14 +146,14 @@ def score_labellings(measure: Measure, system: System, judged: Ragged, number: I
         queries = number[first:end]
         rank = system.open_ranks[queries[row], labels.doc[part]]
         inside = rank > 0
-        own_row, own = _rows(system.hit_ranks.starts, queries)
+        _, own_row, own = ranges(system.hit_ranks.starts, queries)
         result[first:end] = measure.score(
             _ranked(
                 system.retrieved[queries],
                 np.concatenate((own_row, row[inside])),
                 np.concatenate((system.hit_ranks.values[own].astype(np.int64), rank[inside])),
                 np.concatenate((system.hit_grades[own], grade[inside])),
-                *_with_labels(judged, queries, row, grade),
+                _with_labels(judged, queries, row, grade),
             )
         )
     return result
@@ -184,7 +176,7 @@ def score_probes(
                 there,
                 ranks[there],
                 np.full(len(there), grade),
-                *_with_labels(judged, queries, labels.row[part] - first, labels.grade[part]),
+                _with_labels(judged, queries, labels.row[part] - first, labels.grade[part]),
             )
         )
     return result
@@ -198,37 +190,22 @@ def _chunks(sizes: Ints) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairwise(bounds) if b > a]
 
 
-def _rows(starts: Ints, number: Ints) -> tuple[Ints, Ints]:
-    """(row, position) of everything that the queries of the rows hold."""
-    counts = (starts[1:] - starts[:-1])[number]
-    row = np.repeat(np.arange(len(number)), counts)
-    position = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts - starts[number], counts)
-    return row, position
-
-
-def _with_labels(judged: Ragged, number: Ints, row: Ints, grade: Floats) -> tuple[Ints, Floats]:
-    """Bounds and grades of all judged documents of the rows, best first."""
-    own_row, own = _rows(judged.starts, number)
+def _merged(own: Ragged, number: Ints, row: Ints, values: Floats) -> tuple[Ints, Floats]:
+    """Row and value of all that the queries of the rows hold, and of the new values; rows do not fall."""
+    _, own_row, position = ranges(own.starts, number)
     owner = np.concatenate((own_row, row))
     order = np.argsort(owner, kind="stable")
-    owner, grades = owner[order], np.concatenate((judged.values[own], grade))[order]
-    return np.searchsorted(owner, np.arange(len(number) + 1)), best_first(grades, owner)
+    return owner[order], np.concatenate((own.values[position], values))[order]
 
 
-def _ranked(
-    retrieved: Ints, row: Ints, rank: Ints, grade: Floats, judged_starts: Ints, judged_grades: Floats
-) -> RankedGrades:
-    n = len(retrieved)
-    order = np.argsort(row * (int(rank.max(initial=0)) + 1) + rank, kind="stable")
-    return RankedGrades(
-        queries=[""] * n,
-        in_run=np.ones(n, dtype=bool),
-        retrieved=retrieved,
-        starts=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=n)))),
-        above=rank[order] - 1,
-        tied=np.ones(len(rank), dtype=np.int64),
-        grades=grade[order],
-        judged_starts=judged_starts,
-        judged_grades=judged_grades,
-        ties_met=np.zeros(n, dtype=np.int64),
-    )
+def _with_labels(judged: Ragged, number: Ints, row: Ints, grade: Floats) -> Judged:
+    """The judgments of the rows, best first."""
+    owner, grades = _merged(judged, number, row, grade)
+    return Judged([""] * len(number), np.searchsorted(owner, np.arange(len(number) + 1)), largest_first(grades, owner))
+
+
+def _ranked(retrieved: Ints, row: Ints, rank: Ints, grade: Floats, judged: Judged) -> RankedGrades:
+    n, hits = len(retrieved), len(rank)
+    none, one = np.zeros(hits, dtype=np.int64), np.ones(hits, dtype=np.int64)
+    found = Hits(row, rank - 1, one, grade, none, np.zeros(hits, dtype=bool))
+    return assemble(judged, [found], np.ones(n, dtype=bool), retrieved)

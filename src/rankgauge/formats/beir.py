@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from rankgauge.errors import Fault, FormatError
-from rankgauge.formats.json_values import read_json_lines
+from rankgauge.formats.json_values import dump_lines, read_json_lines
 from rankgauge.formats.sources import Source, write_whole
-from rankgauge.formats.tables import qrels_of_table, read_table, render_table
+from rankgauge.formats.tables import read_qrels_table, render_table
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.testset import Corpus, Query, TestSet
 
@@ -47,8 +45,7 @@ def _qrels_file(folder: Path) -> Path:
 
 def read_beir_qrels(path: str) -> Qrels:
     """Judgments of the test split, or of the only one there is."""
-    source = Source(_qrels_file(Path(path)))
-    return qrels_of_table(read_table(source, "tsv"), source, "tsv")
+    return read_qrels_table(Source(_qrels_file(Path(path))), "tsv")
 
 
 def read_beir_testset(path: str) -> TestSet:
@@ -100,13 +97,11 @@ def write_beir(test_set: TestSet, path: str) -> None:
         folder = Path(scratch) / "beir"
         (folder / "qrels").mkdir(parents=True)
         texts = {doc: text for query in test_set for doc, text in query.texts.items()}
-        write_whole(folder / "corpus.jsonl", _lines({"_id": doc, "title": "", "text": t} for doc, t in texts.items()))
-        write_whole(folder / "queries.jsonl", _lines({"_id": query.id, "text": query.text} for query in test_set))
+        write_whole(
+            folder / "corpus.jsonl", dump_lines({"_id": doc, "title": "", "text": t} for doc, t in texts.items())
+        )
+        write_whole(folder / "queries.jsonl", dump_lines({"_id": query.id, "text": query.text} for query in test_set))
         rows = [(q.id, doc, f"{grade:g}") for q in test_set for doc, grade in q.grades.items()]
         table = pl.DataFrame(rows, schema=dict.fromkeys(("query-id", "corpus-id", "score"), pl.String), orient="row")
         write_whole(folder / "qrels" / "test.tsv", render_table(table, "tsv"))
         folder.rename(target)
-
-
-def _lines(items: Any) -> bytes:
-    return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items).encode()

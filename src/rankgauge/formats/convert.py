@@ -13,10 +13,10 @@ from rankgauge.errors import FormatError
 from rankgauge.formats import Source, load_judgments, load_run
 from rankgauge.formats.beir import read_beir_corpus, read_beir_testset, write_beir
 from rankgauge.formats.detect import Format, check_format, detect, format_of_name, is_beir_folder
-from rankgauge.formats.json_lists import render_run_json, render_run_lines
-from rankgauge.formats.json_values import read_json_lines, read_values
-from rankgauge.formats.sources import write_whole
-from rankgauge.formats.tables import read_table, render_table, table_kind
+from rankgauge.formats.json_lists import render_run_lines
+from rankgauge.formats.json_values import dumps, read_json_lines, read_values
+from rankgauge.formats.sources import fields_of, write_whole
+from rankgauge.formats.tables import read_table, render_table
 from rankgauge.formats.testset_json import is_testset, render_testset
 from rankgauge.formats.trec import first_tag, render_qrels, render_run
 from rankgauge.model.frames import ID_COLUMNS
@@ -66,7 +66,7 @@ def _tag(source: Source, form: Format) -> str | None:
         if isinstance(first, dict) and isinstance(first.get("tag"), str):
             return str(first["tag"])
     if form in ("csv", "tsv", "parquet"):
-        table = read_table(source, table_kind(form, source.name))
+        table = read_table(source, form)
         if "tag" in table.columns and len(table):
             return str(table["tag"][0])
     return None
@@ -90,8 +90,8 @@ def _load_beir(path: str) -> Loaded:
 
 def _kind_of(source: Source, form: Format) -> Kind:
     if form == "trec":
-        lines = [line.split() for line in source.head().splitlines()[:50] if line.strip() and line[:1] != b"#"]
-        return "run" if lines and min(map(len, lines)) >= 6 else "judgments"
+        widths = [len(fields) for _, fields in fields_of(source.head().splitlines()[:50])]
+        return "run" if widths and min(widths) >= 6 else "judgments"
     if form in ("json", "jsonl"):
         value = read_values(source, form)
         if is_testset(value):
@@ -102,7 +102,7 @@ def _kind_of(source: Source, form: Format) -> Kind:
                 ["this JSON could be a run or judgments; say which with `kind='run'` or `kind='judgments'`"],
             )
         return "run"
-    names = {str(name).strip().casefold() for name in read_table(source, table_kind(form, source.name)).columns}
+    names = {str(name).strip().casefold() for name in read_table(source, form).columns}
     grades = set(ID_COLUMNS["grade"]) - {"score"}
     return "judgments" if names & grades or "corpus-id" in names else "run"
 
@@ -155,8 +155,8 @@ def _write(content: Run | Qrels | TestSet, target: str, form: Format, tag: str, 
         raise FormatError(target, [f"{form} cannot hold {loss}" for loss in losses], hint="drop them with `lossy=True`")
     if form == "trec":
         refuse_blanks(content, target)
-    if form == "beir":
-        write_beir(_as_testset(content, target), target)
+    if form == "beir" and not isinstance(content, Run):
+        write_beir(content if isinstance(content, TestSet) else as_testset(content), target)
     else:
         write_whole(target, render(content, form, tag))
 
@@ -206,32 +206,19 @@ def refuse_blanks(content: Run | Qrels | TestSet, target: str) -> None:
         )
 
 
-def _as_testset(content: Run | Qrels | TestSet, target: str) -> TestSet:
-    if isinstance(content, TestSet):
-        return content
-    if isinstance(content, Run):
-        raise FormatError(target, ["a run is no test set"])
-    return as_testset(content)
-
-
 def render(content: Run | Qrels | TestSet, form: Format, tag: str) -> bytes:
     if isinstance(content, Run):
         if form == "trec":
             return render_run(content.frame, tag)
         if form == "json":
-            return render_run_json(content)
+            return dumps(content.to_dict())
         if form == "jsonl":
             return render_run_lines(content, tag)
-        return render_table(_ids(content.frame).with_columns(pl.lit(tag).alias("tag")), table_kind(form, form))
-    if form == "json":
-        return render_testset(_as_testset(content, "json"))
-    if form == "jsonl":
-        import json
-
-        items = json.loads(render_testset(_as_testset(content, "jsonl")))
-        return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items).encode()
+        return render_table(_ids(content.frame).with_columns(pl.lit(tag).alias("tag")), form)
+    if form in ("json", "jsonl"):
+        return render_testset(content if isinstance(content, TestSet) else as_testset(content), form)
     frame = content.qrels.frame if isinstance(content, TestSet) else content.frame
-    return render_qrels(frame) if form == "trec" else render_table(_ids(frame), table_kind(form, form))
+    return render_qrels(frame) if form == "trec" else render_table(_ids(frame), form)
 
 
 def _ids(frame: pl.DataFrame) -> pl.DataFrame:

@@ -7,26 +7,20 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from rankgauge.errors import FormatError
-from rankgauge.formats.sources import Source
+from rankgauge.formats.sources import Source, fields_of, unpacked_name
 from rankgauge.model.frames import ID_COLUMNS
 
 __all__ = ["FORMATS", "Format", "check_format", "detect", "format_of_name", "is_beir_folder"]
 
 Format = Literal["trec", "json", "jsonl", "csv", "tsv", "parquet", "beir"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-_BY_ENDING: dict[str, Format] = {
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".run": "trec",
-    ".qrels": "trec",
-    ".qrel": "trec",
-    ".trec": "trec",
-    ".txt": "trec",
+_ENDINGS: dict[Format, tuple[str, ...]] = {
+    "trec": (".run", ".qrels", ".qrel", ".trec", ".txt"),
+    "json": (".json",),
+    "jsonl": (".jsonl", ".ndjson"),
+    "csv": (".csv",),
+    "tsv": (".tsv",),
+    "parquet": (".parquet", ".pq"),
 }
 
 
@@ -40,10 +34,8 @@ def check_format(name: str) -> Format:
 
 def format_of_name(path: str | os.PathLike[str]) -> Format | None:
     """The format that a file's ending stands for, whatever compression follows it."""
-    name = Path(path).name.lower()
-    for packed in (".gz", ".zst", ".zstd"):
-        name = name.removesuffix(packed)
-    return _BY_ENDING.get(Path(name).suffix)
+    ending = Path(unpacked_name(path)).suffix.lower()
+    return next((form for form, endings in _ENDINGS.items() if ending in endings), None)
 
 
 def has_named_columns(head: bytes) -> Format | None:
@@ -86,7 +78,7 @@ def detect(source: Source) -> Format:
 
 def _has_numbers_of_trec(head: bytes) -> bool:
     """Whether the first lines have a number where runs and judgments have one. An id may begin like JSON."""
-    lines = [line.split() for line in head.splitlines()[:2] if line.strip()]
+    lines = [fields for _, fields in fields_of(head.splitlines()[:2])]
     return bool(lines) and all(len(fields) >= 4 and _is_number(fields[4 if len(fields) > 5 else 3]) for fields in lines)
 
 
@@ -100,5 +92,5 @@ def _is_number(field: bytes) -> bool:
 
 def _is_plain_trec(head: bytes) -> bool:
     """TREC columns under a .tsv name, as often seen."""
-    lines = [line.split() for line in head.splitlines()[:20] if line.strip() and line[:1] != b"#"]
-    return bool(lines) and all(len(fields) in (4, 6) and b"," not in line for fields in lines for line in fields[:1])
+    lines = [fields for _, fields in fields_of(head.splitlines()[:20])]
+    return bool(lines) and all(len(fields) in (4, 6) and b"," not in fields[0] for fields in lines)

@@ -1,12 +1,14 @@
-"""Durations as people write them: 200ms, 30s, 15m, 12h, 90d, 4w."""
+"""Durations as people write them, 200ms, 30s, 15m, 12h, 90d, 4w; and as servers do, in the header Retry-After."""
 
 from __future__ import annotations
 
 import datetime
+import math
 import re
+import time
 from collections.abc import Collection
 
-__all__ = ["UNITS", "parse_duration"]
+__all__ = ["UNITS", "parse_duration", "retry_after"]
 
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 """Seconds of each unit."""
@@ -36,3 +38,20 @@ def parse_duration(text: str, units: Collection[str] = UNITS) -> datetime.timede
     if found is None or unit not in units:
         raise ValueError(f"{text!r} is no duration")
     return datetime.timedelta(seconds=float(found[1]) * UNITS[unit])
+
+
+def retry_after(value: str | None, now: float | None = None) -> float | None:
+    """Seconds to wait, never below 0; None where the header is missing or says neither a number nor a date. `now` is
+    the time that a date counts from, in seconds since 1970."""
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        from email.utils import parsedate_to_datetime
+
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - (time.time() if now is None else now)
+        except (TypeError, ValueError, OverflowError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -8,17 +8,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
-from rankgauge.formats.json_values import dumps
+from rankgauge.formats.json_values import dump_lines, id_of, number_of
 from rankgauge.model.frames import ID_COLUMNS
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 
-__all__ = ["qrels_of", "render_run_json", "render_run_lines", "run_of"]
+__all__ = ["qrels_of", "render_run_lines", "run_of"]
 
 _LISTS = ("results", "retrieved", "docs", "documents", "hits", "ranking", "retrieved_docs")
 _QUERY = (*ID_COLUMNS["query"], "id")
@@ -48,7 +47,7 @@ def _by_query(value: Any, name: str, what: str) -> dict[str, dict[str, float]]:
     for place, item in items:
         try:
             query, docs = item if isinstance(item, tuple) else _entry(item, what)
-            lists = made.setdefault(_id(query, "query"), {})
+            lists = made.setdefault(id_of(query, "query"), {})
             for doc, number in _scored(docs, what).items():
                 if doc in lists:
                     raise DataError(f"document {doc!r} stands twice for query {query!r}")
@@ -85,7 +84,7 @@ def _entry(item: Any, what: str) -> tuple[Any, Any]:
 
 def _scored(docs: Any, what: str) -> dict[str, float]:
     if isinstance(docs, Mapping):
-        return {_id(doc, "document"): _number(value, what) for doc, value in docs.items()}
+        return {id_of(doc, "document"): number_of(value, what) for doc, value in docs.items()}
     if not isinstance(docs, list):
         raise DataError(f"its results are {type(docs).__name__}, neither a list nor an object")
     if what == "grade":
@@ -102,40 +101,15 @@ def _scored(docs: Any, what: str) -> dict[str, float]:
             doc, value = entry
         else:
             doc, value = entry, len(docs) - place
-        name = _id(doc, "document")
+        name = id_of(doc, "document")
         if name in scored:
             raise DataError(f"document {name!r} stands twice in the list")
-        scored[name] = _number(value, what)
+        scored[name] = number_of(value, what)
     return scored
 
 
-def _id(value: Any, what: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise DataError(f"the {what} id {value!r} is neither a text nor a whole number"[:200])
-    return str(value)
-
-
-def _number(value: Any, what: str) -> float:
-    try:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise DataError(f"the {what} {value!r} is no finite number"[:200])
-    except OverflowError:
-        raise DataError(f"the {what} is too large a number") from None
-    return float(value)
-
-
-def render_run_json(run: Run) -> bytes:
-    return dumps(run.to_dict())
-
-
 def render_run_lines(run: Run, tag: str) -> bytes:
-    import json
-
-    lines = (
-        json.dumps(
-            {"query_id": query, "tag": tag, "results": [{"id": doc, "score": score} for doc, score in docs.items()]},
-            ensure_ascii=False,
-        )
+    return dump_lines(
+        {"query_id": query, "tag": tag, "results": [{"id": doc, "score": score} for doc, score in docs.items()]}
         for query, docs in run.to_dict().items()
     )
-    return ("\n".join(lines) + "\n").encode()

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from datetime import time as clock
 from typing import Any
 
-from rankgauge.errors import Fault, FormatError
+from rankgauge.errors import DataError, Fault, FormatError
 from rankgauge.formats.sources import Source
 
-__all__ = ["dumps", "plain_value", "read_json", "read_json_lines", "read_values"]
-
-
-_DEEP = "it is nested too deeply to be read"
+__all__ = ["dump_lines", "dumps", "id_of", "number_of", "plain_value", "read_json", "read_json_lines", "read_values"]
 
 
 def _no_constant(text: str) -> float:
@@ -32,41 +30,31 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _parse(text: str) -> Any:
-    return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+    """The value, or the fault of a text that is no JSON of ours."""
+    try:
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+    except json.JSONDecodeError as error:
+        return Fault(f"this is no JSON: {error.msg} (column {error.colno})", error.lineno)
+    except RecursionError:
+        return Fault("it is nested too deeply to be read")
+    except ValueError as error:
+        return Fault(str(error))
 
 
 def read_json(source: Source) -> Any:
     """The one JSON value of a file."""
     text = source.text()
-    if not text.strip():
-        raise FormatError(source.name, ["the file is empty"])
-    try:
-        return _parse(text)
-    except json.JSONDecodeError as error:
-        raise FormatError(
-            source.name, [Fault(f"this is no JSON: {error.msg} (column {error.colno})", error.lineno)]
-        ) from None
-    except RecursionError:
-        raise FormatError(source.name, [_DEEP]) from None
-    except ValueError as error:
-        raise FormatError(source.name, [str(error)]) from None
+    value = _parse(text) if text.strip() else Fault("the file is empty")
+    if isinstance(value, Fault):
+        raise FormatError(source.name, [value])
+    return value
 
 
 def read_json_lines(source: Source) -> Iterator[tuple[int, Any]]:
     """(line number, value) of every line that is not blank; faults of all lines are raised together."""
-    faults: list[Fault] = []
-    values = []
-    for number, line in enumerate(source.text().split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            values.append((number, _parse(line)))
-        except json.JSONDecodeError as error:
-            faults.append(Fault(f"this is no JSON: {error.msg} (column {error.colno})", number))
-        except RecursionError:
-            faults.append(Fault(_DEEP, number))
-        except ValueError as error:
-            faults.append(Fault(str(error), number))
+    lines = enumerate(source.text().split("\n"), start=1)
+    values = [(number, _parse(line)) for number, line in lines if line.strip()]
+    faults = [replace(value, line=number) for number, value in values if isinstance(value, Fault)]
     if faults:
         raise FormatError(source.name, faults)
     if not values:
@@ -86,6 +74,28 @@ def dumps(value: Any) -> bytes:
         return text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair has no UTF-8, only an escape
         return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
+
+
+def dump_lines(values: Iterable[Any]) -> bytes:
+    """JSON Lines."""
+    return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values).encode()
+
+
+def id_of(value: Any, what: str) -> str:
+    """An id of JSON as text: a text that is not empty, or a whole number."""
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise DataError(f"the {what} id {value!r} is neither a text nor a whole number"[:200])
+    return str(value)
+
+
+def number_of(value: Any, what: str) -> float:
+    """A number of JSON that is finite."""
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise DataError(f"the {what} {value!r} is no finite number"[:200])
+    except OverflowError:
+        raise DataError(f"the {what} is too large a number") from None
+    return float(value)
 
 
 def plain_value(value: Any) -> Any:

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
-from rankgauge.errors import FormatError, RankgaugeError
+from rankgauge.errors import FormatError
 from rankgauge.formats.detect import Format, check_format, detect, is_beir_folder
 from rankgauge.formats.json_lists import qrels_of, run_of
 from rankgauge.formats.json_values import read_json, read_values
 from rankgauge.formats.sources import Source
 from rankgauge.formats.testset_json import is_testset, testset_of
-from rankgauge.formats.trec import TrecRun, read_qrels
+from rankgauge.formats.trec import RunParts, read_qrels
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.testset import Corpus, TestSet, as_testset
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from rankgauge.model.text_rows import TextRows
 
 __all__ = [
     "RunParts",
@@ -35,18 +28,6 @@ __all__ = [
 ]
 
 PathLike = str | os.PathLike[str]
-
-
-class RunParts(Protocol):
-    """A run that is read part by part."""
-
-    name: str
-
-    def parts(self) -> Iterator[pl.DataFrame]: ...
-
-    def rows(self) -> Iterator[TextRows]: ...
-
-    def describe_repeats(self, pairs: Sequence[tuple[str, str]], total: int) -> RankgaugeError: ...
 
 
 def _opened(path: PathLike | Source, format: str | None) -> tuple[Source, Format]:  # noqa: A002
@@ -66,10 +47,9 @@ def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels 
     if kind in ("json", "jsonl"):
         value = read_values(source, kind)
         return testset_of(value, source.name) if is_testset(value) else qrels_of(value, source.name)
-    from rankgauge.formats.tables import qrels_of_table, read_table, table_kind
+    from rankgauge.formats.tables import read_qrels_table
 
-    table = table_kind(kind, source.name)
-    return qrels_of_table(read_table(source, table), source, table)
+    return read_qrels_table(source, kind)
 
 
 def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # noqa: A002
@@ -92,16 +72,15 @@ def open_run(path: PathLike | Source, format: str | None = None) -> Run | RunPar
     """A run to be scored: TREC text is read part by part, other formats at once."""
     source, kind = _opened(path, format)
     if kind == "trec":
-        return TrecRun(source)
+        return RunParts(source)
     if kind in ("json", "jsonl"):
         value = read_values(source, kind)
         if is_testset(value):
             raise FormatError(source.name, ["this is a test set, not a run: give the judgments first, then the runs"])
         return run_of(value, source.name)
-    from rankgauge.formats.tables import read_table, run_of_table, table_kind
+    from rankgauge.formats.tables import read_run_table
 
-    table = table_kind(kind, source.name)
-    return run_of_table(read_table(source, table), source, table)
+    return read_run_table(source, kind)
 
 
 def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa: A002

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from urllib.parse import unquote, unquote_plus
 
@@ -62,18 +62,13 @@ def scrub(text: str, secrets: Iterable[str]) -> str:
 
     All occurrences are found first and masked together: where two overlap, no rest of either stays.
     """
-    spans = sorted(span for pattern in _patterns(tuple(secrets)) for span in _found(pattern, text))
+    spans = sorted(match.span(1) for pattern in _patterns(tuple(secrets)) for match in pattern.finditer(text))
     pieces, end = [], 0
     for start, stop in spans:
         if start >= end:
             pieces += [text[end:start], MASK]
         end = max(end, stop)
     return "".join([*pieces, text[end:]])
-
-
-def _found(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    for match in pattern.finditer(text):
-        yield match.span(1)
 
 
 @lru_cache(maxsize=64)

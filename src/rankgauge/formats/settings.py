@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from rankgauge.errors import FormatError
-from rankgauge.formats.sources import not_utf8
+from rankgauge.formats.sources import Source
 
 __all__ = ["placed", "read_table", "read_toml", "unknown_key"]
 
@@ -34,16 +34,10 @@ def read_toml(path: str | Path, hint: str = "") -> dict[str, Any]:
     """The content of a TOML file, or a `FormatError`; where there is no such file, with the hint."""
     import tomllib
 
-    data = b""
+    if not Path(path).exists():
+        raise FormatError(str(path), ["there is no such file"], hint=hint)
     try:
-        data = Path(path).read_bytes()
-        return tomllib.loads(data.decode("utf-8"))
-    except FileNotFoundError:
-        raise FormatError(str(path), ["there is no such file"], hint=hint) from None
-    except UnicodeDecodeError:
-        raise FormatError(str(path), [not_utf8(data)]) from None
-    except OSError as error:
-        raise FormatError(str(path), [error.strerror or str(error)]) from None
+        return tomllib.loads(Source(path).text())
     except tomllib.TOMLDecodeError as error:
         raise FormatError(str(path), [f"this is no TOML: {error}"]) from None
     except RecursionError:

@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from rankgauge.errors import FormatError
 
-__all__ = ["Source", "not_utf8", "write_whole"]
+__all__ = ["Source", "fields_of", "not_utf8", "unpacked_name", "write_whole"]
 
 _GZIP, _ZSTD, _BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 _ENDINGS = (".gz", ".zst", ".zstd")
@@ -43,11 +43,7 @@ class Source:
     @property
     def bare_name(self) -> str:
         """The file's name without folder and compression ending."""
-        name = Path(self.path).name
-        for ending in _ENDINGS:
-            if name.lower().endswith(ending):
-                return name[: -len(ending)]
-        return name
+        return unpacked_name(self.path)
 
     @contextmanager
     def _raw(self) -> Iterator[IO[bytes]]:
@@ -117,6 +113,20 @@ class Source:
         """Hash of the file as it lies there."""
         with self._raw() as file:
             return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
+
+
+def unpacked_name(path: str | os.PathLike[str]) -> str:
+    """A file's name without its folder and without the ending of a compression."""
+    name = Path(path)
+    return name.stem if name.suffix.lower() in _ENDINGS else name.name
+
+
+def fields_of(lines: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+    """(line number, fields) of every line that is neither blank nor a comment. Fields end at ASCII white space."""
+    for number, line in enumerate(lines, start=1):
+        fields = line.split()
+        if fields and not line.startswith(b"#"):
+            yield number, fields
 
 
 def _write_through(target: str, data: bytes) -> None:

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import io
-from typing import Literal, get_args
+from collections.abc import Sequence
+from typing import TypeVar
 
 import polars as pl
 
 from rankgauge.errors import DataError, Fault, FormatError
+from rankgauge.formats.detect import Format
 from rankgauge.formats.sources import Source, not_utf8
 from rankgauge.model.frames import ID_COLUMNS, named_columns
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 
-__all__ = ["qrels_of_table", "read_table", "render_table", "run_of_table", "table_kind"]
+__all__ = ["read_qrels_table", "read_run_table", "read_table", "render_table"]
 
-Kind = Literal["csv", "tsv", "parquet"]
+T = TypeVar("T", Run, Qrels)
+
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
 
 
-def table_kind(name: str, where: str) -> Kind:
-    """One of the table formats, by name."""
-    for kind in get_args(Kind):
-        if name == kind:
-            known: Kind = kind
-            return known
-    raise FormatError(where, [f"{name} is no table format here"])
-
-
-def read_table(source: Source, kind: Kind) -> pl.DataFrame:
+def read_table(source: Source, kind: Format) -> pl.DataFrame:
     """The table, text columns as text."""
+    if kind not in ("csv", "tsv", "parquet"):
+        raise FormatError(source.name, [f"{kind} is no table format here"])
     data = source.read()
     if not data.strip():
         raise FormatError(source.name, ["the file is empty"])
@@ -44,32 +40,33 @@ def read_table(source: Source, kind: Kind) -> pl.DataFrame:
         raise FormatError(source.name, [f"this is no readable {kind.upper()} table: {reason}"]) from None
 
 
-def run_of_table(frame: pl.DataFrame, source: Source, kind: Kind) -> Run:
+def read_run_table(source: Source, kind: Format) -> Run:
+    frame = read_table(source, kind)
+    scored = any(str(name).strip().casefold() in ID_COLUMNS["score"] for name in frame.columns)
+    return _made(Run, frame, source, kind, ("query", "doc", "score" if scored else "rank"))
+
+
+def read_qrels_table(source: Source, kind: Format) -> Qrels:
+    return _made(Qrels, read_table(source, kind), source, kind, ("query", "doc", "grade"), ("subtopic",))
+
+
+def _made(
+    noun: type[T],
+    frame: pl.DataFrame,
+    source: Source,
+    kind: Format,
+    wanted: Sequence[str],
+    optional: Sequence[str] = (),
+) -> T:
     try:
-        scored = any(str(name).strip().casefold() in ID_COLUMNS["score"] for name in frame.columns)
-        chosen = named_columns(frame, ("query", "doc", "score" if scored else "rank"), source.name)
+        chosen = named_columns(frame, wanted, source.name, optional)
         _check(chosen, source, kind)
-        return Run(chosen, name=source.name)
+        return noun(chosen, name=source.name)
     except DataError as error:
-        raise _located(error, source) from None
+        raise FormatError(source.name, [str(error).removeprefix(f"{source.name}: ")]) from None
 
 
-def qrels_of_table(frame: pl.DataFrame, source: Source, kind: Kind) -> Qrels:
-    try:
-        chosen = named_columns(frame, ("query", "doc", "grade"), source.name, optional=("subtopic",))
-        _check(chosen, source, kind)
-        return Qrels(chosen, name=source.name)
-    except DataError as error:
-        raise _located(error, source) from None
-
-
-def _located(error: DataError, source: Source) -> FormatError:
-    if isinstance(error, FormatError):
-        return error
-    return FormatError(source.name, [str(error).removeprefix(f"{source.name}: ")])
-
-
-def _check(frame: pl.DataFrame, source: Source, kind: Kind) -> None:
+def _check(frame: pl.DataFrame, source: Source, kind: Format) -> None:
     """All faults of the rows together, with their lines (rows in Parquet)."""
     faults = []
     total = 0
@@ -93,7 +90,7 @@ def _check(frame: pl.DataFrame, source: Source, kind: Kind) -> None:
         raise FormatError(source.name, faults, total=total)
 
 
-def render_table(frame: pl.DataFrame, kind: Kind) -> bytes:
+def render_table(frame: pl.DataFrame, kind: Format) -> bytes:
     if kind == "parquet":
         buffer = io.BytesIO()
         frame.write_parquet(buffer)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
-from rankgauge.formats.json_values import dumps
+from rankgauge.formats.json_values import dump_lines, dumps, id_of, number_of
 from rankgauge.model.testset import Query, TestSet, grades_of
 
 __all__ = ["is_testset", "render_testset", "testset_of"]
@@ -46,7 +45,8 @@ def testset_of(value: Any, name: str) -> TestSet:
 def _query(item: Any) -> Query:
     if not isinstance(item, Mapping):
         raise DataError(f"{item!r} is no object with query and relevant_docs"[:200])
-    text, own_id = item.get("query", ""), _id(item.get("id", item.get("query_id", "")), "id")
+    text, own = item.get("query", ""), item.get("id", item.get("query_id", ""))
+    own_id = "" if own == "" else id_of(own, "query")
     if not isinstance(text, str) or not (text or own_id):
         raise DataError('it has no "query" text and no "id"')
     if "relevant_docs" not in item and "relevance_scores" not in item:
@@ -56,10 +56,8 @@ def _query(item: Any) -> Query:
         raise DataError(f'"relevant_docs" must be a list of document ids, not {listed!r}'[:200])
     if not isinstance(scores, Mapping):
         raise DataError(f'"relevance_scores" must be an object of document ids and grades, not {scores!r}'[:200])
-    docs = [_id(doc, "relevant_docs") for doc in listed]
-    grades = {_id(doc, "relevance_scores"): _grade(doc, grade) for doc, grade in scores.items()}
-    if "" in docs or "" in grades:
-        raise DataError("a document id is empty")
+    docs = [id_of(doc, "document") for doc in listed]
+    grades = {id_of(doc, "document"): number_of(grade, f"grade of document {doc!r}") for doc, grade in scores.items()}
     tags, texts = item.get("tags") or [], item.get("texts") or {}
     if isinstance(tags, str):
         tags = [tags]
@@ -70,25 +68,10 @@ def _query(item: Any) -> Query:
     return Query(text or own_id, grades_of(docs, grades), own_id, tuple(tags), dict(texts))
 
 
-def _id(value: Any, where: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise DataError(f"{where}: {value!r} is no id; ids are texts or whole numbers"[:200])
-    return str(value)
-
-
-def _grade(doc: Any, value: Any) -> float:
-    try:
-        fine = not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
-    except OverflowError:
-        fine = False
-    if not fine:
-        raise DataError(f"the grade {value!r} of document {doc!r} is no finite number"[:200])
-    return float(value)
-
-
-def render_testset(test_set: TestSet) -> bytes:
-    """The JSON of a test set; what is at its default is left out."""
-    return dumps([_item(query) for query in test_set])
+def render_testset(test_set: TestSet, form: str) -> bytes:
+    """A test set as json or jsonl; what is at its default is left out."""
+    items = [_item(query) for query in test_set]
+    return dumps(items) if form == "json" else dump_lines(items)
 
 
 def _item(query: Query) -> dict[str, Any]:

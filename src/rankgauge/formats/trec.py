@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from rankgauge.errors import Fault, FormatError
-from rankgauge.formats.sources import Source
+from rankgauge.formats.sources import Source, fields_of, not_utf8
 from rankgauge.formats.trec_rows import read_judgment_rows, read_run_rows
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.text_rows import IrregularTextError, TextRows
@@ -22,7 +23,7 @@ from rankgauge.model.text_rows import IrregularTextError, TextRows
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TrecRun", "first_tag", "read_qrels", "render_qrels", "render_run"]
+__all__ = ["RunParts", "first_tag", "read_qrels", "render_qrels", "render_run"]
 
 Kind = Literal["run", "qrels"]
 _BLOCK = 16 << 20
@@ -39,7 +40,7 @@ _SPACE, _NEWLINE, _HASH = 32, 10, 35
 _PIECE = 1 << 19
 
 
-class TrecRun:
+class RunParts:
     """A TREC run file, read in parts."""
 
     def __init__(self, source: Source) -> None:
@@ -237,23 +238,8 @@ def _tidy(block: bytes) -> bytes:
 
 
 def _lines(source: Source) -> Iterator[tuple[int, list[bytes]]]:
-    """(line number, fields) of every line that is neither blank nor a comment. Fields end at ASCII white space."""
-    number = 0
-    for block in source.blocks(_BLOCK):
-        for line in _split_lines(block):
-            number += 1
-            fields = line.split()
-            if fields and not line.startswith(b"#"):
-                yield number, fields
-
-
-def _split_lines(block: bytes) -> list[bytes]:
-    if b"\r" in block:
-        block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    lines = block.split(b"\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    return lines
+    """(line number, fields) of every line that holds a row."""
+    return fields_of(chain.from_iterable(block.splitlines() for block in source.blocks(_BLOCK)))
 
 
 def _careful(source: Source, block: bytes, kind: Kind) -> pl.DataFrame:
@@ -261,10 +247,7 @@ def _careful(source: Source, block: bytes, kind: Kind) -> pl.DataFrame:
     import polars as pl
 
     rows = []
-    for line in _split_lines(block):
-        fields = line.split()
-        if not fields or line.startswith(b"#"):
-            continue
+    for _, fields in fields_of(block.splitlines()):
         row = _row(fields, kind)
         if isinstance(row, str):
             raise _all_faults(source, kind)
@@ -289,7 +272,7 @@ def _row(fields: list[bytes], kind: Kind) -> tuple[str | float, ...] | str:
         try:
             row.append(field.decode("utf-8"))
         except UnicodeDecodeError:
-            return "bytes that are not UTF-8; convert the file, for example with: iconv -f GB18030 -t UTF-8"
+            return not_utf8(field)
     return tuple(row)
 
 
@@ -311,7 +294,7 @@ def _all_faults(source: Source, kind: Kind) -> FormatError:
 
 def _refuse_run(source: Source, block: bytes) -> None:
     """A run given as judgments would be read, its ranks as grades; tell it by its Q0, rank and score."""
-    sample = [line.split() for line in block[:20000].splitlines()[:50] if line.strip() and not line.startswith(b"#")]
+    sample = [fields for _, fields in fields_of(block[:20000].splitlines()[:50])]
     if sample and all(len(fields) >= 6 and _FLOAT.fullmatch(fields[4]) for fields in sample):
         ranks_rise = all(fields[3].isdigit() for fields in sample)
         if ranks_rise and all(fields[1].upper() == b"Q0" or len(fields) == 6 for fields in sample):
@@ -351,8 +334,5 @@ def _text(frame: pl.DataFrame) -> bytes:
 
 def first_tag(source: Source) -> str:
     """The run's tag on its first line; the file's name where it has none."""
-    for line in source.head().splitlines():
-        fields = line.split()
-        if fields and not line.startswith(b"#"):
-            return fields[5].decode(errors="replace") if len(fields) > 5 else source.bare_name
-    return source.bare_name
+    _, fields = next(fields_of(source.head().splitlines()), (0, []))
+    return fields[5].decode(errors="replace") if len(fields) > 5 else source.bare_name

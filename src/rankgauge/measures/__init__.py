@@ -1,6 +1,6 @@
 """Measures: values with a canonical name, kernels by family, and what each of them means."""
 
-from rankgauge.measures import average_precision, counting, diversity, gain, user_models  # noqa: F401  (they register)
+from rankgauge.measures.catalogue import built_in
 from rankgauge.measures.measure import Definition, Law, Measure, Parameter
 from rankgauge.measures.notation import find_measure, find_measure_name, parse_measure, parse_measures
 from rankgauge.measures.registry import all_definitions, find, register
@@ -18,3 +18,5 @@ __all__ = [
     "parse_measures",
     "register",
 ]
+
+register(*built_in())

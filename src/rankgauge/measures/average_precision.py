@@ -9,9 +9,8 @@ import numpy as np
 
 from rankgauge.errors import MeasureError
 from rankgauge.measures.counting import ratio
-from rankgauge.measures.measure import Definition, Law, Measure, Parameter
-from rankgauge.measures.parameters import DEPTH, JUDGED_ONLY, REL, check_scale, depth_of
-from rankgauge.measures.registry import register
+from rankgauge.measures.measure import Form, Measure
+from rankgauge.measures.parameters import check_scale, depth_of
 from rankgauge.measures.ties import expected_precision_sum, expected_reciprocal_rank
 from rankgauge.model.ranked import Floats, Ints, RankedGrades
 
@@ -44,7 +43,7 @@ def average_precision(ranked: RankedGrades, measure: Measure) -> Floats:
     return ratio(ranked.total(precision * worth, relevant & (ranked.above < depth)), total)
 
 
-def _check_ap(measure: Measure) -> None:
+def check_ap(measure: Measure) -> None:
     if measure.get("grades") == "linear" and measure.get("max_grade") is None:
         raise MeasureError(
             "graded AP needs the top of your grade scale: write AP(grades='linear', max_grade=2)"
@@ -56,6 +55,14 @@ def _check_ap(measure: Measure) -> None:
         raise MeasureError("AP(max_grade=...) goes with grades='linear'")
     if measure.get("norm") == "min" and measure.at is None:
         raise MeasureError("AP(norm='min') needs a depth: write AP(norm='min')@10")
+
+
+def ap_caution(measure: Measure) -> str | None:
+    return "graded_ap" if measure.get("grades") == "linear" else None
+
+
+def ap_form(measure: Measure) -> Form:
+    return "" if measure.get("grades") == "linear" else "sorted"
 
 
 def inferred_ap(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -108,6 +115,10 @@ def interpolated_precision(ranked: RankedGrades, measure: Measure) -> Floats:
     return _interpolated(ranked, rel, cuts)
 
 
+def check_points(measure: Measure) -> None:
+    _points(measure)
+
+
 def _points(measure: Measure) -> tuple[float, ...]:
     text = measure.get("points")
     if text is None:
@@ -128,133 +139,3 @@ def average_interpolated_precision(ranked: RankedGrades, measure: Measure) -> Fl
     for level in sorted(points, reverse=True):  # highest recall first, as trec_eval adds them
         sums += _interpolated(ranked, rel, _recall_cut(total, level, measure.get("rule")))
     return sums / len(points)
-
-
-_LAWS = frozenset({Law.BOUNDED, Law.MONOTONE, Law.BLIND, Law.UNJUDGED, Law.EMPTY_ZERO})
-_PERFECT = _LAWS | {Law.PERFECT}
-RULE = Parameter(
-    "rule",
-    str,
-    "trec_eval10",
-    "how recall x becomes a number of documents: rounded, or x R + 0.9 cut off",
-    choices=("trec_eval10", "trec_eval9"),
-)
-
-register(
-    Definition(
-        "AP",
-        average_precision,
-        "(1/R) sum over ranks i <= k of rel_i P@i",
-        (
-            REL,
-            JUDGED_ONLY,
-            Parameter("norm", str, "R", "divisor: 'R', or 'min' for min(R, k)", choices=("R", "min")),
-            Parameter(
-                "grades", str, "binary", "'linear' weighs a document g / max_grade", choices=("binary", "linear")
-            ),
-            Parameter("max_grade", float, None, "top of the grade scale", least=0),
-        ),
-        DEPTH,
-        spellings=("MAP", "average precision", "mean average precision", "map_cut"),
-        variants={
-            "graded MAP": {"grades": "linear"},
-            "weighted MAP": {"grades": "linear"},
-            "graded AP": {"grades": "linear"},
-        },
-        trec="map",
-        trec_at="map_cut_{at}",
-        family="overall",
-        laws=_PERFECT,
-        ties="exact",
-        check=_check_ap,
-        caution=lambda m: "graded_ap" if m.get("grades") == "linear" else None,
-        source="Buckley and Voorhees 2005",
-        form=lambda measure: "" if measure.get("grades") == "linear" else "sorted",
-    ),
-    Definition(
-        "RR",
-        reciprocal_rank,
-        "1 / rank of the first relevant document, 0 if there is none among the first k",
-        (REL, JUDGED_ONLY),
-        DEPTH,
-        spellings=("MRR", "recip_rank", "reciprocal rank", "mean reciprocal rank"),
-        trec="recip_rank",
-        family="first result",
-        laws=_PERFECT,
-        ties="exact",
-        source="Voorhees 1999",
-        form=lambda measure: "first",
-    ),
-    Definition(
-        "infAP",
-        inferred_ap,
-        "(1/R) sum over relevant ranks i of 1/i + (pooled before / i) (relevant before + e) / (judged before + 2e)",
-        (REL,),
-        spellings=("inferred AP",),
-        trec="infAP",
-        family="incomplete judgments",
-        laws=frozenset({Law.EMPTY_ZERO}),
-        source="Yilmaz and Aslam 2006",
-    ),
-    Definition(
-        "Bpref",
-        binary_preference,
-        "(1/R) sum over relevant documents of 1 - min(judged non-relevant above, R) / min(judged non-relevant, R)",
-        (REL,),
-        trec="bpref",
-        family="incomplete judgments",
-        laws=frozenset({Law.BOUNDED, Law.EMPTY_ZERO, Law.PERFECT, Law.MONOTONE}),
-        source="Buckley and Voorhees 2004",
-        form=lambda measure: "sorted",
-    ),
-    Definition(
-        "IPrec",
-        interpolated_precision,
-        "max of P@i over ranks i with at least round(x R) relevant documents so far",
-        (REL, JUDGED_ONLY, RULE),
-        Parameter("x", float, None, "recall level", least=0, most=1),
-        at_required=True,
-        spellings=("iprec_at_recall", "interpolated precision"),
-        trec_at="iprec_at_recall_{at:.2f}",
-        family="precision",
-        laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
-        form=lambda measure: "sorted",
-    ),
-    Definition(
-        "AvgIPrec",
-        average_interpolated_precision,
-        "mean of IPrec@x over x = 0, 0.1, ..., 1",
-        (REL, JUDGED_ONLY, RULE, Parameter("points", str, None, "recall levels, such as '0.2,0.5,0.8'")),
-        spellings=("11pt_avg", "11-pt_avg"),
-        trec="11pt_avg",
-        family="overall",
-        laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
-        check=lambda m: (_points(m), None)[1],
-        form=lambda measure: "sorted",
-    ),
-    Definition(
-        "GMAP",
-        average_precision,
-        "AP of each query; over queries the geometric mean, each AP at least 0.00001",
-        (REL,),
-        spellings=("gm_map", "geometric MAP"),
-        trec="gm_map",
-        aggregate="geometric",
-        family="overall",
-        laws=_LAWS,
-        ties="exact",
-        source="Robertson 2006",
-        form=lambda measure: "sorted",
-    ),
-    Definition(
-        "GMBpref",
-        binary_preference,
-        "Bpref of each query; over queries the geometric mean, each at least 0.00001",
-        (REL,),
-        trec="gm_bpref",
-        aggregate="geometric",
-        family="incomplete judgments",
-        laws=frozenset({Law.BOUNDED, Law.EMPTY_ZERO}),
-        form=lambda measure: "sorted",
-    ),
-)

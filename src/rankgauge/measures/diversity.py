@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankgauge.errors import DataError
-from rankgauge.measures.measure import Definition, Law, Measure, Parameter
-from rankgauge.measures.parameters import DEPTH, JUDGED_ONLY, REL
-from rankgauge.measures.registry import register
+from rankgauge.measures.measure import Kernel, Measure
 from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades
 
 __all__: list[str] = []
@@ -80,7 +78,9 @@ def _topic(document: Ints, subtopic: Ints, relevant: Bools, rank: Ints) -> _Topi
     return _Topic(len(names), found, [topics[doc] for doc in sorted(topics)])
 
 
-def _by_topic(score: Callable[[_Topic, Measure], float]) -> Callable[[RankedGrades, Measure], Floats]:
+def _by_topic(score: Callable[[_Topic, Measure], float]) -> Kernel:
+    """A kernel from the score of one query."""
+
     def kernel(ranked: RankedGrades, measure: Measure) -> Floats:
         topics = _topics(ranked, measure)
         return np.array([score(topic, measure) if topic.subtopics else 0.0 for topic in topics], dtype=np.float64)
@@ -92,49 +92,57 @@ def _depth(measure: Measure) -> int | None:
     return None if measure.at is None else int(measure.at)
 
 
-def _reciprocal(rank: int) -> float:
+Weight = Callable[[int, Measure], float]
+"""What a rank weighs."""
+
+
+def _reciprocal(rank: int, measure: Measure) -> float:
     return 1.0 / rank
 
 
-def _log(rank: int) -> float:
+def _log(rank: int, measure: Measure) -> float:
     return 1.0 / float(np.log2(rank + 1))
 
 
-def _discounted(weight: Callable[[int], float], *, normalized: bool) -> Callable[[_Topic, Measure], float]:
+def _power(rank: int, measure: Measure) -> float:
+    return float(measure.get("beta")) ** (rank - 1)
+
+
+def _discounted(weight: Weight, *, normalized: bool) -> Kernel:
     """Discounted novelty, over that of the ideal list, or over what any collection could give (one new document
     for every subtopic at each rank)."""
 
+    @_by_topic
     def score(topic: _Topic, measure: Measure) -> float:
         alpha, depth = float(measure.get("alpha") if measure.get("alpha") is not None else 0.5), _depth(measure)
-        got = sum(gain * weight(rank) for rank, gain in topic.novelty(alpha, depth))
+        got = sum(gain * weight(rank, measure) for rank, gain in topic.novelty(alpha, depth))
         if normalized:
-            best = sum(gain * weight(rank) for rank, gain in topic.ideal(alpha, depth))
+            best = sum(gain * weight(rank, measure) for rank, gain in topic.ideal(alpha, depth))
         else:
             end = depth if depth is not None else max([rank for rank, _ in topic.found], default=1)
-            best = topic.subtopics * sum((1 - alpha) ** (rank - 1) * weight(rank) for rank in range(1, end + 1))
+            best = topic.subtopics * sum(
+                (1 - alpha) ** (rank - 1) * weight(rank, measure) for rank in range(1, end + 1)
+            )
         return got / best if best else 0.0
 
     return score
 
 
-def _nrbp(*, normalized: bool) -> Callable[[_Topic, Measure], float]:
-    def score(topic: _Topic, measure: Measure) -> float:
-        alpha, beta = float(measure.get("alpha")), float(measure.get("beta"))
-        got = sum(gain * beta ** (rank - 1) for rank, gain in topic.novelty(alpha, None))
-        if normalized:
-            best = sum(gain * beta ** (rank - 1) for rank, gain in topic.ideal(alpha, None))
-            return got / best if best else 0.0
-        return got * (1 - (1 - alpha) * beta) / topic.subtopics
-
-    return score
+@_by_topic
+def nrbp(topic: _Topic, measure: Measure) -> float:
+    alpha, beta = float(measure.get("alpha")), float(measure.get("beta"))
+    got = sum(gain * _power(rank, measure) for rank, gain in topic.novelty(alpha, None))
+    return got * (1 - (1 - alpha) * beta) / topic.subtopics
 
 
-def _precision(topic: _Topic, measure: Measure) -> float:
+@_by_topic
+def precision_ia(topic: _Topic, measure: Measure) -> float:
     depth = _depth(measure) or 1
     return sum(len(subs) for rank, subs in topic.found if rank <= depth) / (depth * topic.subtopics)
 
 
-def _average_precision(topic: _Topic, measure: Measure) -> float:
+@_by_topic
+def average_precision_ia(topic: _Topic, measure: Measure) -> float:
     in_all, so_far, sums = (np.zeros(topic.subtopics) for _ in range(3))
     for topics in topic.pool:
         in_all[topics] += 1
@@ -144,123 +152,13 @@ def _average_precision(topic: _Topic, measure: Measure) -> float:
     return float((sums / in_all).mean())
 
 
-def _subtopic_recall(topic: _Topic, measure: Measure) -> float:
+@_by_topic
+def subtopic_recall(topic: _Topic, measure: Measure) -> float:
     depth = _depth(measure)
     seen = {sub for rank, subs in topic.found if depth is None or rank <= depth for sub in subs}
     return len(seen) / topic.subtopics
 
 
-ALPHA = Parameter("alpha", float, 0.5, "how little a subtopic seen before still gains", least=0, most=1)
-BETA = Parameter("beta", float, 0.5, "patience", least=0, most=1)
-_LAWS = frozenset({Law.BOUNDED, Law.EMPTY_ZERO, Law.BLIND})
-_GREEDY = frozenset({Law.EMPTY_ZERO, Law.BLIND})  # a list can beat the greedy ideal, and so exceed 1
-
-
-def _definition(
-    name: str,
-    score: Callable[[_Topic, Measure], float],
-    formula: str,
-    source: str,
-    *parameters: Parameter,
-    at: bool = True,
-    at_required: bool = False,
-    spellings: tuple[str, ...] = (),
-    laws: frozenset[str] = _LAWS,
-) -> Definition:
-    return Definition(
-        name,
-        _by_topic(score),
-        formula,
-        (REL, *parameters),
-        DEPTH if at else None,
-        at_required=at_required,
-        spellings=spellings,
-        family="diversity",
-        laws=laws,
-        source=source,
-        needs=frozenset({"subtopics"}),
-    )
-
-
-register(
-    _definition(
-        "alpha_nDCG",
-        _discounted(_log, normalized=True),
-        "alpha_DCG@k without its divisor, over that of the ideal list",
-        "Clarke et al. 2008",
-        ALPHA,
-        JUDGED_ONLY,
-        spellings=("α_nDCG", "alpha-ndcg"),
-        laws=_GREEDY,
-    ),
-    _definition(
-        "alpha_DCG",
-        _discounted(_log, normalized=False),
-        "sum over ranks of novelty gain / log2(i + 1), over S sum of (1 - alpha)^(i-1) / log2(i + 1); S subtopics",
-        "Clarke et al. 2008",
-        ALPHA,
-        JUDGED_ONLY,
-        at_required=True,
-        spellings=("α_DCG",),
-    ),
-    _definition(
-        "ERR_IA",
-        _discounted(_reciprocal, normalized=False),
-        "sum over ranks of novelty gain / i, over S sum of (1 - alpha)^(i-1) / i, alpha = 0.5; S subtopics",
-        "Chapelle et al. 2009",
-        JUDGED_ONLY,
-        at_required=True,
-    ),
-    _definition(
-        "nERR_IA",
-        _discounted(_reciprocal, normalized=True),
-        "ERR_IA@k without its divisor, over that of the ideal list",
-        "Chapelle et al. 2009",
-        JUDGED_ONLY,
-        laws=_GREEDY,
-    ),
-    _definition(
-        "NRBP",
-        _nrbp(normalized=False),
-        "(1 - (1 - alpha) beta) / S sum over ranks of novelty gain beta^(i-1)",
-        "Clarke, Kolla and Vechtomova 2009",
-        ALPHA,
-        BETA,
-        at=False,
-    ),
-    _definition(
-        "nNRBP",
-        _nrbp(normalized=True),
-        "NRBP without its factor, over that of the ideal list",
-        "Clarke, Kolla and Vechtomova 2009",
-        ALPHA,
-        BETA,
-        at=False,
-        laws=_GREEDY,
-    ),
-    _definition(
-        "P_IA",
-        _precision,
-        "P@k averaged over subtopics",
-        "Agrawal et al. 2009",
-        JUDGED_ONLY,
-        at_required=True,
-        spellings=("P-IA",),
-    ),
-    _definition(
-        "AP_IA",
-        _average_precision,
-        "AP averaged over subtopics",
-        "Agrawal et al. 2009",
-        JUDGED_ONLY,
-        at=False,
-        spellings=("MAP_IA", "MAP-IA"),
-    ),
-    _definition(
-        "StRecall",
-        _subtopic_recall,
-        "subtopics with a relevant document among the first k / S",
-        "Zhai et al. 2003",
-        spellings=("strec", "subtopic recall"),
-    ),
-)
+alpha_ndcg, alpha_dcg = _discounted(_log, normalized=True), _discounted(_log, normalized=False)
+nerr_ia, err_ia = _discounted(_reciprocal, normalized=True), _discounted(_reciprocal, normalized=False)
+normalized_nrbp = _discounted(_power, normalized=True)

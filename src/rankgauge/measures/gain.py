@@ -9,10 +9,9 @@ import numpy as np
 
 from rankgauge.errors import DataError
 from rankgauge.measures.counting import ratio
-from rankgauge.measures.measure import Definition, Form, Law, Measure, Parameter
-from rankgauge.measures.parameters import DEPTH, GAIN, GAINS, JUDGED_ONLY, REL, check_scale, depth_of
-from rankgauge.measures.registry import register
-from rankgauge.model.ranked import Floats, Ints, RankedGrades
+from rankgauge.measures.measure import Form, Measure
+from rankgauge.measures.parameters import check_scale, depth_of
+from rankgauge.model.ranked import Floats, Ints, RankedGrades, largest_first
 
 __all__ = ["gain_of"]
 
@@ -46,11 +45,6 @@ def _one_by_one(values: Floats) -> float:
     return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
 
 
-def _sorted_within(values: Floats, owner: Ints) -> Floats:
-    """Values of each owner, largest first; owners stay in order."""
-    return values[np.lexsort((-values, owner))]
-
-
 def _ideal(values: Floats, owner: Ints, n: int, cut: Ints | int | None) -> Floats:
     """DCG of the best order of the given gains, cut at one depth, or at a depth for each query."""
     keep = values > 0
@@ -58,7 +52,7 @@ def _ideal(values: Floats, owner: Ints, n: int, cut: Ints | int | None) -> Float
     if not len(values):
         return np.zeros(n)
     if not (np.diff(values)[np.diff(owner) == 0] <= 0).all():
-        values = _sorted_within(values, owner)
+        values = largest_first(values, owner)
     counts = np.bincount(owner, minlength=n)
     place = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
     if cut is not None:
@@ -97,10 +91,18 @@ def ndcg(ranked: RankedGrades, measure: Measure) -> Floats:
     return ratio(dcg(ranked, measure), ideal_dcg(ranked, measure))
 
 
-def _ndcg_form(measure: Measure) -> Form:
+def ndcg_form(measure: Measure) -> Form:
     """Losses (gains below 0) count in the list, but not in the ideal one."""
     losses = any(gain < 0 for _, gain in measure.get("gains") or ())
     return "" if losses or measure.get("ideal") == "retrieved" else "additive"
+
+
+def ndcg_caution(measure: Measure) -> str | None:
+    return None if measure.get("ideal") == "judged" else f"ideal_{measure.get('ideal')}"
+
+
+def ideal_of_retrieved(measure: Measure) -> bool:
+    return bool(measure.get("ideal") == "retrieved")
 
 
 def _cascade(chance: Floats, rank: Ints, owner: Ints, n: int) -> Floats:
@@ -171,7 +173,7 @@ def binary_g(ranked: RankedGrades, measure: Measure) -> Floats:
 def _per_query(ranked: RankedGrades, measure: Measure) -> list[tuple[Ints, Floats, Floats]]:
     """(ranks, gains, ideal gains) of each query, where only documents with a gain count."""
     gains = gain_of(ranked.grades, measure)
-    ideal = _sorted_within(gain_of(ranked.judged_grades, measure), ranked.judged_owner)
+    ideal = largest_first(gain_of(ranked.judged_grades, measure), ranked.judged_owner)
     rows = []
     for i in range(len(ranked)):
         inside = slice(ranked.starts[i], ranked.starts[i + 1])
@@ -223,152 +225,3 @@ def ndcg_at_levels(ranked: RankedGrades, measure: Measure) -> Floats:
             points.append(got[-1] / best[-1])
         result[i] = _one_by_one(np.array(points)) / len(points)
     return result
-
-
-IDEAL = Parameter(
-    "ideal",
-    str,
-    "judged",
-    "ideal list of all judged documents; of the 'retrieved' ones only, or cut at the number 'returned' (both inflate)",
-    choices=("judged", "retrieved", "returned"),
-)
-P8 = Parameter("p", float, 0.8, "chance of looking at the next document", least=0, most=1)
-RBP_GRADES = Parameter(
-    "grades",
-    str,
-    "binary",
-    "'scaled' puts g / (the query's top grade, at least 1) in the place of rel_i, as trec_eval 10",
-    choices=("binary", "scaled"),
-)
-MAX4 = Parameter("max_grade", float, 4.0, "top of the grade scale", least=0)
-_LAWS = frozenset({Law.BOUNDED, Law.MONOTONE, Law.GAIN, Law.BLIND, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT})
-_UNBOUNDED = frozenset({Law.MONOTONE, Law.GAIN, Law.BLIND, Law.UNJUDGED, Law.EMPTY_ZERO})
-
-register(
-    Definition(
-        "nDCG",
-        ndcg,
-        "DCG@k / DCG@k of the ideal list, DCG@k = sum over ranks i <= k of gain(g_i) / log2(i + 1)",
-        (GAIN, GAINS, IDEAL, JUDGED_ONLY),
-        DEPTH,
-        spellings=("ndcg_cut", "normalized discounted cumulative gain"),
-        variants={"ndcg_burges": {"gain": "exp"}, "ndcg_exp": {"gain": "exp"}},
-        trec="ndcg",
-        trec_at="ndcg_cut_{at}",
-        family="order",
-        laws=_LAWS,
-        ties="exact",
-        cut_through_ties=lambda measure: measure.get("ideal") == "retrieved",
-        relevance=False,
-        caution=lambda m: None if m.get("ideal") == "judged" else f"ideal_{m.get('ideal')}",
-        source="Järvelin and Kekäläinen 2002; Burges et al. 2005 for the exponential gain",
-        form=_ndcg_form,
-    ),
-    Definition(
-        "DCG",
-        dcg,
-        "sum over ranks i <= k of gain(g_i) / log2(i + 1)",
-        (GAIN, GAINS, JUDGED_ONLY),
-        DEPTH,
-        family="order",
-        laws=_UNBOUNDED,
-        ties="exact",
-        relevance=False,
-        source="Järvelin and Kekäläinen 2002",
-        spellings=("discounted cumulative gain",),
-        form=lambda measure: "additive",
-    ),
-    Definition(
-        "ERR",
-        err,
-        "sum over ranks i <= k of (1/i) s_i prod_{j<i} (1 - s_j), s_i = (2^g_i - 1) / 2^max_grade",
-        (MAX4,),
-        DEPTH,
-        family="first result",
-        laws=_UNBOUNDED | {Law.BOUNDED},
-        relevance=False,
-        spellings=("expected reciprocal rank",),
-        source="Chapelle et al. 2009",
-        form=lambda measure: "sorted",
-    ),
-    Definition(
-        "nERR",
-        nerr,
-        "ERR@k / ERR@k of the ideal list",
-        (MAX4,),
-        DEPTH,
-        family="first result",
-        laws=_LAWS,
-        relevance=False,
-        source="Chapelle et al. 2009",
-        form=lambda measure: "sorted",
-    ),
-    Definition(
-        "RBP",
-        rbp,
-        "(1 - p) sum over ranks i <= k of rel_i p^(i-1)",
-        (REL, P8, RBP_GRADES),
-        DEPTH,
-        family="user model",
-        spellings=("rank-biased precision",),
-        laws=_UNBOUNDED | {Law.BOUNDED},
-        ties="exact",
-        source="Moffat and Zobel 2008",
-        form=lambda measure: "additive",
-    ),
-    Definition(
-        "RBPResidual",
-        rbp_residual,
-        "p^n + (1 - p) sum over unjudged ranks i of p^(i-1); 0 when all are judged",
-        (Parameter("p", float, 0.9, "chance of looking at the next document", least=0, most=1),),
-        trec="rbp_resid",
-        lower_is_better=True,
-        family="coverage",
-        laws=frozenset({Law.BOUNDED}),
-        relevance=False,
-        source="Moffat and Zobel 2008; trec_eval 10",
-    ),
-    Definition(
-        "binG",
-        binary_g,
-        "(1/R) sum over relevant documents of 1 / log2(2 + non-relevant ones before)",
-        (REL,),
-        trec="binG",
-        family="overall",
-        laws=frozenset({Law.BOUNDED, Law.MONOTONE, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
-        source="trec_eval",
-        form=lambda measure: "sorted",
-    ),
-    Definition(
-        "G",
-        normalized_g,
-        "sum of gain_i / log2(2 + ideal cost so far - gain so far) / ideal gain",
-        (GAIN, GAINS),
-        trec="G",
-        family="overall",
-        laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO}),
-        relevance=False,
-        source="trec_eval",
-    ),
-    Definition(
-        "nDCGRel",
-        ndcg_at_relevant,
-        "nDCG@i averaged over the ranks i of the documents with a gain",
-        (GAIN, GAINS),
-        trec="ndcg_rel",
-        family="order",
-        laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
-        relevance=False,
-        source="trec_eval",
-    ),
-    Definition(
-        "RnDCG",
-        ndcg_at_levels,
-        "nDCG@i averaged over the depths i at which the ideal list changes its grade",
-        (REL, GAIN, GAINS),
-        trec="Rndcg",
-        family="order",
-        laws=frozenset({Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
-        source="trec_eval",
-    ),
-)

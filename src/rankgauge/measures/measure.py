@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from rankgauge.errors import MeasureError
 from rankgauge.model.ranked import Floats, RankedGrades
 
-__all__ = ["AGGREGATES", "Aggregate", "Definition", "Form", "Law", "Measure", "Parameter", "Value"]
+__all__ = ["AGGREGATES", "Aggregate", "Definition", "Form", "Kernel", "Law", "Measure", "Parameter", "Value"]
 
 Value = bool | int | float | str | tuple[tuple[float, float], ...] | None
 Aggregate = Literal["mean", "sum", "geometric"]

@@ -1,20 +1,12 @@
-"""Parameters that several measures share, and the guards on their values."""
+"""Parameters that several kernels read, and the guards on their values."""
 
 from __future__ import annotations
 
 from rankgauge.errors import DataError
-from rankgauge.measures.measure import Measure, Parameter
+from rankgauge.measures.measure import Measure
 from rankgauge.model.ranked import RankedGrades
 
-__all__ = ["DEPTH", "GAIN", "GAINS", "JUDGED_ONLY", "MAX_REL", "MIN_REL", "REL", "check_scale", "depth_of"]
-
-DEPTH = Parameter("k", int, None, "depth: only the first k documents count", least=1)
-REL = Parameter("rel", float, 1.0, "least grade that counts as relevant", least=0)
-JUDGED_ONLY = Parameter("judged_only", bool, False, "drop documents nobody judged before ranking")
-GAIN = Parameter("gain", str, "linear", "gain of grade g: 'linear' is g, 'exp' is 2^g - 1", choices=("linear", "exp"))
-GAINS = Parameter("gains", dict, None, "gains of single grades, such as {1: 1, 2: 9}; others keep theirs")
-MIN_REL = Parameter("min_rel", float, 0.0, "grade that stands for no gain")
-MAX_REL = Parameter("max_rel", float, 1.0, "grade that stands for full gain")
+__all__ = ["check_scale", "depth_of"]
 
 
 def depth_of(measure: Measure, ranked: RankedGrades) -> int:

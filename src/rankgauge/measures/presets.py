@@ -1,12 +1,15 @@
 """Named contracts: how other tools count, so that their figures can be reproduced and told apart.
 
-A preset sets the contract, and for some measures the parameters that the tool's measure of that name has.
+A preset sets the contract, and for some measures the parameters that the tool's measure of that name has. They stand
+in `presets.json`.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from rankgauge.errors import ContractError
 from rankgauge.measures.measure import Measure, Value
@@ -38,34 +41,10 @@ class Preset:
         return measure.with_values(**wanted) if wanted else measure
 
 
-_TREC = Contract(missing="skip")
-_RECALL_LEVELS = {"IPrec": {"rule": "trec_eval9"}, "AvgIPrec": {"rule": "trec_eval9"}}
-_LISTED: tuple[Preset, ...] = (
-    Preset("default", Contract()),
-    Preset("trec_eval", _TREC),
-    Preset("trec_eval9", _TREC.with_changes(scores="float32"), _RECALL_LEVELS, "pytrec-eval-terrier"),
-    Preset("ir_measures", Contract(scores="float32"), _RECALL_LEVELS, "ir-measures"),
-    Preset("ranx", Contract(ties="stable", missing="error"), package="ranx"),
-    Preset("beir", _TREC.with_changes(scores="float32", drop_self=True), package="pytrec-eval-terrier"),
-    Preset("sklearn", Contract(ties="expected"), package="scikit-learn"),
-    Preset(
-        "elasticsearch",
-        Contract(ties="given", missing="skip"),
-        {"nDCG": {"gain": "exp", "ideal": "returned"}, "DCG": {"gain": "exp"}, "P": {"over": "returned"}},
-    ),
-    Preset("phoenix", Contract(ties="given", missing="skip"), {"nDCG": {"ideal": "retrieved"}}),
-    Preset(
-        "autorag",
-        Contract(ties="given", missing="error"),
-        {"nDCG": {"ideal": "retrieved"}, "P": {"over": "returned"}},
-    ),
-    Preset(
-        "medcorpus",
-        Contract(ties="given", missing="skip"),
-        {"nDCG": {"gain": "exp"}, "AP": {"grades": "linear", "max_grade": 2.0}},
-    ),
-)
-PRESETS: dict[str, Preset] = {preset.name: preset for preset in _LISTED}
+_LISTED = json.loads((Path(__file__).parent / "presets.json").read_text("utf-8"))
+PRESETS: dict[str, Preset] = {
+    entry["name"]: Preset(**{**entry, "contract": Contract(**entry.get("contract", {}))}) for entry in _LISTED
+}
 
 
 def find_preset(name: str) -> Preset:

@@ -12,7 +12,7 @@ from math import comb
 
 import numpy as np
 
-from rankgauge.model.ranked import Bools, Floats, RankedGrades
+from rankgauge.model.ranked import Bools, Floats, RankedGrades, tie_groups
 
 __all__ = ["expected_precision_sum", "expected_reciprocal_rank", "probability_of_none"]
 
@@ -20,10 +20,7 @@ __all__ = ["expected_precision_sum", "expected_reciprocal_rank", "probability_of
 def _groups(ranked: RankedGrades, mask: Bools) -> Iterator[tuple[int, int, int, int]]:
     """(query, above, tied, members) of each tied group that holds hits of the mask, best group of a query first."""
     owner, above, tied = ranked.owner[mask], ranked.above[mask], ranked.tied[mask]
-    if not len(owner):
-        return
-    first = np.flatnonzero(np.r_[True, (np.diff(owner) != 0) | (np.diff(above) != 0)])
-    sizes = np.diff(np.append(first, len(owner)))
+    first, sizes = tie_groups(owner, above)
     yield from zip(owner[first].tolist(), above[first].tolist(), tied[first].tolist(), sizes.tolist(), strict=True)
 
 
@@ -60,7 +57,6 @@ def expected_precision_sum(ranked: RankedGrades, relevant: Bools, worth: Floats,
     """
     harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, ranked.deepest + 1))))
     sums = np.zeros(len(ranked))
-    owner, above = ranked.owner[relevant], ranked.above[relevant]
     worth = worth[relevant]
     position, query_seen, before = 0, -1, 0
     for query, start, tied, members in _groups(ranked, relevant):
@@ -74,5 +70,4 @@ def expected_precision_sum(ranked: RankedGrades, relevant: Bools, worth: Floats,
             sums[query] += mean * worth[position : position + members].sum()
         position += members
         before += members
-    assert position == len(owner) == len(above)
     return sums

@@ -11,9 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from rankgauge.errors import MeasureError
-from rankgauge.measures.measure import Definition, Form, Law, Measure, Parameter
-from rankgauge.measures.parameters import DEPTH, MAX_REL, MIN_REL, check_scale
-from rankgauge.measures.registry import register
+from rankgauge.measures.measure import Kernel, Measure
+from rankgauge.measures.parameters import check_scale
 from rankgauge.model.ranked import Floats, RankedGrades
 
 __all__: list[str] = []
@@ -23,7 +22,7 @@ _BLOCK = 256
 Continuation = Callable[[Floats, Floats, Measure], Floats]
 
 
-def _expected_gain(continuation: Continuation) -> Callable[[RankedGrades, Measure], Floats]:
+def _expected_gain(continuation: Continuation) -> Kernel:
     """A kernel from a continuation function (gains, ranks, measure) -> C, for matrices of queries by ranks."""
 
     def kernel(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -45,41 +44,51 @@ def _expected_gain(continuation: Continuation) -> Callable[[RankedGrades, Measur
     return kernel
 
 
-def _bejeweled(gains: Floats, rank: Floats, measure: Measure) -> Floats:
+@_expected_gain
+def bejeweled(gains: Floats, rank: Floats, measure: Measure) -> Floats:
     wanted = np.cumsum(gains, axis=1) < float(measure.get("T"))
     return (np.logical_and.accumulate(wanted, axis=1) & (rank < float(measure.at or 0))).astype(np.float64)
 
 
-def _inst(gains: Floats, rank: Floats, measure: Measure) -> Floats:
+@_expected_gain
+def inst(gains: Floats, rank: Floats, measure: Measure) -> Floats:
     wanted = float(measure.get("T"))
     base = rank + 2 * wanted - np.cumsum(gains, axis=1)
     return ((base - 1.0) / base) ** 2
 
 
-def _insq(gains: Floats, rank: Floats, measure: Measure) -> Floats:
+def _insq_onward(gains: Floats, rank: Floats, measure: Measure) -> Floats:
     base = rank + 2 * float(measure.get("T"))
     return np.broadcast_to(((base - 1.0) / base) ** 2, gains.shape)
 
 
-def _scaled_dcg(gains: Floats, rank: Floats, measure: Measure) -> Floats:
+insq = _expected_gain(_insq_onward)
+
+
+@_expected_gain
+def scaled_dcg(gains: Floats, rank: Floats, measure: Measure) -> Floats:
     onward = np.where(rank < float(measure.at or 0), np.log2(rank + 1) / np.log2(rank + 2), 0.0)
     return np.broadcast_to(onward, gains.shape)
 
 
-def _nerr8(gains: Floats, rank: Floats, measure: Measure) -> Floats:
+@_expected_gain
+def nerr8(gains: Floats, rank: Floats, measure: Measure) -> Floats:
     return np.where(rank < float(measure.at or 0), 1.0 - gains, 0.0)
 
 
-def _nerr9(gains: Floats, rank: Floats, measure: Measure) -> Floats:
+@_expected_gain
+def nerr9(gains: Floats, rank: Floats, measure: Measure) -> Floats:
     return np.where(rank < float(measure.at or 0), rank / (rank + 1.0) * (1.0 - gains), 0.0)
 
 
-def _nerr10(gains: Floats, rank: Floats, measure: Measure) -> Floats:
+@_expected_gain
+def nerr10(gains: Floats, rank: Floats, measure: Measure) -> Floats:
     return float(measure.get("p")) * (1.0 - gains)
 
 
-def _nerr11(gains: Floats, rank: Floats, measure: Measure) -> Floats:
-    return _insq(gains, rank, measure) * (1.0 - gains)
+@_expected_gain
+def nerr11(gains: Floats, rank: Floats, measure: Measure) -> Floats:
+    return _insq_onward(gains, rank, measure) * (1.0 - gains)
 
 
 def compatibility(ranked: RankedGrades, measure: Measure) -> Floats:
@@ -120,116 +129,8 @@ def compatibility(ranked: RankedGrades, measure: Measure) -> Floats:
     return result
 
 
-T = Parameter("T", float, 1.0, "gain the user is after, in documents of full gain", least=0)
-
-
-def _check_range(measure: Measure) -> None:
+def check_range(measure: Measure) -> None:
     if measure.name == "INST" and measure.get("T") == 0:
         raise MeasureError(f"{measure.name}: T must be above 0: a user who is after nothing looks at nothing")
     if not measure.get("min_rel") < measure.get("max_rel"):
         raise MeasureError(f"{measure.name}: min_rel must be below max_rel")
-
-
-def _cwl(
-    name: str,
-    continuation: Continuation,
-    formula: str,
-    source: str,
-    *,
-    at: bool,
-    extra: tuple[Parameter, ...],
-    form: Form = "",
-) -> Definition:
-    return Definition(
-        name,
-        _expected_gain(continuation),
-        formula,
-        (*extra, MIN_REL, MAX_REL),
-        DEPTH if at else None,
-        at_required=at,
-        family="user model",
-        laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.BLIND}),
-        relevance=False,
-        source=source,
-        check=_check_range,
-        form=lambda measure: form,
-    )
-
-
-register(
-    _cwl(
-        "BPM",
-        _bejeweled,
-        "C_i = 1 while the gain so far is below T and i < k, else 0",
-        "Zhang et al. 2017",
-        at=True,
-        extra=(T,),
-    ),
-    _cwl(
-        "INST",
-        _inst,
-        "C_i = ((i + T + T_i - 1) / (i + T + T_i))^2, T_i = T - gain so far",
-        "Moffat et al. 2015",
-        at=False,
-        extra=(T,),
-    ),
-    _cwl(
-        "INSQ",
-        _insq,
-        "C_i = ((i + 2T - 1) / (i + 2T))^2",
-        "Moffat, Scholer and Thomas 2012",
-        at=False,
-        extra=(T,),
-        form="additive",
-    ),
-    _cwl(
-        "SDCG",
-        _scaled_dcg,
-        "C_i = log2(i + 1) / log2(i + 2) for i < k, else 0: DCG with weights that sum to 1",
-        "Järvelin and Kekäläinen 2002; Azzopardi et al. 2019",
-        at=True,
-        extra=(),
-        form="additive",
-    ),
-    _cwl(
-        "NERR8", _nerr8, "C_i = 1 - gain_i for i < k, else 0", "Azzopardi, Mackenzie and Moffat 2021", at=True, extra=()
-    ),
-    _cwl(
-        "NERR9",
-        _nerr9,
-        "C_i = i / (i + 1) (1 - gain_i) for i < k, else 0",
-        "Azzopardi, Mackenzie and Moffat 2021",
-        at=True,
-        extra=(),
-    ),
-    _cwl(
-        "NERR10",
-        _nerr10,
-        "C_i = p (1 - gain_i)",
-        "Azzopardi, Mackenzie and Moffat 2021",
-        at=False,
-        extra=(Parameter("p", float, 0.9, "persistence", least=0, most=1),),
-    ),
-    _cwl(
-        "NERR11",
-        _nerr11,
-        "C_i = ((i + 2T - 1) / (i + 2T))^2 (1 - gain_i)",
-        "Azzopardi, Mackenzie and Moffat 2021",
-        at=False,
-        extra=(T,),
-    ),
-    Definition(
-        "Compat",
-        compatibility,
-        "rank-biased overlap with the nearest ideal list, over that of the ideal with itself",
-        (
-            Parameter("p", float, 0.95, "persistence", least=0, most=1),
-            Parameter("normalize", bool, True, "divide by the ideal list's overlap with itself"),
-        ),
-        spellings=("compatibility",),
-        family="overall",
-        relevance=False,
-        laws=frozenset({Law.BOUNDED, Law.UNJUDGED, Law.EMPTY_ZERO, Law.PERFECT}),
-        source="Clarke, Vtyurina and Smucker 2021",
-    ),
-)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Set
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
@@ -11,7 +12,7 @@ from rankgauge.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["as_ids", "as_list", "as_numbers", "check_mapping"]
+__all__ = ["as_ids", "as_list", "as_numbers", "check_ids", "check_mapping"]
 
 
 def as_ids(column: pl.Series, where: str) -> pl.Series:
@@ -79,6 +80,13 @@ def as_list(docs: Any, where: str, query: Any) -> list[Any]:
     if not isinstance(docs, str | bytes) and isinstance(docs, Iterable) and not isinstance(docs, Set):
         return list(docs.tolist() if hasattr(docs, "tolist") else docs)
     raise DataError(f"{where}: query {query!r} maps to a {type(docs).__name__}, neither a list nor a dictionary")
+
+
+def check_ids(ids: Iterable[Any], where: str, query: Any, wanted: str) -> None:
+    """Raise an error unless each of a list's entries can be an id."""
+    for doc in ids:
+        if not isinstance(doc, str | Integral):
+            raise DataError(f"{where}: query {query!r} lists {doc!r}, which is no document id; give a {wanted}")
 
 
 def _id(value: Any, where: str) -> str:

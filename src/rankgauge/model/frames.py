@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
@@ -12,42 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ID_COLUMNS", "frame_of_rows", "is_frame", "named_columns", "to_polars"]
 
-ID_COLUMNS: Mapping[str, Sequence[str]] = {
-    "query": ("query", "query_id", "query-id", "qid", "q_id", "topic", "topic_id", "查询", "问题", "查询id"),
-    "doc": (
-        "doc",
-        "doc_id",
-        "docid",
-        "docno",
-        "document",
-        "document_id",
-        "corpus-id",
-        "corpus_id",
-        "pid",
-        "id",
-        "文档",
-        "文档id",
-    ),
-    "grade": (
-        "grade",
-        "relevance",
-        "rel",
-        "label",
-        "judgment",
-        "judgement",
-        "rating",
-        "等级",
-        "相关性",
-        "相关度",
-        "标注",
-        "score",
-        "分数",
-        "得分",
-    ),
-    "score": ("score", "sim", "similarity", "分数", "得分", "相似度"),
-    "rank": ("rank", "position", "排名", "名次"),
-    "subtopic": ("subtopic", "iteration", "iter"),
-}
+ID_COLUMNS: Mapping[str, Sequence[str]] = json.loads((Path(__file__).parent / "column_names.json").read_text("utf-8"))
+"""The names that people give each column."""
 
 
 def is_frame(value: Any) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
 from rankgauge.model.by_query import ByQuery
-from rankgauge.model.columns import as_ids, as_list, as_numbers
+from rankgauge.model.columns import as_ids, as_list, as_numbers, check_ids
 from rankgauge.model.frames import named_columns
 
 if TYPE_CHECKING:
@@ -76,12 +75,7 @@ class Qrels(ByQuery):
         if isinstance(docs, Mapping):
             return docs
         ids = list(docs) if isinstance(docs, set | frozenset) else as_list(docs, self.name, query)
-        for doc in ids:
-            if not isinstance(doc, str | Integral):
-                raise DataError(
-                    f"{self.name}: query {query!r} lists {doc!r}, which is no document id; give a list of relevant "
-                    "ids, or a dictionary {document: grade}"
-                )
+        check_ids(ids, self.name, query, "list of relevant ids, or a dictionary {document: grade}")
         return dict.fromkeys(ids, 1)
 
     def _of_columns(self, frame: pl.DataFrame) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Floats", "Ints", "RankedGrades", "SubtopicHits"]
+__all__ = ["Bools", "Floats", "Ints", "RankedGrades", "SubtopicHits", "largest_first", "ranges", "tie_groups"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,13 +40,29 @@ class SubtopicHits:
 
     def take(self, rows: Ints, shift: Ints) -> SubtopicHits:
         """The judgments of some queries, any of them any number of times; `shift` is what is added to their hits."""
-        starts, row, kept = _ranges(self.starts, rows)
+        starts, row, kept = ranges(self.starts, rows)
         hit = self.hit[kept]
         hit = np.where(hit < 0, -1, hit + shift[row])
         return SubtopicHits(starts, self.document[kept], self.subtopic[kept], self.grade[kept], hit)
 
 
-def _ranges(starts: Ints, rows: Ints) -> tuple[Ints, Ints, Ints]:
+def largest_first(values: Floats, owner: Ints) -> Floats:
+    """Values of each query, largest first; queries stay in order."""
+    low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    width = int(high - low) + 1
+    if width < 1 << 20 and (values == np.floor(values)).all():  # whole numbers: one sort of whole numbers
+        key = np.sort(owner * width + (high - values).astype(np.int64))
+        return high - (key % width).astype(np.float64)
+    return values[np.lexsort((-values, owner))]
+
+
+def tie_groups(owner: Ints, above: Ints) -> tuple[Ints, Ints]:
+    """The first hit and the number of hits of each group of hits that tie."""
+    first = np.flatnonzero(np.r_[True, (np.diff(owner) != 0) | (np.diff(above) != 0)][: len(owner)])
+    return first, np.diff(first, append=len(owner))
+
+
+def ranges(starts: Ints, rows: Ints) -> tuple[Ints, Ints, Ints]:
     """New bounds, row and old position of everything that lies within the bounds of the rows."""
     sizes = np.diff(starts)[rows]
     bounds = np.concatenate(([0], np.cumsum(sizes)))
@@ -161,9 +177,9 @@ class RankedGrades:
 
         return self.cached("deepest", find)
 
-    def count(self, mask: Bools | None = None) -> Floats:
-        """Hits of each query; one tied across the end of the list counts with its chance of being inside."""
-        return self.total(self.weights(np.ones(self.deepest)), mask)
+    def count(self, depth: int, mask: Bools | None = None) -> Floats:
+        """Hits of each query down to a depth; one tied across it counts with its chance of being inside."""
+        return self.total(self.weights(np.ones(depth)), mask)
 
     def judged_only(self) -> RankedGrades:
         """The same lists without the documents nobody judged (grades below 0 count as pooled but not judged)."""
@@ -171,14 +187,13 @@ class RankedGrades:
         def make() -> RankedGrades:
             kept = self._keep(self.grades >= 0)
             # The judged documents of a tied group stay tied with each other.
-            first = np.r_[True, (np.diff(kept.owner) != 0) | (np.diff(kept.above) != 0)][: len(kept.above)]
-            group = np.cumsum(first) - 1
-            place = np.arange(len(kept.above)) - kept.starts[kept.owner]
+            first, sizes = tie_groups(kept.owner, kept.above)
+            place = first - kept.starts[kept.owner[first]]
             return replace(
                 kept,
                 retrieved=np.diff(kept.starts),
-                above=place[first][group],
-                tied=np.bincount(group, minlength=1)[group],
+                above=np.repeat(place, sizes),
+                tied=np.repeat(sizes, sizes),
                 limit=None,
                 _cache={},
             )
@@ -192,8 +207,8 @@ class RankedGrades:
 
     def take(self, rows: Ints) -> RankedGrades:
         """The lists of some queries, any of them any number of times."""
-        starts, _, hits = _ranges(self.starts, rows)
-        judged_starts, _, judged = _ranges(self.judged_starts, rows)
+        starts, _, hits = ranges(self.starts, rows)
+        judged_starts, _, judged = ranges(self.judged_starts, rows)
         subtopics = self.subtopics and self.subtopics.take(rows, starts[:-1] - self.starts[rows])
         return replace(
             self,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from numbers import Integral
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.errors import DataError
+from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.model.by_query import ByQuery
-from rankgauge.model.columns import as_ids, as_list, as_numbers
+from rankgauge.model.columns import as_ids, as_list, as_numbers, check_ids
 from rankgauge.model.frames import named_columns
 
 if TYPE_CHECKING:
@@ -39,6 +38,19 @@ class Run(ByQuery):
             result.setdefault(query, {}).setdefault(doc, score)
         return result
 
+    def parts(self) -> Iterator[pl.DataFrame]:
+        """Columns query, doc, score, as a file gives them part by part."""
+        yield self.frame
+
+    def describe_repeats(self, pairs: Sequence[tuple[str, str]], total: int) -> RankgaugeError:
+        """The error for documents that stand twice in a list: some (query, document), and how many there are."""
+        query, doc = pairs[0]
+        more = f" ({total} such documents in all)" if total > 1 else ""
+        return DataError(
+            f"{self.name}: document {doc!r} stands twice for query {query!r}{more}; "
+            "remove it, or keep the better one with `duplicates='first'`"
+        )
+
     def _comparable(self) -> pl.DataFrame:
         return self.frame.sort("query", maintain_order=True)  # the order within a list may decide its ties
 
@@ -50,12 +62,7 @@ class Run(ByQuery):
         if docs and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in docs):
             ids, scored = [doc for doc, _ in docs], dict(docs)
         else:
-            for doc in docs:
-                if not isinstance(doc, str | Integral):
-                    raise DataError(
-                        f"{self.name}: query {query!r} lists {doc!r}, which is no document id; give a list of ids, "
-                        "best first, or a dictionary {document: score}"
-                    )
+            check_ids(docs, self.name, query, "list of ids, best first, or a dictionary {document: score}")
             ids, scored = docs, {doc: float(len(docs) - i) for i, doc in enumerate(docs)}
         if len(scored) != len(ids):
             twice = next(doc for doc in ids if ids.count(doc) > 1)

@@ -7,9 +7,9 @@ have equal keys once in about 10^19.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,13 +77,7 @@ class TextQueries(Sequence[str]):
             return [plain[start:end] for start, end in bounds]
         return [text[start:end].decode() for start, end in bounds]
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | list[str]:
+    def __getitem__(self, index: Any) -> Any:
         return self._names[index]
 
     def __len__(self) -> int:
@@ -103,16 +97,13 @@ def joined(parts: Sequence[TextRows]) -> TextRows:
     if len(parts) == 1:
         return parts[0]
     offsets = np.cumsum([0, *(len(part.text) for part in parts[:-1])])
-    return TextRows(
-        b"".join(part.text for part in parts),
-        np.concatenate([part.query_start + offset for part, offset in zip(parts, offsets, strict=True)]),
-        np.concatenate([part.query_length for part in parts]),
-        np.concatenate([part.query_key for part in parts]),
-        np.concatenate([part.doc_start + offset for part, offset in zip(parts, offsets, strict=True)]),
-        np.concatenate([part.doc_length for part in parts]),
-        np.concatenate([part.doc_key for part in parts]),
-        np.concatenate([part.number for part in parts]),
-    )
+    moved = [
+        replace(part, query_start=part.query_start + offset, doc_start=part.doc_start + offset)
+        for part, offset in zip(parts, offsets, strict=True)
+    ]
+    columns = [field.name for field in fields(TextRows) if field.name != "text"]
+    text = b"".join(part.text for part in parts)
+    return TextRows(text, *(np.concatenate([getattr(part, name) for part in moved]) for name in columns))
 
 
 def keys_of(text: bytes, start: Ints, length: Ints) -> Keys:

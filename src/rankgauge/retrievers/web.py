@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from rankgauge.errors import RetrieverError
 from rankgauge.extras import optional
-from rankgauge.formats.retry_after import retry_after
+from rankgauge.formats.durations import retry_after
 from rankgauge.formats.secrets import masked, scrub
 
 __all__ = ["RETRIED", "Service", "check_url"]
