@@ -53,7 +53,7 @@ def rankgauge(pytestconfig: pytest.Config) -> Guard:
 
 
 def _is_address(history: str) -> bool:
-    from rankgauge.history.addresses import looks_like_address
+    from rankgauge.history.names import looks_like_address
 
     return looks_like_address(history)
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rankgauge.errors import DataError
+from rankgauge.history.finding import within
 from rankgauge.history.monitored import Check, Status
 from rankgauge.history.schema import checks, detector_states
 from rankgauge.history.sql import Connection, sa
@@ -63,14 +64,10 @@ def list_checks(
 ) -> list[Check]:
     """Checks of a monitor, newest first: since <= started < until."""
     wanted = sa.select(checks).where(checks.c.monitor == monitor).order_by(checks.c.number.desc()).limit(limit)
-    if since is not None:
-        wanted = wanted.where(checks.c.started >= since)
-    if until is not None:
-        wanted = wanted.where(checks.c.started < until)
     if status is not None:
         wanted = wanted.where(checks.c.status == status)
     with history.read() as connection:
-        return [_check(row) for row in connection.execute(wanted)]
+        return [_check(row) for row in connection.execute(within(wanted, checks.c.started, since, until))]
 
 
 def last_check(history: History, monitor: str, status: Status | None = None) -> Check | None:

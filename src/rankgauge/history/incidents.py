@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from rankgauge.history.finding import within
 from rankgauge.history.monitored import Finding, Incident, packed, storable, unpacked
 from rankgauge.history.schema import incidents
 from rankgauge.history.sql import Connection, sa
@@ -33,12 +34,8 @@ def list_incidents(
         wanted = wanted.where(incidents.c.monitor == monitor)
     if still_open:
         wanted = wanted.where(incidents.c.closed_at.is_(None))
-    if since is not None:
-        wanted = wanted.where(incidents.c.opened_at >= since)
-    if until is not None:
-        wanted = wanted.where(incidents.c.opened_at < until)
     with history.read() as connection:
-        return [_incident(row) for row in connection.execute(wanted)]
+        return [_incident(row) for row in connection.execute(within(wanted, incidents.c.opened_at, since, until))]
 
 
 def open_by_kind(history: History, monitor: str) -> dict[str, int]:
@@ -66,20 +63,12 @@ def add_incident(
 ) -> Incident:
     """Open an incident; moments are given with the number of their check. `measure` is empty in the key of what is
     of a whole system."""
-    values = {
-        "monitor": monitor,
-        "kind": kind,
-        "system": None if key is None else storable(key.system),
-        "measure": storable(key.measure) if key is not None and key.measure else None,
-        "tag": storable(key.tag) if key is not None and key.tag is not None else None,
-        "opened_check": opened[0],
-        "opened_at": opened[1],
-        "began_check": began[0],
-        "began_at": began[1],
-        "finding": packed(finding),
-    }
-    row = connection.execute(sa.insert(incidents).values(**values).returning(incidents)).one()
-    return _incident(row)
+    names = dict.fromkeys(("system", "measure", "tag")) if key is None else vars(key)
+    values: dict[str, Any] = {name: None if text is None else storable(text) for name, text in names.items()}
+    values |= {"measure": values["measure"] or None, "monitor": monitor, "kind": kind, "finding": packed(finding)}
+    for event, (number, moment) in (("opened", opened), ("began", began)):
+        values |= {f"{event}_check": number, f"{event}_at": moment}
+    return _incident(connection.execute(sa.insert(incidents).values(**values).returning(incidents)).one())
 
 
 def update_finding(connection: Connection, incident: Incident, finding: Finding) -> None:

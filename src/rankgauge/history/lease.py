@@ -8,12 +8,12 @@ import re
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol
+from typing import Any
 
 from rankgauge.errors import DataError
 from rankgauge.history.connecting import engine_for
 from rankgauge.history.faults import told
+from rankgauge.history.location import Location, file_identity
 from rankgauge.history.sql import sa
 from rankgauge.history.store import History
 
@@ -21,12 +21,6 @@ __all__ = ["Lease"]
 
 # Two processes that ask in the same instant can each find the other in the way for some milliseconds.
 _INSTANT = 0.05
-
-
-class _Lock(Protocol):
-    def acquire(self) -> bool: ...
-    def release(self) -> None: ...
-    def held(self) -> bool: ...
 
 
 class Lease:
@@ -39,11 +33,11 @@ class Lease:
         self.name = name
         self._place = history.location
         if history.location.memory:
-            self._lock: _Lock = _Always()
+            self._lock = _Lock()
         elif history.location.path is not None:
             self._lock = _File(_beside(history.location.path, name))
         else:
-            self._lock = _Server(history, name)
+            self._lock = _Server(history.location, name)
 
     def acquire(self) -> bool:
         """Take it, if nobody has it; never wait. Asking again while it is held gives `True`."""
@@ -63,9 +57,7 @@ class Lease:
             raise DataError(f"{self._place}: {self.name!r} is being done by another process; wait until it is done")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.release()
 
 
@@ -77,135 +69,118 @@ def _beside(path: Path, name: str) -> Path:
     return path.with_name(f"{path.name}.{safe}.lock")
 
 
-class _Always:
-    """A database in memory is seen by one process alone."""
+class _Lock:
+    """What this process holds by a connection of its own. Of a database in memory, which is seen by one process alone,
+    there is nothing to be held."""
 
     def __init__(self) -> None:
-        self._held = False
-
-    def acquire(self) -> bool:
-        self._held = True
-        return True
-
-    def release(self) -> None:
-        self._held = False
-
-    def held(self) -> bool:
-        return self._held
-
-
-class _File:
-    """An exclusive transaction on an empty database. Its lock is the process's own, so it ends with the process."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._connection: sqlite3.Connection | None = None
+        self._connection: Any = None
         self._process = 0
-        self._file: tuple[int, int] | None = None
 
     def acquire(self) -> bool:
         if self.held():
             return True
         self.release()
-        connection = sqlite3.connect(self._path, timeout=_INSTANT, isolation_level=None, check_same_thread=False)
-        try:
-            connection.execute("BEGIN EXCLUSIVE")
-            self._file = self._identity()
-        except BaseException as error:
-            connection.close()
-            if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
-                return False
-            raise
-        self._connection, self._process = connection, os.getpid()
+        self._connection, self._process = self._connect(), os.getpid()
         return self.held()
 
     def release(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None and self._process == os.getpid():  # a forked child leaves its parent's alone
-            connection.close()
+            self._end(connection)
 
     def held(self) -> bool:
-        """Held by this very process, on the file that is still at its place."""
-        if self._connection is None or self._process != os.getpid():
-            return False
-        return self._connection.in_transaction and self._file is not None and self._identity() == self._file
+        """Whether this very process still holds it."""
+        return self._connection is not None and self._process == os.getpid() and self._holds(self._connection)
 
-    def _identity(self) -> tuple[int, int] | None:
-        try:
-            status = os.stat(self._path)
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino
+    def _connect(self) -> Any:
+        """A connection that holds the lock; None where another one does."""
+        return self
 
-
-class _Server:
-    """A lock of PostgreSQL's session: the server frees it when the connection ends, however it ends."""
-
-    def __init__(self, history: History, name: str) -> None:
-        self._history = history
-        self._name = name
-        self._key = 0
-        self._engine: sa.Engine | None = None
-        self._connection: sa.Connection | None = None
-        self._process = 0
-
-    def acquire(self) -> bool:
-        if self.held():
-            return True
-        self.release()
-        engine = engine_for(self._history.location, 0.0)
-        connection = None
-        try:
-            connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-            self._key = self._key_in(connection)
-            granted = bool(
-                connection.execute(sa.text("SELECT pg_try_advisory_lock(:key)"), {"key": self._key}).scalar()
-            )
-        except BaseException:
-            _end(connection, engine)
-            raise
-        if not granted:
-            _end(connection, engine)
-            return False
-        self._engine, self._connection, self._process = engine, connection, os.getpid()
+    def _holds(self, connection: Any) -> bool:
         return True
 
-    def _key_in(self, connection: sa.Connection) -> int:
-        """The server's locks are numbers that a whole database shares; a schema in it is a history of its own."""
-        schema = connection.execute(sa.text("SELECT current_schema()")).scalar()
-        text = f"rankgauge lease {schema} {self._name}"
-        return int.from_bytes(hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:8], "big", signed=True)
+    def _end(self, connection: Any) -> None:
+        pass
 
-    def release(self) -> None:
-        connection, engine = self._connection, self._engine
-        self._connection = self._engine = None
-        if engine is not None and self._process == os.getpid():
-            # The end of a connection is noticed a moment later, and the next holder would be refused until then.
-            with suppress(sa.exc.SQLAlchemyError):
-                if connection is not None:
-                    connection.execute(sa.text("SELECT pg_advisory_unlock(:key)"), {"key": self._key})
-            _end(connection, engine)
 
-    def held(self) -> bool:
-        """Ask the server whether this very connection holds the lock."""
-        if self._connection is None or self._process != os.getpid():
-            return False
-        # A lock on a 64-bit key is shown as its two halves.
-        wanted = sa.text(
-            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted "
-            "AND objsubid = 1 AND (classid::bigint << 32 | objid::bigint) = :key"
-        )
+class _File(_Lock):
+    """An exclusive transaction on an empty database. Its lock is the process's own, so it ends with the process."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._file: tuple[int, int] | None = None
+
+    def _connect(self) -> sqlite3.Connection | None:
+        connection = sqlite3.connect(self._path, timeout=_INSTANT, isolation_level=None, check_same_thread=False)
         try:
-            return bool(self._connection.execute(wanted, {"key": self._key}).scalar())
+            connection.execute("BEGIN EXCLUSIVE")
+            self._file = file_identity(self._path)
+        except BaseException as error:
+            connection.close()
+            if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+                return None
+            raise
+        return connection
+
+    def _holds(self, connection: sqlite3.Connection) -> bool:
+        """On the file that is still at its place."""
+        return connection.in_transaction and self._file is not None and file_identity(self._path) == self._file
+
+    def _end(self, connection: sqlite3.Connection) -> None:
+        connection.close()
+
+
+class _Server(_Lock):
+    """A lock of PostgreSQL's session: the server frees it when the connection ends, however it ends."""
+
+    def __init__(self, location: Location, name: str) -> None:
+        super().__init__()
+        self._location, self._name = location, name
+        self._key = 0
+
+    def _connect(self) -> sa.Connection | None:
+        connection = engine_for(self._location, 0.0).connect().execution_options(isolation_level="AUTOCOMMIT")
+        granted = False
+        try:
+            # The server's locks are numbers that a whole database shares; a schema in it is a history of its own.
+            schema = connection.execute(sa.text("SELECT current_schema()")).scalar()
+            name = f"rankgauge lease {schema} {self._name}".encode(errors="surrogatepass")
+            self._key = int.from_bytes(hashlib.sha256(name).digest()[:8], "big", signed=True)
+            granted = bool(self._ask(connection, "SELECT pg_try_advisory_lock(:key)"))
+        finally:
+            if not granted:
+                _close(connection)
+        return connection if granted else None
+
+    def _ask(self, connection: sa.Connection, statement: str) -> Any:
+        return connection.execute(sa.text(statement), {"key": self._key}).scalar()
+
+    def _holds(self, connection: sa.Connection) -> bool:
+        """Ask the server; a lock on a 64-bit key is shown as its two halves."""
+        try:
+            return bool(
+                self._ask(
+                    connection,
+                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted "
+                    "AND objsubid = 1 AND (classid::bigint << 32 | objid::bigint) = :key",
+                )
+            )
         except sa.exc.SQLAlchemyError:
             self.release()
             return False
 
+    def _end(self, connection: sa.Connection) -> None:
+        # The end of a connection is noticed a moment later, and the next holder would be refused until then.
+        with suppress(sa.exc.SQLAlchemyError):
+            self._ask(connection, "SELECT pg_advisory_unlock(:key)")
+        _close(connection)
 
-def _end(connection: sa.Connection | None, engine: sa.Engine) -> None:
+
+def _close(connection: sa.Connection) -> None:
     """Close the connection itself, not only give it back to its pool."""
     with suppress(sa.exc.SQLAlchemyError):
-        if connection is not None:
-            connection.invalidate()
-            connection.close()
-    engine.dispose()
+        connection.invalidate()
+        connection.close()
+    connection.engine.dispose()

@@ -19,6 +19,7 @@ FOLDER = Path(__file__).parent / "migrations"
 REVISIONS: Sequence[str] = ("0001",)
 # A name of its own: the database may also be that of an application that uses Alembic.
 VERSION_TABLE = "rankgauge_version"
+_version = sa.Table(VERSION_TABLE, sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True))
 _LOCK = zlib.crc32(b"rankgauge migrations")
 
 
@@ -26,8 +27,7 @@ def current(connection: sa.Connection) -> str | None:
     """The step a database is at; `None` for one without a history."""
     if not sa.inspect(connection).has_table(VERSION_TABLE):
         return None
-    found = connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
-    return None if found is None else str(found)
+    return connection.execute(sa.select(_version.c.version_num)).scalar()
 
 
 def migrate(connection: sa.Connection, location: Location) -> None:
@@ -49,7 +49,11 @@ def migrate(connection: sa.Connection, location: Location) -> None:
                 f"{location}: this database holds tables of something else ({', '.join(others)}); "
                 "give the history a database of its own"
             )
-    _upgrade(connection)
+        metadata.create_all(connection)
+        _version.create(connection, checkfirst=True)
+        connection.execute(sa.insert(_version).values(version_num=REVISIONS[-1]))
+    else:
+        _upgrade(connection)
 
 
 def newer(location: Location, at: str) -> DataError:
@@ -62,7 +66,7 @@ def newer(location: Location, at: str) -> DataError:
 def _upgrade(connection: sa.Connection) -> None:
     from rankgauge.extras import optional
 
-    optional("alembic", "a history that is made or moved on to a new release", "alembic", "guard")
+    optional("alembic", "a history that is moved on to a new release", "alembic", "guard")
     from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
     from alembic.script import ScriptDirectory

@@ -5,14 +5,14 @@ from __future__ import annotations
 import datetime
 import errno
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 from rankgauge.errors import DataError
 from rankgauge.extras import optional
-from rankgauge.model.series import SeriesKey
+from rankgauge.monitoring.detection.watch import ERRORS, LATENCY
+from rankgauge.monitoring.loop.status import SeriesStatus
 
-__all__ = ["Measured", "Metrics", "MetricsServer"]
+__all__ = ["Metrics", "MetricsServer"]
 
 _HIGHEST_PORT = 65535
 _STATUSES = ("done", "invalid")
@@ -20,20 +20,6 @@ _KINDS = ("quality", "slice", "latency", "errors", "threshold", "down", "drift")
 _OUTCOMES = ("sent", "failed", "given_up")
 Moment = datetime.datetime | float
 """A time with its zone, or seconds since 1970."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What was seen last. Series that are not in it disappear; a value of None is as good as none."""
-
-    scores: dict[SeriesKey, float | None] = field(default_factory=dict)
-    references: dict[SeriesKey, float | None] = field(default_factory=dict)
-    evidence: dict[SeriesKey, float | None] = field(default_factory=dict)
-    """log10."""
-    latency: dict[tuple[str, str], float | None] = field(default_factory=dict)
-    """Seconds by system and quantile, such as ("bm25", "0.95")."""
-    failed: dict[str, int] = field(default_factory=dict)
-    """Queries without an answer, by system."""
 
 
 class Metrics:
@@ -91,7 +77,7 @@ class Metrics:
         *,
         status: str,
         finished: Moment,
-        measured: Measured | None = None,
+        series: Iterable[SeriesStatus] | None = None,
         open_incidents: Mapping[str, int] | None = None,
     ) -> None:
         """One check has ended, with status `done` or `invalid`. `open_incidents` counts by kind. What is None stays as
@@ -101,21 +87,30 @@ class Metrics:
         self._last.labels(monitor).set(moment)
         if status == "done":
             self._last_valid.labels(monitor).set(moment)
-        if measured is not None:
-            self.figures(monitor, measured)
+        if series is not None:
+            self.figures(monitor, series)
         if open_incidents is not None:
             self.incidents(monitor, open_incidents)
 
-    def figures(self, monitor: str, found: Measured) -> None:
-        """What was seen last."""
-        for gauge, values in (
-            (self._score, found.scores),
-            (self._reference, found.references),
-            (self._evidence, found.evidence),
-        ):
-            self._replace(gauge, monitor, {(key.system, key.measure, key.tag or ""): v for key, v in values.items()})
-        self._replace(self._latency, monitor, found.latency)
-        self._replace(self._failed, monitor, {(system,): count for system, count in found.failed.items()})
+    def figures(self, monitor: str, found: Iterable[SeriesStatus]) -> None:
+        """What was seen last. Series that are not in it disappear; a value of None is as good as none."""
+        gauges = (self._score, self._reference, self._evidence, self._latency, self._failed)
+        values: dict[Any, dict[tuple[str, ...], float | None]] = {gauge: {} for gauge in gauges}
+        for one in found:
+            key = one.key
+            labels = (key.system, key.measure, key.tag or "")
+            if one.value is None or one.queries is None:
+                continue
+            if key.measure == ERRORS:
+                values[self._failed][key.system,] = round(one.value * one.queries)
+            elif key.measure == LATENCY:
+                values[self._latency][key.system, "0.95"] = one.value
+            else:
+                values[self._score][labels] = one.value
+                values[self._reference][labels] = one.reference
+                values[self._evidence][labels] = one.evidence
+        for gauge, new in values.items():
+            self._replace(gauge, monitor, new)
 
     def incidents(self, monitor: str, open_by_kind: Mapping[str, int]) -> None:
         """How many incidents of each kind are open now. A kind that was counted before stays, with 0."""
@@ -150,7 +145,7 @@ class Metrics:
             raise DataError(f"metrics: port {port} of {host} {why}") from None
         return MetricsServer(server, thread)
 
-    def _replace(self, gauge: Any, monitor: str, values: Mapping[Any, float | None]) -> None:
+    def _replace(self, gauge: Any, monitor: str, values: Mapping[tuple[str, ...], float | None]) -> None:
         """Set a monitor's series. Those without a value disappear: an old number would look like a new one."""
         new = {(monitor, *key): value for key, value in values.items() if value is not None}
         for labels, value in new.items():

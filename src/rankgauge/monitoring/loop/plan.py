@@ -16,7 +16,7 @@ from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.evaluation import make_plan
 from rankgauge.formats.durations import parse_duration
 from rankgauge.formats.settings import read_table
-from rankgauge.gating.baseline import is_file_name, load_baseline
+from rankgauge.history.baselines import baseline_file
 from rankgauge.history.location import DEFAULT, VARIABLE
 from rankgauge.monitoring.alerts.channels import Channel, check_alerts
 from rankgauge.monitoring.detection.figures import QUANTILES, Limit, Watching
@@ -190,15 +190,11 @@ def _measured(run: RunPlan, watching: Watching) -> list[str]:
 
 def _baseline(found: _Table, folder: Path) -> list[str]:
     """The faults of a baseline that is a file; one in the history is looked for when that is opened."""
-    named = found.baseline
-    if named is None or not (is_file_name(named) or (folder / named).is_file()):
-        return []
     try:
-        only_means = load_baseline(folder / named).record is None
+        if found.baseline is not None:
+            baseline_file(found.baseline, folder)
     except RankgaugeError as error:
         return [f"monitor.baseline: {error}"]
-    if only_means:
-        return [f"monitor.baseline: {named} has only means; a record with its scores is needed here"]
     return []
 
 
