@@ -12,20 +12,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from rankgauge.stats.sequential import Change, Detector, NoiseModel, learn_noise, rare_noise, uncertainty
 
-__all__ = ["EXACT_AFTER", "LONGEST", "Level", "Sensitivity"]
+__all__ = ["EXACT_AFTER", "Learned", "Level", "Sensitivity"]
 
 EXACT_AFTER = 3
 """So many checks with equal scores of all queries, and the retriever is taken as one that repeats itself exactly."""
 
 _TIMES_EXACT = 3
 """So often a retriever may turn out not to repeat itself; after that its noise is learned."""
-LONGEST = 8
+_LONGEST = 8
 """The reference grows by doubling up to so many times its first length, as long as nothing falls."""
 _CALM = 1.0
 """Natural logarithm of the evidence above which a reference does not grow: that may be a fall."""
@@ -73,18 +74,49 @@ class Sensitivity:
         return doubled and known % self.reference == 0 and not detector.alarmed and detector.evidence < _CALM
 
 
-class Level(msgspec.Struct, tag=True):
-    """A figure of the same queries in each check, as a deviation from a fixed point; a fall is negative."""
+class Learned(msgspec.Struct):
+    """A figure whose level and noise are learned from its checks, as long as nothing falls."""
 
     sensitivity: Sensitivity
-    phase: str = "learning"
-    learned: list[float] = []
-    """Values of the checks from which the noise is learned."""
-    still: bool = True
-    """Whether all of these had equal scores for all queries."""
+    learned: list[Any] = []
+    """What is kept of each check from which the noise is learned."""
     centre: float = 0.0
     weight: int = 0
     """Of how many measurements the centre is: 1 for a baseline; 0 where there is none yet."""
+    detector: Detector | None = None
+
+    @property
+    def alarmed(self) -> bool:
+        return self.detector is not None and self.detector.alarmed
+
+    def _watch(self) -> None:
+        """Level and noise are known, or known better."""
+        raise NotImplementedError
+
+    def _detect(self, detector: Detector, away: float, number: int, kept: Any, trust: float = 1.0) -> Change | None:
+        change = detector.update(away, number, trust)
+        if change is not None:
+            self.learned = []  # an incident is no time to learn from
+        elif self.learned and len(self.learned) < _LONGEST * self.sensitivity.reference:
+            self.learned.append(kept)
+            if self.sensitivity.grows(len(self.learned), detector):
+                self._watch()
+        return change
+
+    def _know(self, values: Sequence[float], mean: float, *, unit: float = 1.0, least_scale: float = 0.0) -> None:
+        noise, n = self.sensitivity.noise(values, least_scale), len(values)
+        held = self.sensitivity.held(mean / unit, n, noise.scale, self.centre / unit, self.weight)
+        self.centre, self.weight = unit * held, n
+        self.detector = self.detector or Detector(noise, self.sensitivity.threshold)
+        self.detector.noise = noise
+
+
+class Level(Learned, tag=True):
+    """A figure of the same queries in each check, as a deviation from a fixed point; a fall is negative."""
+
+    phase: str = "learning"
+    still: bool = True
+    """Whether all checks that were learned from had equal scores for all queries."""
     times: int = 0
     """How often it turned out not to repeat itself exactly."""
     steady: float = 0.0
@@ -95,13 +127,12 @@ class Level(msgspec.Struct, tag=True):
     """Checks in a row that fell (in alarm: that were good) in the exact phase."""
     down: bool = False
     """Whether an exact one stands in alarm."""
-    detector: Detector | None = None
 
     def update(self, value: float, number: int, *, same: bool | None) -> Change | None:
         """The change that a value brings, if any. `same`: whether this check repeats the one before exactly; None where
         that is not known."""
         if self.detector is not None:
-            return self._see(self.detector, value, number)
+            return self._detect(self.detector, value - self.centre, number, value)
         return self._repeat(value, number, same) if self.phase == "exact" else self._learn(value, number, same)
 
     def with_reference(self) -> Level:
@@ -174,21 +205,6 @@ class Level(msgspec.Struct, tag=True):
         self.phase, self.run, self.down, self.still = "provisional", 0, False, True
         return Change("recovered", number - _RECOVERED + 1)
 
-    def _see(self, detector: Detector, value: float, number: int) -> Change | None:
-        change = detector.update(value - self.centre, number)
-        if change is not None:
-            self.learned = []  # an incident is no time to learn from
-        elif self.learned and len(self.learned) < LONGEST * self.sensitivity.reference:
-            self.learned.append(value)
-            if self.sensitivity.grows(len(self.learned), detector):
-                self._watch()
-        return change
-
     def _watch(self) -> None:
-        """The noise is known, or known better."""
-        noise = self.sensitivity.noise(self.learned)
-        n, mean = len(self.learned), float(np.mean(self.learned))
-        self.phase, self.centre = "watching", self.sensitivity.held(mean, n, noise.scale, self.centre, self.weight)
-        self.weight = n
-        self.detector = self.detector or Detector(noise, self.sensitivity.threshold)
-        self.detector.noise = noise
+        self.phase = "watching"
+        self._know(self.learned, float(np.mean(self.learned)))
