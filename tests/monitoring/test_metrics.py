@@ -23,6 +23,7 @@ from rankgauge.monitoring.loop.status import SeriesStatus
 from tests.monitoring.workspace import Watch, Workspace
 from tests.parts import here
 
+MINUTE = datetime.timedelta(minutes=1)
 AT = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
 RULES = Path(__file__).parents[2] / "docs" / "monitoring" / "rankgauge-alerts.yml"
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -85,7 +86,7 @@ def test_over_http() -> None:
 def test_an_invalid_check_keeps_the_last_scores() -> None:
     metrics = Metrics()
     checked(metrics)
-    metrics.check("搜索", status="invalid", finished=AT.timestamp() + 60, open_incidents={"down": 1})
+    metrics.check("搜索", status="invalid", finished=AT + MINUTE, open_incidents={"down": 1})
     samples = parsed(metrics.text())
     assert value(samples, "last_check_timestamp_seconds", monitor="搜索") == AT.timestamp() + 60
     assert value(samples, "last_valid_check_timestamp_seconds", monitor="搜索") == AT.timestamp()
@@ -106,7 +107,7 @@ def test_series_that_are_gone_disappear_and_other_monitors_stay() -> None:
 
 def test_a_start_sets_counters_to_zero_and_remembers_the_last_checks() -> None:
     metrics = Metrics()
-    metrics.begin("search", ["ops"], last_check=AT, last_valid_check=AT.timestamp() - 60)
+    metrics.begin("search", ["ops"], last_check=AT, last_valid_check=AT - MINUTE)
     samples = parsed(metrics.text())
     assert value(samples, "checks_total", monitor="search", status="done") == 0
     assert value(samples, "checks_total", monitor="search", status="invalid") == 0

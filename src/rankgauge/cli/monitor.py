@@ -95,19 +95,18 @@ def monitor(
 @contextmanager
 def _watching(watcher: Monitor, port: int | None, host: str) -> Iterator[Monitor]:
     """A monitor with its metrics; at the end both let go of what they have."""
-    server = None
     try:
-        if port is not None:
-            from rankgauge.monitoring.loop.metrics import Metrics
+        if port is None:
+            yield watcher
+            return
+        from rankgauge.monitoring.loop.metrics import Metrics
 
-            watcher.metrics = Metrics()
-            watcher.begin_metrics()
-            server = watcher.metrics.serve(port, host)
+        watcher.metrics = Metrics()
+        watcher.begin_metrics()
+        with watcher.metrics.serve(port, host) as server:
             watcher.say("metrics_at", host=server.host, port=server.port)
-        yield watcher
+            yield watcher
     finally:
-        if server is not None:
-            server.stop()
         watcher.history.close()
 
 

@@ -79,13 +79,9 @@ def set_baseline(
         if before is not None:
             allowed = before.max_loss if allowed is None else allowed
             wanted = list(before.targets) if wanted is None else wanted
-        stored = history.add(record, connection=connection)
-        row = {"name": name, "version": 1 if before is None else before.version + 1, "record_id": stored.id}
-        row |= {"system": chosen, "action": "set", "note": note, "max_loss": allowed, "anchor_id": stored.id}
-        _insert(connection, row, {"targets": wanted or []})
-        made = _latest(history, name, connection)
-    assert made is not None
-    return made
+        row = {"name": name, "version": 1 if before is None else before.version + 1, "system": chosen}
+        row |= {"action": "set", "note": note, "max_loss": allowed, "anchor_id": None}
+        return _insert(history, connection, record, row, {"targets": wanted or []})
 
 
 def promote_baseline(
@@ -122,16 +118,13 @@ def promote_baseline(
         now = _latest(history, name, connection)
         if now is None or now.version != before.version:
             raise DataError(f"the baseline {name} was changed meanwhile; look at it and promote again")
-        stored = history.add(record, connection=connection)
-        row = {"name": name, "version": before.version + 1, "record_id": stored.id, "system": chosen}
+        row = {"name": name, "version": before.version + 1, "system": chosen}
         row |= {"action": "promote", "note": note, "max_loss": before.max_loss, "anchor_id": before.anchor_id}
         settings: dict[str, Any] = {"targets": list(before.targets), "looser": looser}
         settings["used"] = tried.against_current.settings.to_dict()
         if tried.accepted is not True:
             settings["forced"] = next(r.status for r in tried.results if r.accepted is not True)
-        _insert(connection, row, settings)
-        made = _latest(history, name, connection)
-    return replace(tried, stored=made)
+        return replace(tried, stored=_insert(history, connection, record, row, settings))
 
 
 def _loosened(rules: GateRules, max_loss: float | None, baseline: Record) -> list[str]:
@@ -218,10 +211,15 @@ def _latest(history: History, name: str, connection: sa.Connection) -> StoredBas
     return next(iter(history.baselines(name, connection=connection)), None)
 
 
-def _insert(connection: sa.Connection, row: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    now, note = datetime.datetime.now(datetime.UTC), (row["note"] or "").strip() or None
-    packed = json.dumps(settings, ensure_ascii=False)
+def _insert(
+    history: History, connection: sa.Connection, record: Record, row: dict[str, Any], settings: Mapping[str, Any]
+) -> StoredBaseline:
+    """Store a version with its record, which is the anchor where the row names none."""
+    number = history.add(record, connection=connection).id
+    row |= {"record_id": number, "anchor_id": row["anchor_id"] or number, "note": (row["note"] or "").strip() or None}
+    row |= {"set_at": datetime.datetime.now(datetime.UTC), "settings": json.dumps(settings, ensure_ascii=False)}
     try:
-        connection.execute(sa.insert(baselines).values({**row, "set_at": now, "note": note, "settings": packed}))
+        connection.execute(sa.insert(baselines).values(row))
     except sa.exc.IntegrityError:  # on a server two may come this far at once
         raise DataError(f"the baseline {row['name']} was changed meanwhile; look at it and try again") from None
+    return history.baselines(row["name"], connection=connection)[0]

@@ -104,24 +104,14 @@ def begin_check(history: History, monitor: str, token: str, started: Moment) -> 
     return number
 
 
-def finish_check(
-    connection: Connection,
-    monitor: str,
-    number: int,
-    token: str,
-    *,
-    started: Moment,
-    finished: Moment,
-    status: Status,
-    record_id: int | None,
-    detail: Mapping[str, Any],
-) -> None:
-    """Note how a check ended, whether or not its beginning was noted."""
-    values = {"finished": finished, "status": status, "record_id": record_id, "detail": json.dumps(detail)}
-    done = connection.execute(sa.update(checks).where(checks.c.token == token).values(**values))
+def finish_check(connection: Connection, check: Check) -> None:
+    """Note how a check ended, whether or not its beginning was noted. Its id is given by the database."""
+    values = {**vars(check), "detail": json.dumps(check.detail)}
+    del values["id"]
+    ended = {key: values[key] for key in ("finished", "status", "record_id", "detail")}
+    done = connection.execute(sa.update(checks).where(checks.c.token == check.token).values(**ended))
     if done.rowcount == 0:
-        fixed = {"monitor": monitor, "number": number, "token": token, "started": started}
-        connection.execute(sa.insert(checks).values(**fixed, **values))
+        connection.execute(sa.insert(checks).values(**values))
 
 
 def abandon_checks(history: History, monitor: str) -> list[Check]:

@@ -32,6 +32,8 @@ class Lease:
     def __init__(self, history: History, name: str) -> None:
         self.name = name
         self._place = history.location
+        self._connection: Any = None
+        self._process = 0
         if history.location.memory:
             self._lock = _Lock()
         elif history.location.path is not None:
@@ -42,15 +44,21 @@ class Lease:
     def acquire(self) -> bool:
         """Take it, if nobody has it; never wait. Asking again while it is held gives `True`."""
         with told(self._place):
-            return self._lock.acquire()
+            if self.held():
+                return True
+            self.release()
+            self._connection, self._process = self._lock.connect(), os.getpid()
+            return self.held()
 
     def release(self) -> None:
         """Give it back; without effect where it is not held."""
-        self._lock.release()
+        connection, self._connection = self._connection, None
+        if connection is not None and self._process == os.getpid():  # a forked child leaves its parent's alone
+            self._lock.end(connection)
 
     def held(self) -> bool:
-        """Whether it is really still held: not after the lock file or the server's connection is gone."""
-        return self._lock.held()
+        """Whether this very process still holds it: not after the lock file or the server's connection is gone."""
+        return self._connection is not None and self._process == os.getpid() and self._lock.holds(self._connection)
 
     def __enter__(self) -> Lease:
         if not self.acquire():
@@ -70,49 +78,27 @@ def _beside(path: Path, name: str) -> Path:
 
 
 class _Lock:
-    """What this process holds by a connection of its own. Of a database in memory, which is seen by one process alone,
-    there is nothing to be held."""
+    """How a connection holds a lock. A database in memory is seen by one process alone: there is nothing to be held."""
 
-    def __init__(self) -> None:
-        self._connection: Any = None
-        self._process = 0
-
-    def acquire(self) -> bool:
-        if self.held():
-            return True
-        self.release()
-        self._connection, self._process = self._connect(), os.getpid()
-        return self.held()
-
-    def release(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None and self._process == os.getpid():  # a forked child leaves its parent's alone
-            self._end(connection)
-
-    def held(self) -> bool:
-        """Whether this very process still holds it."""
-        return self._connection is not None and self._process == os.getpid() and self._holds(self._connection)
-
-    def _connect(self) -> Any:
+    def connect(self) -> Any:
         """A connection that holds the lock; None where another one does."""
         return self
 
-    def _holds(self, connection: Any) -> bool:
+    def holds(self, connection: Any) -> bool:
         return True
 
-    def _end(self, connection: Any) -> None:
-        pass
+    def end(self, connection: Any) -> None:
+        """Free the lock."""
 
 
 class _File(_Lock):
     """An exclusive transaction on an empty database. Its lock is the process's own, so it ends with the process."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
         self._path = path
         self._file: tuple[int, int] | None = None
 
-    def _connect(self) -> sqlite3.Connection | None:
+    def connect(self) -> sqlite3.Connection | None:
         connection = sqlite3.connect(self._path, timeout=_INSTANT, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("BEGIN EXCLUSIVE")
@@ -124,11 +110,11 @@ class _File(_Lock):
             raise
         return connection
 
-    def _holds(self, connection: sqlite3.Connection) -> bool:
+    def holds(self, connection: sqlite3.Connection) -> bool:
         """On the file that is still at its place."""
         return connection.in_transaction and self._file is not None and file_identity(self._path) == self._file
 
-    def _end(self, connection: sqlite3.Connection) -> None:
+    def end(self, connection: sqlite3.Connection) -> None:
         connection.close()
 
 
@@ -136,11 +122,10 @@ class _Server(_Lock):
     """A lock of PostgreSQL's session: the server frees it when the connection ends, however it ends."""
 
     def __init__(self, location: Location, name: str) -> None:
-        super().__init__()
         self._location, self._name = location, name
         self._key = 0
 
-    def _connect(self) -> sa.Connection | None:
+    def connect(self) -> sa.Connection | None:
         connection = engine_for(self._location, 0.0).connect().execution_options(isolation_level="AUTOCOMMIT")
         granted = False
         try:
@@ -157,7 +142,7 @@ class _Server(_Lock):
     def _ask(self, connection: sa.Connection, statement: str) -> Any:
         return connection.execute(sa.text(statement), {"key": self._key}).scalar()
 
-    def _holds(self, connection: sa.Connection) -> bool:
+    def holds(self, connection: sa.Connection) -> bool:
         """Ask the server; a lock on a 64-bit key is shown as its two halves."""
         try:
             return bool(
@@ -168,10 +153,9 @@ class _Server(_Lock):
                 )
             )
         except sa.exc.SQLAlchemyError:
-            self.release()
             return False
 
-    def _end(self, connection: sa.Connection) -> None:
+    def end(self, connection: sa.Connection) -> None:
         # The end of a connection is noticed a moment later, and the next holder would be refused until then.
         with suppress(sa.exc.SQLAlchemyError):
             self._ask(connection, "SELECT pg_advisory_unlock(:key)")

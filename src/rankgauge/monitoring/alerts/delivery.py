@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from rankgauge.history.deliveries import FAILED, PENDING, claim, list_deliveries, mark
+from rankgauge.history.incidents import FAILED, PENDING, claim, list_deliveries, mark
 from rankgauge.history.monitored import Delivery
 from rankgauge.history.store import History
 from rankgauge.monitoring.alerts.channels import Channel

@@ -19,7 +19,7 @@ from rankgauge.history.checks import (
     next_number,
 )
 from rankgauge.history.incidents import close_incident, open_of
-from rankgauge.history.monitored import Finding, Status
+from rankgauge.history.monitored import Check, Finding, Status
 from rankgauge.history.store import History
 from rankgauge.model.series import SeriesKey
 from rankgauge.monitoring.alerts.incidents import GROUPS, Incidents
@@ -89,17 +89,9 @@ def ingest(
         told = Incidents(connection, plan.name, channels, number, seen.started, now)
         work = _Work(history, plan, seen, reference, told)
         status = work.go()
-        finish_check(
-            connection,
-            plan.name,
-            number,
-            seen.token,
-            started=seen.started,
-            finished=seen.finished,
-            status=status,
-            record_id=work.record_id,
-            detail={"invalid": msgspec.to_builtins(seen.invalid), **work.detail},
-        )
+        detail = {"invalid": msgspec.to_builtins(seen.invalid), **work.detail}
+        times = (seen.started, seen.finished)
+        finish_check(connection, Check(0, plan.name, number, seen.token, *times, status, work.record_id, detail))
     return Ingested(number, status, False, told.opened, told.closed, told.ended, work.anew, work.unheld, work.watches)
 
 

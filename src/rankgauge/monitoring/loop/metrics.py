@@ -18,8 +18,7 @@ _HIGHEST_PORT = 65535
 _STATUSES = ("done", "invalid")
 _KINDS = ("quality", "slice", "latency", "errors", "threshold", "down", "drift")
 _OUTCOMES = ("sent", "failed", "given_up")
-Moment = datetime.datetime | float
-"""A time with its zone, or seconds since 1970."""
+Moment = datetime.datetime
 
 
 class Metrics:
@@ -68,7 +67,7 @@ class Metrics:
                 self._alerts.labels(channel, outcome)
         for gauge, moment in ((self._last, last_check), (self._last_valid, last_valid_check)):
             if moment is not None:
-                gauge.labels(monitor).set(_seconds(moment))
+                gauge.labels(monitor).set(moment.timestamp())
         self.incidents(monitor, dict.fromkeys(_KINDS, 0) | dict(open_incidents or {}))
 
     def check(
@@ -82,7 +81,7 @@ class Metrics:
     ) -> None:
         """One check has ended, with status `done` or `invalid`. `open_incidents` counts by kind. What is None stays as
         it was."""
-        moment = _seconds(finished)
+        moment = finished.timestamp()
         self._checks.labels(monitor, status).inc()
         self._last.labels(monitor).set(moment)
         if status == "done":
@@ -130,7 +129,7 @@ class Metrics:
         return text.decode("utf-8")
 
     def serve(self, port: int, host: str = "127.0.0.1") -> MetricsServer:
-        """Serve /metrics until the result is stopped. Port 0 takes a free one."""
+        """Serve /metrics until the context of the result ends. Port 0 takes a free one."""
         if not 0 <= port <= _HIGHEST_PORT:
             raise DataError(f"the metrics' port must be between 0 and {_HIGHEST_PORT}, not {port}")
         try:
@@ -162,24 +161,17 @@ class Metrics:
 
 
 class MetricsServer:
-    """A server of metrics in a thread of its own; `stop` ends it."""
+    """A server of metrics in a thread of its own, until the context ends."""
 
     def __init__(self, server: Any, thread: Any) -> None:
         self._server, self._thread = server, thread
         self.host, self.port = server.server_address[:2]
 
-    def stop(self) -> None:
-        """Stop serving and give the port back."""
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.stop()
-
-
-def _seconds(moment: Moment) -> float:
-    return moment.timestamp() if isinstance(moment, datetime.datetime) else float(moment)
+        """Stop serving and give the port back."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()

@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 
 from rankgauge.history.checks import check_counts, last_check
-from rankgauge.history.deliveries import PENDING, list_deliveries
-from rankgauge.history.incidents import list_incidents
+from rankgauge.history.incidents import PENDING, list_deliveries, list_incidents
 from rankgauge.history.monitored import Check, Incident
 from rankgauge.history.store import History
 from rankgauge.model.series import SeriesKey
