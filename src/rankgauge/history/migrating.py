@@ -12,7 +12,7 @@ from rankgauge.history.location import Location
 from rankgauge.history.schema import metadata
 from rankgauge.history.sql import sa
 
-__all__ = ["FOLDER", "REVISIONS", "VERSION_TABLE", "current", "migrate"]
+__all__ = ["FOLDER", "REVISIONS", "VERSION_TABLE", "current", "known_step", "migrate"]
 
 FOLDER = Path(__file__).parent / "migrations"
 # The names of all steps in their order, so that a database that is up to date is known without loading Alembic.
@@ -30,6 +30,17 @@ def current(connection: sa.Connection) -> str | None:
     return connection.execute(sa.select(_version.c.version_num)).scalar()
 
 
+def known_step(connection: sa.Connection, location: Location) -> str | None:
+    """The step a database is at, which this release has to know."""
+    at = current(connection)
+    if at is not None and at not in REVISIONS:
+        raise DataError(
+            f"{location}: this history was written by a newer rankgauge (its tables are at step {at}, this release "
+            f"knows them up to {REVISIONS[-1]}); update rankgauge"
+        )
+    return at
+
+
 def migrate(connection: sa.Connection, location: Location) -> None:
     """Bring a database to the last step, all in the caller's write transaction.
 
@@ -37,11 +48,9 @@ def migrate(connection: sa.Connection, location: Location) -> None:
     """
     if connection.dialect.name == "postgresql":  # SQLite's write transaction is alone already
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-    at = current(connection)
+    at = known_step(connection, location)
     if at == REVISIONS[-1]:
         return
-    if at is not None and at not in REVISIONS:
-        raise newer(location, at)
     if at is None:
         others = sorted(set(metadata.tables) & set(sa.inspect(connection).get_table_names()))
         if others:
@@ -54,13 +63,6 @@ def migrate(connection: sa.Connection, location: Location) -> None:
         connection.execute(sa.insert(_version).values(version_num=REVISIONS[-1]))
     else:
         _upgrade(connection)
-
-
-def newer(location: Location, at: str) -> DataError:
-    return DataError(
-        f"{location}: this history was written by a newer rankgauge (its tables are at step {at}, this release knows "
-        f"them up to {REVISIONS[-1]}); update rankgauge"
-    )
 
 
 def _upgrade(connection: sa.Connection) -> None:

@@ -15,7 +15,7 @@ from rankgauge.history.connecting import WRITE, engine_for, look_at_file
 from rankgauge.history.faults import NoHistoryError, told
 from rankgauge.history.finding import find, light, matching, measure_names, of_means, stored_of
 from rankgauge.history.location import Location, resolve
-from rankgauge.history.migrating import REVISIONS, current, migrate, newer
+from rankgauge.history.migrating import REVISIONS, known_step, migrate
 from rankgauge.history.rows import Mean, Point, Pruned, Stored, StoredBaseline
 from rankgauge.history.schema import baselines, means, records
 from rankgauge.history.sql import insert_once, sa
@@ -62,9 +62,7 @@ class History:
         history = cls(place, engine_for(place, timeout, write=write))
         try:
             with history.read() as connection:
-                at = current(connection)
-            if at is not None and at not in REVISIONS:
-                raise newer(place, at)
+                at = known_step(connection, place)
             if at is None and not create:
                 raise NoHistoryError(
                     f"there is no history in {place} yet: 'rankgauge history add' or --keep begins one"

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from rankgauge.stats.sequential import Change, Detector, NoiseModel, learn_noise, rare_noise, uncertainty
+from rankgauge.stats.sequential import Change, Detector, learn_noise, rare_noise, uncertainty
 
 __all__ = ["EXACT_AFTER", "Learned", "Level", "Sensitivity"]
 
@@ -50,23 +50,6 @@ class Sensitivity:
     """Checks between false alarms of this one figure."""
     rare: float = 0.06
     """The chance that may be left that what falls after equal checks is noise which had not shown itself yet."""
-
-    def noise(self, values: Sequence[float], least_scale: float = 0.0) -> NoiseModel:
-        return learn_noise(
-            np.array(values),
-            self.tolerance,
-            least_scale=max(self.least_scale, least_scale),
-            least_checks=self.least_checks,
-            threshold=self.threshold,
-        )
-
-    def held(self, mean: float, n: int, scale: float, point: float, weight: int) -> float:
-        """What n checks are held against: their mean, but no lower than an earlier point of `weight` checks less its
-        own error. A fall since then must not become the norm. (The error of n checks, which is subtracted in the
-        noise's tolerance, is added here.)"""
-        if not weight:
-            return mean
-        return max(mean, point - uncertainty(self.threshold) * scale * (1 / math.sqrt(weight) - 1 / math.sqrt(n)))
 
     def grows(self, known: int, detector: Detector) -> bool:
         """Whether the reference is to be learned anew from so many checks."""
@@ -104,10 +87,23 @@ class Learned(msgspec.Struct):
         return change
 
     def _know(self, values: Sequence[float], mean: float, *, unit: float = 1.0, least_scale: float = 0.0) -> None:
-        noise, n = self.sensitivity.noise(values, least_scale), len(values)
-        held = self.sensitivity.held(mean / unit, n, noise.scale, self.centre / unit, self.weight)
-        self.centre, self.weight = unit * held, n
-        self.detector = self.detector or Detector(noise, self.sensitivity.threshold)
+        """Learn the noise, and the level that is held against: the mean, but no lower than an earlier one less its own
+        error. A fall since then must not become the norm. (The error of these checks, which is subtracted in the
+        noise's tolerance, is added here.)"""
+        wanted, n = self.sensitivity, len(values)
+        noise = learn_noise(
+            np.array(values),
+            wanted.tolerance,
+            least_scale=max(wanted.least_scale, least_scale),
+            least_checks=wanted.least_checks,
+            threshold=wanted.threshold,
+        )
+        level = mean / unit
+        if self.weight:
+            error = uncertainty(wanted.threshold) * noise.scale * (1 / math.sqrt(self.weight) - 1 / math.sqrt(n))
+            level = max(level, self.centre / unit - error)
+        self.centre, self.weight = unit * level, n
+        self.detector = self.detector or Detector(noise, wanted.threshold)
         self.detector.noise = noise
 
 
