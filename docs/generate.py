@@ -290,6 +290,14 @@ def python_page() -> str:
 def _name(name: str, value: Any) -> Iterator[str]:
     yield f"## {name}" if not name.startswith("__") else f"## `{name}`"
     yield ""
+    if inspect.ismodule(value):
+        yield inspect.cleandoc(value.__doc__ or "")
+        yield ""
+        for inner in value.__all__:
+            found = getattr(value, inner)
+            if callable(found):
+                yield _item(f"{name}.{inner}", (found.__doc__ or "").split("\n\n")[0])
+        return
     if not callable(value):
         yield "The version of the package, as a text." if name == "__version__" else _code(repr(value))
         return
@@ -320,7 +328,8 @@ def _head(name: str, value: type) -> str:
             continue
         default = "" if field.default is dataclasses.MISSING else f" = {field.default!r}"
         if field.default_factory is not dataclasses.MISSING:
-            default = f" = {field.default_factory()!r}"
+            made = field.default_factory()
+            default = f" = {made!r}" if isinstance(made, list | dict | tuple | str) else " = ..."
         shown.append(f"{field.name}: {_annotation(field.type)}{default}")
     return f"{name}({_joined(shown)})"
 

@@ -47,15 +47,11 @@ def rankgauge(pytestconfig: pytest.Config) -> Guard:
     history = pytestconfig.getoption("--rankgauge-history")
     if not history:
         history = str(pytestconfig.getini("rankgauge_history") or "").strip()
-        if history and not _is_address(history):
-            history = os.path.join(pytestconfig.rootpath, history)
+        if history:
+            from rankgauge.history.names import looks_like_address
+
+            history = history if looks_like_address(history) else os.path.join(pytestconfig.rootpath, history)
     return Guard(history or None, bool(pytestconfig.getoption("--rankgauge-set-baseline")))
-
-
-def _is_address(history: str) -> bool:
-    from rankgauge.history.names import looks_like_address
-
-    return looks_like_address(history)
 
 
 class Guard:
@@ -163,19 +159,15 @@ def _told() -> Iterator[None]:
     """What the user can mend fails the test with its message alone."""
     __tracebackhide__ = True
     from rankgauge.errors import RankgaugeError
+    from rankgauge.history.names import UnknownBaselineError
 
     try:
         yield
     except RankgaugeError as error:
+        first = "; in pytest, make the present results the baseline with: pytest --rankgauge-set-baseline"
+        advice = first if isinstance(error, UnknownBaselineError) else ""
         # `pytest.fail` would show the error a second time, as what was being handled.
-        raise pytest.fail.Exception(f"rankgauge: {error}{_advice(error)}", pytrace=False) from None
-
-
-def _advice(error: Exception) -> str:
-    from rankgauge.history.names import UnknownBaselineError
-
-    first = "; in pytest, make the present results the baseline with: pytest --rankgauge-set-baseline"
-    return first if isinstance(error, UnknownBaselineError) else ""
+        raise pytest.fail.Exception(f"rankgauge: {error}{advice}", pytrace=False) from None
 
 
 def _measured(

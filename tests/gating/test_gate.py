@@ -381,7 +381,9 @@ def test_floors() -> None:
     assert result.rules[0].values["queries"] == 10
     assert result.rules[0].values["value"] == pytest.approx(scores[:10].mean())
     assert result.rules[2].values["sure"] is None  # a single query has no interval
-    with pytest.raises(DataError, match=r"no queries tagged 'refund'; its tags are: billing, other, rare"):
+    with pytest.raises(
+        DataError, match=r"no query of the test set is tagged 'refund'; its tags are: billing, other, rare"
+    ):
         gate(record, floors=["tag:refund R@10 >= 0.5"])
     with pytest.raises(DataError, match="has no tags"):
         gate(replace(record, tags={}), floors=["tag:refund R@10 >= 0.5"])

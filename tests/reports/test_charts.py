@@ -12,8 +12,7 @@ import vl_convert
 
 from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
 from rankgauge.reports import drawing
-from rankgauge.reports.chart_specs import Chart
-from rankgauge.reports.chart_theme import VERDICTS, theme
+from rankgauge.reports.chart_specs import VERDICTS, Chart, theme
 from rankgauge.reports.charts import charts_of, comparison_charts, domain_of, mean_charts
 from rankgauge.reports.drawing import save_charts
 from rankgauge.words import LANGUAGES, Language, say

@@ -18,7 +18,7 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.sensitivity import judge_next as module
 from rankgauge.sensitivity.judge_next import Candidate, judge_next, judging_plan
 from rankgauge.sensitivity.open_documents import levels_of
-from rankgauge.sensitivity.unjudged import unjudged_ranges
+from rankgauge.sensitivity.unjudged import ranges_and_reasons
 from tests.oracles.cases import fast
 from tests.sensitivity.test_unjudged import RUNS, SMALL
 
@@ -40,7 +40,7 @@ def cases(draw: st.DrawFn) -> tuple[dict[str, dict[str, float]], Lists, Lists]:
 
 
 def width(qrels: dict[str, dict[str, float]], a: Lists, b: Lists, measure: Measure) -> float:
-    (found,) = unjudged_ranges(Qrels(qrels), {"A": a, "B": b}, [measure], Contract(), [("A", "B")])
+    (found,) = ranges_and_reasons(Qrels(qrels), {"A": a, "B": b}, [measure], Contract(), [("A", "B")]).rows
     assert found.exact
     return found.high - found.low
 
@@ -137,7 +137,7 @@ def test_real_runs(data: Path) -> None:
     judged = qrels.to_dict()
     for candidate in plan.candidates:
         judged[candidate.query][candidate.doc] = 0.0
-    (after,) = unjudged_ranges(Qrels(judged), paths, measures, Contract(), [("A", "B")])
+    (after,) = ranges_and_reasons(Qrels(judged), paths, measures, Contract(), [("A", "B")]).rows
     (before,) = plan.ranges
     assert after.documents == before.documents - 15
     assert after.high - after.low < 0.5 * (before.high - before.low)

@@ -24,7 +24,7 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.record import UnjudgedRange
 from rankgauge.sensitivity import additive_search, label_search
 from rankgauge.sensitivity.open_documents import Pool
-from rankgauge.sensitivity.unjudged import ranges_and_reasons, unjudged_ranges, why_no_range
+from rankgauge.sensitivity.unjudged import ranges_and_reasons, why_no_range
 from rankgauge.words import LANGUAGES, tell
 from tests.laws.settings import SETTINGS
 from tests.oracles.cases import draw_measures, fast
@@ -81,10 +81,10 @@ def brute_force(measure: Measure, drawn: Drawn) -> tuple[float, float]:
 
 
 def found(drawn: Drawn, measures: Sequence[Measure]) -> dict[str, UnjudgedRange]:
-    ranges = unjudged_ranges(
+    ranges = ranges_and_reasons(
         Qrels({"q": drawn.grades}), {"A": {"q": drawn.a}, "B": {"q": drawn.b}}, measures, Contract(), [("A", "B")]
     )
-    return {found.measure: found for found in ranges}
+    return {found.measure: found for found in ranges.rows}
 
 
 def usable(measure: Measure) -> bool:
@@ -252,7 +252,7 @@ RUNS = {"A": {"q1": ["a", "b"], "q2": ["c", "x"]}, "B": {"q1": ["x", "a"], "q2":
 def ranges(
     names: str, contract: Contract | None = None, qrels: Qrels = SMALL, runs: Mapping[str, object] = RUNS
 ) -> list[UnjudgedRange]:
-    return unjudged_ranges(qrels, runs, parse_measures(names.split()), contract or Contract(), [("A", "B")])
+    return ranges_and_reasons(qrels, runs, parse_measures(names.split()), contract or Contract(), [("A", "B")]).rows
 
 
 def test_by_hand() -> None:
@@ -278,7 +278,7 @@ def test_by_hand() -> None:
     ],
 )
 def test_winner(low: float, observed: float, high: float, changes: bool) -> None:
-    assert UnjudgedRange("P@1", "a", "b", low, high, True, 3, observed).changes_winner == changes
+    assert UnjudgedRange("P@1", "a", "b", low, high, observed, True, 3).changes_winner == changes
 
 
 def test_what_is_left_out() -> None:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rankgauge.stats.differences import Column
+
 Scores = np.ndarray
 Rng = np.random.Generator
 
@@ -42,3 +44,8 @@ def null_differences(shape: str, n: int, trials: int, seed: int) -> Scores:
     rng = np.random.default_rng(seed)
     draw = SHAPES[shape]
     return draw(rng, (n, trials)) - draw(rng, (n, trials))
+
+
+def columns_of(differences: Scores) -> list[Column]:
+    """Columns of a matrix queries x comparisons; all queries count."""
+    return [Column(values, np.ones(len(values), dtype=bool)) for values in differences.T]

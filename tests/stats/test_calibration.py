@@ -11,11 +11,11 @@ import pytest
 from rankgauge.stats.bootstrap import bootstrap_tests
 from rankgauge.stats.classical import sign_test, signed_rank_test, t_test
 from rankgauge.stats.corrections import corrected
-from rankgauge.stats.differences import Outcome, columns_of
+from rankgauge.stats.differences import Outcome
 from rankgauge.stats.intervals import mean_interval
 from rankgauge.stats.power import power_of
 from rankgauge.stats.randomization import max_t_tests, randomization_tests
-from tests.stats.shapes import SHAPES, null_differences
+from tests.stats.shapes import SHAPES, columns_of, null_differences
 
 TRIALS = 2000
 ALPHA = 0.05

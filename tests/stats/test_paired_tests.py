@@ -11,9 +11,10 @@ from scipy import stats as scipy_stats
 
 from rankgauge.stats.bootstrap import bootstrap_tests
 from rankgauge.stats.classical import sign_test, signed_rank_test, t_test
-from rankgauge.stats.differences import Column, columns_of
+from rankgauge.stats.differences import Column
 from rankgauge.stats.family import Settings, compare_columns
 from rankgauge.stats.randomization import max_t_tests, randomization_tests
+from tests.stats.shapes import columns_of
 
 
 def column(values: list[float] | np.ndarray) -> Column:

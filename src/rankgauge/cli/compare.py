@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
-from rankgauge.cli.evaluate import check_standard_input, named_runs
+from rankgauge.cli.evaluate import input_paths, named_runs
 from rankgauge.cli.keeping import Keeping, keeping
 from rankgauge.cli.showing import charts_option, chosen_format, format_option, show
 from rankgauge.stats.significance import CORRECTIONS, TESTS
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankgauge.comparison import Comparison
-    from rankgauge.record import Record, Rerank
+    from rankgauge.record import Record
 
 __all__ = ["compare", "compare_scores"]
 
 
-_TESTING = (
+_testing = options.together(
     click.option("--baseline", metavar="NAME", help="Compare all others with this system, instead of all pairs."),
     click.option(
         "--test",
@@ -55,7 +55,7 @@ _TESTING = (
     ),
 )
 
-_SHOWING = (
+_showing = options.together(
     format_option("How to show the result. Default: by the ending of --output, else for a terminal.", "json"),
     options.json_flag,
     charts_option,
@@ -63,18 +63,6 @@ _SHOWING = (
     options.lang,
     options.output,
 )
-
-
-def _testing(command: Any) -> Any:
-    for option in reversed(_TESTING):
-        command = option(command)
-    return command
-
-
-def _showing(command: Any) -> Any:
-    for option in reversed(_SHOWING):
-        command = option(command)
-    return command
 
 
 @click.command()
@@ -123,10 +111,9 @@ def compare(
     from rankgauge.formats import load_judgments, open_run
 
     form = chosen_format(form, as_json, output)
-    named = named_runs(runs)
-    options.refuse_overwriting(output, [qrels, *named.values()])
-    check_standard_input([qrels, *named.values()], stream=False)
-    if rerank and len(named) != 2:
+    paths: dict[str, str | None] = {**input_paths(qrels, runs, output)}
+    paths |= {key: choices[key] for key in ("corpus", "collapse_chunks")}
+    if rerank and len(runs) != 2:
         raise DataError("--rerank compares exactly two runs: before=CANDIDATES after=RERANKED")
     if ablation is not None:
         if choices["baseline"] not in (None, ablation):
@@ -135,29 +122,18 @@ def compare(
     kept = Keeping(keep, history, label)
     wanted = measures or DEFAULT_MEASURES
     make_plan(wanted, choices.get("contract"))
-    sides = {key: choices[key] for key in ("corpus", "collapse_chunks")}
     choices |= options.read_choices(choices)
-    opened = {name: open_run(path, run_format) for name, path in named.items()}
+    opened = {name: open_run(path, run_format) for name, path in named_runs(runs).items()}
     comparison = compare_runs(load_judgments(qrels, qrels_format), opened, wanted, **choices)
-    split = None
+    whole = not quick
+    parts: dict[str, Any] = {"slices": by == "tag", "uncertainty": whole, "lists": whole, "rerank": None}
     if rerank:
         from rankgauge.comparison.rerank import rerank_of
 
-        split = rerank_of(comparison)
-    paths = {"judgments": qrels, **{f"run:{name}": path for name, path in named.items()}, **sides}
-    record = _show(
-        comparison,
-        paths,
-        form,
-        charts,
-        digits,
-        language,
-        output,
-        slices=by == "tag",
-        whole=not quick,
-        rerank=split,
-        keep=keep,
-    )
+        parts["rerank"] = rerank_of(comparison)
+    identified = keep or form in ("json", "html")
+    record = _record(comparison, paths, identified, **parts)
+    show(record, form, charts=charts, digits=digits, language=language, output=output)
     kept.store(record, language)
 
 
@@ -194,38 +170,15 @@ def compare_scores(
     options.refuse_overwriting(output, files)
     comparison = compare_stored(files, measure=measure, force=force, lower_is_better=lower_is_better, **choices)
     paths = {f"scores:{i}": path for i, path in enumerate(files, start=1)}
-    _show(comparison, paths, form, charts, digits, language, output)
+    record = _record(comparison, paths, form in ("json", "html"))
+    show(record, form, charts=charts, digits=digits, language=language, output=output)
 
 
-def _show(
-    comparison: Comparison,
-    paths: Mapping[str, str | None],
-    form: str,
-    charts: str | None,
-    digits: int,
-    language: Language,
-    output: str | None,
-    *,
-    slices: bool = False,
-    whole: bool = True,
-    rerank: Rerank | None = None,
-    keep: bool = False,
+def _record(
+    comparison: Comparison, paths: Mapping[str, str | None], identified: bool, *, lists: bool = True, **parts: Any
 ) -> Record:
-    """Print the record of a comparison, or write it whole; the record."""
+    """The record; an `identified` one has what identifies its inputs later, and result lists."""
     from rankgauge.evaluation import hashed
 
-    keep = keep or form in ("json", "html")
-    record = comparison.to_record(
-        inputs=hashed(paths) if keep else {},
-        provenance=keep,
-        slices=slices,
-        uncertainty=whole,
-        lists=keep and whole,
-        rerank=rerank,
-    )
-    if charts:
-        from rankgauge.reports.drawing import save_charts
-
-        save_charts(record, charts, language)
-    show(record, form, digits=digits, language=language, output=output)
-    return record
+    inputs = hashed(paths if identified else {})
+    return comparison.to_record(inputs=inputs, provenance=identified, lists=identified and lists, **parts)

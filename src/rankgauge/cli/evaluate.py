@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,10 +12,7 @@ from rankgauge.cli.keeping import Keeping, keeping
 from rankgauge.cli.showing import chosen_format, format_option, show
 from rankgauge.words import Language
 
-if TYPE_CHECKING:
-    from rankgauge.record import Record
-
-__all__ = ["check_standard_input", "evaluate", "evaluate_files", "named_runs"]
+__all__ = ["check_standard_input", "evaluate", "input_paths", "named_runs"]
 
 
 @click.command()
@@ -59,49 +56,29 @@ def evaluate(
     QRELS holds the judgments: TREC text, a test-set JSON, CSV, TSV, Parquet or a BEIR folder. A RUN is TREC text, JSON,
     JSON Lines, CSV, TSV or Parquet. Each may be compressed (.gz, .zst), and one may be - for standard input.
     """
-    form = chosen_format(form, as_json, output)
-    options.refuse_overwriting(
-        output, [qrels, *(run for text in runs for run in (text, text.partition("=")[2]) if run)]
-    )
-    if form == "trec_eval" and choices["contract"] is None:
-        choices["contract"] = "trec_eval"
-    kept = Keeping(keep, history, label)
-    choices |= options.read_choices(choices)
-    whole = keep or form in ("json", "html")
-    record = evaluate_files(
-        qrels, runs, measures, qrels_format, run_format, keep=whole, per_query=whole or per_query, **choices
-    )
-    show(record, form, per_query=per_query, digits=digits, language=language, output=output)
-    kept.store(record, language)
-
-
-def evaluate_files(
-    qrels: str,
-    runs: tuple[str, ...],
-    measures: tuple[str, ...],
-    qrels_format: str | None = None,
-    run_format: str | None = None,
-    *,
-    keep: bool = False,
-    per_query: bool = False,
-    **choices: Any,
-) -> Record:
-    """The record of an evaluation of files; `keep` adds what identifies the inputs later."""
     from rankgauge.evaluation import DEFAULT_MEASURES, hashed, make_plan, record_of
     from rankgauge.evaluation import evaluate as score_run
     from rankgauge.formats import load_judgments, load_qrels, open_run
 
+    form = chosen_format(form, as_json, output)
+    paths = input_paths(qrels, runs, output, stream=choices["stream"])
+    if form == "trec_eval" and choices["contract"] is None:
+        choices["contract"] = "trec_eval"
+    kept = Keeping(keep, history, label)
+    choices |= options.read_choices(choices)
     wanted = measures or DEFAULT_MEASURES
-    make_plan(wanted, choices.get("contract"))  # a misspelled measure should not cost the time to read the files
-    named = named_runs(runs)
-    check_standard_input([qrels, *named.values()], stream=bool(choices.get("stream")))
-    whole = keep and Path(qrels).is_file()  # a record keeps the tags of a test set
-    judgments = load_judgments(qrels, qrels_format) if whole else load_qrels(qrels, qrels_format)
+    make_plan(wanted, choices["contract"])  # a misspelled measure should not cost the time to read the files
+    whole = keep or form in ("json", "html")
+    tagged = whole and Path(qrels).is_file()  # a record keeps the tags of a test set
+    judgments = load_judgments(qrels, qrels_format) if tagged else load_qrels(qrels, qrels_format)
     results = [
-        score_run(judgments, open_run(path, run_format), wanted, name=name, **choices) for name, path in named.items()
+        score_run(judgments, open_run(path, run_format), wanted, name=name, **choices)
+        for name, path in named_runs(runs).items()
     ]
-    inputs = {"judgments": qrels, **{f"run:{name}": path for name, path in named.items()}} if keep else {}
-    return record_of(results, inputs=hashed(inputs), per_query=per_query, provenance=keep, test_set=judgments)
+    inputs = hashed(paths if whole else {})
+    record = record_of(results, inputs=inputs, per_query=whole or per_query, provenance=whole, test_set=judgments)
+    show(record, form, per_query=per_query, digits=digits, language=language, output=output)
+    kept.store(record, language)
 
 
 def named_runs(runs: tuple[str, ...]) -> dict[str, str]:
@@ -120,6 +97,14 @@ def named_runs(runs: tuple[str, ...]) -> dict[str, str]:
             raise DataError(f"two runs are named {name!r}; name them apart, such as a={named[name]} b={path}")
         named[name] = path
     return named
+
+
+def input_paths(qrels: str, runs: tuple[str, ...], output: str | None, *, stream: bool = False) -> dict[str, str]:
+    """The input files by what they are, if they can be read beside one another and the output is none of them."""
+    paths = {"judgments": qrels, **{f"run:{name}": path for name, path in named_runs(runs).items()}}
+    options.refuse_overwriting(output, paths.values())
+    check_standard_input(list(paths.values()), stream=stream)
+    return paths
 
 
 def check_standard_input(paths: list[str], *, stream: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli import options
+from rankgauge.words import Language
 
 __all__ = ["contracts", "explain", "measures"]
 
@@ -12,36 +13,34 @@ __all__ = ["contracts", "explain", "measures"]
 @click.command()
 @options.lang
 @options.json_flag
-def measures(language: str, as_json: bool) -> None:
+def measures(language: Language, as_json: bool) -> None:
     """List all measures, and which to use when."""
     from rankgauge.reports.explanation import measures_json, render_measures
     from rankgauge.reports.tables import terminal_width
-    from rankgauge.words import check_language
 
-    click.echo(measures_json() if as_json else render_measures(check_language(language), width=terminal_width()))
+    click.echo(measures_json() if as_json else render_measures(language, width=terminal_width()))
 
 
 @click.command()
 @click.argument("measure", metavar="MEASURE")
 @options.lang
 @options.json_flag
-def explain(measure: str, language: str, as_json: bool) -> None:
+def explain(measure: str, language: Language, as_json: bool) -> None:
     """Explain a MEASURE, in any spelling: formula, worked example, range, use, spellings and scenario targets."""
     from rankgauge.measures import parse_measures
-    from rankgauge.reports.explanation import explanation_json, render_explanation
-    from rankgauge.words import check_language
+    from rankgauge.reports.explanation import explain as explained
+    from rankgauge.reports.explanation import explanation_json
 
     for parsed in parse_measures(measure):
-        click.echo(explanation_json(parsed) if as_json else render_explanation(parsed, check_language(language)))
+        click.echo(explanation_json(parsed) if as_json else explained(parsed, language))
 
 
 @click.command()
 @options.lang
 @options.json_flag
-def contracts(language: str, as_json: bool) -> None:
+def contracts(language: Language, as_json: bool) -> None:
     """List the contract presets: how other tools count."""
     from rankgauge.reports.explanation import contracts_json, render_contracts
     from rankgauge.reports.tables import terminal_width
-    from rankgauge.words import check_language
 
-    click.echo(contracts_json() if as_json else render_contracts(check_language(language), width=terminal_width()))
+    click.echo(contracts_json() if as_json else render_contracts(language, width=terminal_width()))

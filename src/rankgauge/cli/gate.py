@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankgauge.cli import options
 from rankgauge.cli.flags import in_flags
 from rankgauge.cli.keeping import history_option
-from rankgauge.cli.showing import chosen_format, format_option
+from rankgauge.cli.showing import chosen_format, format_option, terminal_look
 from rankgauge.errors import DataError, RankgaugeError
 
 if TYPE_CHECKING:
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["STATUS", "gate", "rule_options", "rules_of", "show_results"]
 
-F = TypeVar("F", bound=Callable[..., Any])
 STATUS: Mapping[bool | None, int] = {True: 0, False: 1, None: 3}
 
-_RULES: tuple[Callable[[Any], Any], ...] = (
+rule_options = options.together(
     click.option("--system", metavar="NAME", help="The system to check. Default: the only one of the record."),
     click.option(
         "-m",
@@ -78,12 +77,6 @@ _RULES: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option("--rules", metavar="FILE.toml", help="Rules from the table [gate] of a TOML file, such as a plan."),
 )
-
-
-def rule_options(command: F) -> F:
-    for option in reversed(_RULES):
-        command = option(command)
-    return command
 
 
 def rules_of(rules: str | None, **choices: Any) -> GateRules:
@@ -181,7 +174,6 @@ def show_results(
     from rankgauge.formats.sources import write_whole
     from rankgauge.reports import report
     from rankgauge.reports.gate import gate_report, headline, warnings_of
-    from rankgauge.reports.tables import terminal_width
 
     built = gate_report(results)
     page = report(built, format="markdown", digits=digits, language=language)
@@ -194,10 +186,8 @@ def show_results(
         told = [result.to_dict() for result in results]
         write_whole(output or "-", dumps(told[0] if len(told) == 1 else told))
     else:
-        looks: dict[str, Any] = {"digits": digits, "language": language}
-        looks |= {"width": terminal_width(to_file=output is not None)}
-        looks |= {"color": output is None and sys.stdout.isatty()}
-        report(built, output or "-", format=form, **looks)
+        look = terminal_look(output)
+        report(built, output or "-", format=form, digits=digits, language=language, **look)
     if output is not None or form in ("json", "junit"):  # the log of a CI job should tell without opening a file
         for result in results:
             for line in (headline(result, language), *warnings_of(result, language)):

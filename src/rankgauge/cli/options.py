@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from rankgauge.registry import Registry
 from rankgauge.words import LANGUAGES
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
 __all__ = [
     "PartOf",
-    "chosen_form",
     "digits",
     "input_formats",
     "json_flag",
@@ -26,49 +22,40 @@ __all__ = [
     "read_choices",
     "refuse_overwriting",
     "scoring",
+    "together",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
-_ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex", ".html": "html", ".htm": "html"}
-_CHOICES = {
-    "missing": ("zero", "skip", "error"),
-    "ties": ("trec", "given", "stable", "expected"),
-    "no_relevant": ("count", "skip"),
-    "duplicates": ("error", "first"),
-}
 
 
-class PartOf(click.ParamType):  # type: ignore[type-arg]
+def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Several options as one decorator; help lists them in this order."""
+
+    def add(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+class PartOf(click.Choice):  # type: ignore[type-arg]
     """The name of a part of a registry, or one of `more`. Help shows the built-in ones; other packages are asked for
     the rest."""
 
-    name = "name"
-
     def __init__(self, registry: Registry[Any], *more: str) -> None:
-        self._registry, self._more = registry, more
-
-    @property
-    def _known(self) -> list[str]:
-        return [*self._registry.known, *self._more]
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return f"[{'|'.join(self._known)}]"
+        super().__init__([*registry.known, *more])
+        self._registry = registry
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from rankgauge.errors import DataError
 
-        if value in self._more:
-            return str(value)
         try:
-            self._registry.check(value)
+            if value not in self.choices:
+                self._registry.check(value)
         except DataError as error:
             self.fail(str(error), param, ctx)
         return str(value)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(name) for name in self._known if name.startswith(incomplete)]
 
 
 def _default_language() -> str:
@@ -81,19 +68,33 @@ def _default_language() -> str:
     return next((known for known in LANGUAGES if locale.lower().startswith(known)), "en")
 
 
-def lang(command: F) -> F:
-    """--lang: `language` is one that there are texts in."""
-    return click.option(
-        "--lang",
-        "language",
-        type=click.Choice(LANGUAGES),
-        default=_default_language,
-        show_default="from the locale",
-        help="Language of results and explanations.",
-    )(command)
-
-
-_SCORING: tuple[Callable[[Any], Any], ...] = (
+lang = click.option(
+    "--lang",
+    "language",
+    type=click.Choice(LANGUAGES),
+    default=_default_language,
+    show_default="from the locale",
+    help="Language of results and explanations.",
+)
+json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+digits = click.option(
+    "--digits", type=click.IntRange(0, 15), default=4, show_default=True, help="Digits after the point."
+)
+output = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write to this file, whole or not at all, instead of standard output (.gz and .zst compress).",
+)
+input_formats = together(
+    click.option(
+        "--qrels-format",
+        metavar="FORMAT",
+        help="trec, json, jsonl, csv, tsv, parquet or beir, if detection is wrong.",
+    ),
+    click.option("--run-format", metavar="FORMAT", help="The same for the runs."),
+)
+scoring = together(
     click.option(
         "-m",
         "--measure",
@@ -106,23 +107,23 @@ _SCORING: tuple[Callable[[Any], Any], ...] = (
     click.option("--contract", metavar="PRESET", help="Count as another tool does: see 'rankgauge contracts'."),
     click.option(
         "--missing",
-        type=click.Choice(_CHOICES["missing"]),
+        type=click.Choice(["zero", "skip", "error"]),
         help="A judged query that the run lacks counts zero (default), is skipped, or is an error.",
     ),
     click.option(
         "--ties",
-        type=click.Choice(_CHOICES["ties"]),
+        type=click.Choice(["trec", "given", "stable", "expected"]),
         help="Order: by score, ties by document id descending (trec, default); as given; by score, ties as listed "
         "(stable); or the expected value over all tied orders.",
     ),
     click.option(
         "--no-relevant",
-        type=click.Choice(_CHOICES["no_relevant"]),
+        type=click.Choice(["count", "skip"]),
         help="A query without relevant documents counts (default), or is skipped.",
     ),
     click.option(
         "--duplicates",
-        type=click.Choice(_CHOICES["duplicates"]),
+        type=click.Choice(["error", "first"]),
         help="A document twice in one list is an error (default), or the better one is kept.",
     ),
     click.option("--rel", type=float, metavar="N", help="Least grade that counts as relevant. Default: 1."),
@@ -137,20 +138,7 @@ _SCORING: tuple[Callable[[Any], Any], ...] = (
         "--corpus", metavar="FILE", help="Texts of the documents (JSON Lines or a BEIR folder), for R(budget=N)."
     ),
 )
-
-
-def scoring(command: F) -> F:
-    """Measures and contract: what to score and how to count."""
-    for option in reversed(_SCORING):
-        command = option(command)
-    return command
-
-
-def input_formats(command: F) -> F:
-    """--qrels-format and --run-format."""
-    known = "trec, json, jsonl, csv, tsv, parquet or beir, if detection is wrong."
-    command = click.option("--run-format", metavar="FORMAT", help="The same for the runs.")(command)
-    return click.option("--qrels-format", metavar="FORMAT", help=known)(command)
+"""Measures and contract: what to score and how to count."""
 
 
 def read_choices(choices: dict[str, Any]) -> dict[str, Any]:
@@ -168,27 +156,6 @@ def read_choices(choices: dict[str, Any]) -> dict[str, Any]:
     return read
 
 
-def chosen_form(form: str | None, as_json: bool, output: str | None, known: Iterable[str]) -> str:
-    """The format asked for, else the one that the output's ending tells, else a table."""
-    if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json and --format {form} exclude each other")
-    if as_json or form is not None:
-        return "json" if as_json else str(form)
-    name = (output or "").lower().removesuffix(".gz").removesuffix(".zst")
-    told = next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), "table")
-    return told if told in known else "table"
-
-
-def json_flag(command: F) -> F:
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
-
-
-def digits(command: F) -> F:
-    return click.option(
-        "--digits", type=click.IntRange(0, 15), default=4, show_default=True, help="Digits after the point."
-    )(command)
-
-
 def refuse_overwriting(output: str | None, inputs: Iterable[str]) -> None:
     """An output that is one of the inputs is a slip of the hand."""
     from rankgauge.errors import DataError
@@ -198,12 +165,3 @@ def refuse_overwriting(output: str | None, inputs: Iterable[str]) -> None:
     for path in inputs:
         if os.path.exists(path) and os.path.samefile(path, output):
             raise DataError(f"{output} is an input too; name another file for the output")
-
-
-def output(command: F) -> F:
-    return click.option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="Write to this file, whole or not at all, instead of standard output (.gz and .zst compress).",
-    )(command)

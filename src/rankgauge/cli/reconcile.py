@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli import options
+from rankgauge.words import Language
 
 __all__ = ["reconcile"]
 
@@ -18,7 +19,7 @@ __all__ = ["reconcile"]
 )
 @options.json_flag
 @options.lang
-def reconcile(qrels: str, run: str, measure: str, value: str, as_json: bool, language: str) -> None:
+def reconcile(qrels: str, run: str, measure: str, value: str, as_json: bool, language: Language) -> None:
     """Why does my number differ from theirs? Try every contract and variant of a measure, and list what fits.
 
     Exit status 0 if a variant gives the figure to its shown digits, 1 if none does.
@@ -26,12 +27,11 @@ def reconcile(qrels: str, run: str, measure: str, value: str, as_json: bool, lan
     from rankgauge.evaluation.reconcile import reconcile as search
     from rankgauge.reports import reconciliation
     from rankgauge.reports.tables import terminal_width
-    from rankgauge.words import check_language
 
     found = search(qrels, run, measure, value)
     if as_json:
         click.echo(reconciliation.as_json(found))
     else:
-        click.echo(reconciliation.render(found, check_language(language), width=terminal_width()), nl=False)
+        click.echo(reconciliation.render(found, language, width=terminal_width()), nl=False)
     if not found.matches:
         raise SystemExit(1)

@@ -14,9 +14,8 @@ from rankgauge.words import Language
 
 if TYPE_CHECKING:
     from rankgauge.record import Record
-    from rankgauge.reports.document import Detail
 
-__all__ = ["charts_option", "chosen_format", "format_option", "show"]
+__all__ = ["charts_option", "chosen_format", "format_option", "show", "terminal_look"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NO_REMARKS = ("csv", "latex", "trec_eval")
@@ -28,9 +27,7 @@ def format_option(text: str, *more: str) -> Callable[[F], F]:
     return click.option("-f", "--format", "form", type=PartOf(RENDERERS, *more), help=text)
 
 
-def charts_option(command: F) -> F:
-    """--charts: a folder for them."""
-    return click.option("--charts", metavar="DIR", help="Write every chart as PNG and SVG into this folder.")(command)
+charts_option = click.option("--charts", metavar="DIR", help="Write every chart as PNG and SVG into this folder.")
 
 
 def chosen_format(form: str | None, as_json: bool, output: str | None) -> str:
@@ -50,6 +47,14 @@ def chosen_format(form: str | None, as_json: bool, output: str | None) -> str:
         return "terminal"
 
 
+def terminal_look(output: str | None) -> dict[str, Any]:
+    """Width and colour as `report` takes them: those of the terminal, none in a file."""
+    from rankgauge.reports.tables import terminal_width
+
+    to_file = output is not None
+    return {"width": terminal_width(to_file=to_file), "color": not to_file and sys.stdout.isatty()}
+
+
 def show(
     record: Record,
     form: str,
@@ -57,10 +62,14 @@ def show(
     language: Language,
     digits: int = 4,
     output: str | None = None,
+    charts: str | None = None,
     per_query: bool = False,
-    detail: Detail = "evidence",
 ) -> None:
-    """Print a record, or write it whole."""
+    """Print a record, or write it whole; its charts go into a folder of their own."""
+    if charts:
+        from rankgauge.reports.drawing import save_charts
+
+        save_charts(record, charts, language)
     if form == "json":
         record.save(output or "-")
         return
@@ -68,23 +77,13 @@ def show(
     from rankgauge.formats.sources import write_whole
     from rankgauge.reports import report
     from rankgauge.reports.build import record_report
-    from rankgauge.reports.cells import Look, remark_line
-    from rankgauge.reports.document import Remark
-    from rankgauge.reports.tables import terminal_width
+    from rankgauge.reports.cells import Look, note_line
 
-    to_file = output is not None
     built = record_report(record, per_query=per_query)
-    look: dict[str, Any] = {
-        "format": form,
-        "language": language,
-        "digits": digits,
-        "detail": detail,
-        "width": terminal_width(to_file=to_file),
-        "color": not to_file and sys.stdout.isatty(),
-    }
+    look = {"format": form, "language": language, "digits": digits, **terminal_look(output)}
     if form == "terminal":  # where advice can name the options of the command
         write_whole(output or "-", in_flags(report(built, **look), sys.argv[1:]).encode())
     else:
         report(built, output or "-", **look)
     for caution in built.cautions if form in _NO_REMARKS else ():
-        click.echo(f"rankgauge: {remark_line(Remark(caution), Look(language))}", err=True)
+        click.echo(f"rankgauge: {note_line(caution, Look(language))}", err=True)

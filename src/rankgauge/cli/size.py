@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rankgauge.cli import options
-from rankgauge.words import check_language
+from rankgauge.words import Language
 
 __all__ = ["audit", "power"]
 
@@ -31,7 +31,7 @@ def power(
     chance: float,
     alpha: float,
     as_json: bool,
-    language: str,
+    language: Language,
     **choices: Any,
 ) -> None:
     """How many queries find a difference, or what difference so many queries find.
@@ -61,7 +61,7 @@ def power(
         click.echo(dumps([size.to_dict() for size in sizes]).decode())
         return
     for size in sizes:
-        click.echo(size.sentence(check_language(language)))
+        click.echo(size.sentence(language))
 
 
 @click.command()
@@ -71,7 +71,7 @@ def power(
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of test and interval.")
 @options.json_flag
 @options.lang
-def audit(n: int, value: float, baseline: float | None, alpha: float, as_json: bool, language: str) -> None:
+def audit(n: int, value: float, baseline: float | None, alpha: float, as_json: bool, language: Language) -> None:
     """What a published table can mean when only the number of queries and the means are known."""
     from rankgauge.comparison.power import audit as look_at
     from rankgauge.formats.json_values import dumps
@@ -80,5 +80,5 @@ def audit(n: int, value: float, baseline: float | None, alpha: float, as_json: b
     if as_json:
         click.echo(dumps(found.to_dict()).decode())
         return
-    for line in found.sentences(check_language(language)):
+    for line in found.sentences(language):
         click.echo(line)

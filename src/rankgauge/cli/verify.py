@@ -7,6 +7,7 @@ import sys
 import click
 
 from rankgauge.cli import options
+from rankgauge.words import Language, say
 
 __all__ = ["verify"]
 
@@ -16,7 +17,7 @@ __all__ = ["verify"]
 @click.option("--folder", metavar="DIR", help="Where the inputs lie, if not where the record says.")
 @options.json_flag
 @options.lang
-def verify(record: str, folder: str | None, as_json: bool, language: str) -> None:
+def verify(record: str, folder: str | None, as_json: bool, language: Language) -> None:
     """Compute a record again from its inputs, and say whether it still holds.
 
     Every input's hash is compared, every score recomputed, and the verdicts of a comparison with them. The exit status
@@ -29,16 +30,14 @@ def verify(record: str, folder: str | None, as_json: bool, language: str) -> Non
     from rankgauge.comparison.verify import verify as check
     from rankgauge.formats.json_values import dumps
     from rankgauge.record import Record
-    from rankgauge.words import check_language, say
 
     findings = check(Record.load(record), folder=Path(folder) if folder else None)
     holds = all(finding.holds for finding in findings)
     if as_json:
         click.echo(dumps({"holds": holds, "findings": [asdict(finding) for finding in findings]}).decode())
     else:
-        chosen = check_language(language)
         for finding in findings:
-            click.echo(in_flags(finding.sentence(chosen), ["verify"]))
-        click.echo(say("verify.all_hold" if holds else "verify.not_all", chosen))
+            click.echo(in_flags(finding.sentence(language), ["verify"]))
+        click.echo(say("verify.all_hold" if holds else "verify.not_all", language))
     if not holds:
         sys.exit(1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from rankgauge.comparison.rows import on_common_queries, rows_of
@@ -12,6 +14,7 @@ from rankgauge.model.ranked import Floats
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Agreement, Change, Changes, Slice
 from rankgauge.stats.agreement import kendall_tau
+from rankgauge.stats.differences import SAME
 
 __all__ = ["agreement_of", "changes_of", "slices_of"]
 
@@ -26,20 +29,10 @@ def changes_of(compared: ComparedSystems, n: int = 10) -> list[Changes]:
             difference = np.where(both, second.values[:, j] - first.values[:, j], 0.0)
             gain = -difference if measure.lower_is_better else difference
             order = np.argsort(-gain, kind="stable")
-            sides: list[list[Change]] = []
-            for rows in (order[:n][gain[order[:n]] > 1e-12], order[::-1][:n][gain[order[::-1][:n]] < -1e-12]):
-                sides.append(
-                    [
-                        Change(
-                            str(compared.queries[i]),
-                            float(first.values[i, j]),
-                            float(second.values[i, j]),
-                            float(difference[i]),
-                        )
-                        for i in rows.tolist()
-                    ]
-                )
-            found.append(Changes(measure.name, a, b, *sides))
+            numbers = np.stack([first.values[:, j], second.values[:, j], difference], axis=1)
+            ends = [i for i in order[:n] if gain[i] > SAME], [i for i in order[::-1][:n] if gain[i] < -SAME]
+            gained, lost = ([Change(str(compared.queries[i]), *numbers[i].tolist()) for i in end] for end in ends)
+            found.append(Changes(measure.name, a, b, gained, lost))
     return found
 
 
@@ -63,7 +56,7 @@ def agreement_of(compared: ComparedSystems) -> list[Agreement]:
     """Do the measures order the systems alike, and do the systems find the same queries hard?"""
     found: list[Agreement] = []
     names, signs = [m.name for m in compared.measures], [-1 if m.lower_is_better else 1 for m in compared.measures]
-    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
+    pairs = list(combinations(range(len(names)), 2))
     if len(compared.systems) >= 3:
         means = [sign * _means(compared, j) for j, sign in enumerate(signs)]
         found += [

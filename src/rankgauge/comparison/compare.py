@@ -13,20 +13,19 @@ import numpy as np
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
+from rankgauge.comparison.systems import check_systems
 from rankgauge.errors import DataError
-from rankgauge.evaluation import DEFAULT_MEASURES, evaluate, read_judgments, read_run
-from rankgauge.formats import load_chunk_mapping, load_corpus
+from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan, read_judgments, read_run
 from rankgauge.measures import Measure, find_measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats
 from rankgauge.model.testset import TestSet
 from rankgauge.record import ScoredMeasure
+from rankgauge.record.record import LARGEST
 from rankgauge.stats.family import Settings
 
-__all__ = ["compare", "compare_scores"]
-
-_LARGEST = 1e100  # squares of larger scores are not numbers any more
+__all__ = ["compare", "compare_runs", "compare_scores", "compare_vectors"]
 
 
 @named_arguments
@@ -61,54 +60,32 @@ def compare(
     matter. The other choices are those of `evaluate`.
     """
     settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
+    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
+    return compare_runs(qrels, runs, Scoring(plan, collapse_chunks, corpus, tokenizer, stream), settings, baseline)
+
+
+def compare_runs(
+    qrels: Any, runs: Mapping[str, Any], scoring: Scoring, settings: Settings, baseline: str | None = None
+) -> Comparison:
+    """`compare`, with its choices put together."""
     if not isinstance(runs, Mapping):
         raise DataError('runs are given by name: {"a": run, "b": run}')
-    if baseline is not None and baseline not in runs:
-        raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(map(str, runs))}")
-    if len(runs) < 2:
-        raise DataError("a comparison needs at least two systems; evaluate scores one")
-    judgments = read_judgments(qrels)
-    rule = load_chunk_mapping(collapse_chunks) if isinstance(collapse_chunks, os.PathLike) else collapse_chunks
-    documents = load_corpus(corpus) if isinstance(corpus, str | os.PathLike) else corpus
+    check_systems(runs, baseline)
+    judgments, test_set = read_judgments(qrels)
     # Lists are looked at again later, so what can be read only once, a pipe or a generator, is kept.
     named = {
         str(name): run if isinstance(run, str | os.PathLike) and Path(run).is_file() else read_run(run, str(name))
         for name, run in runs.items()
     }
-    found = [
-        evaluate(
-            judgments,
-            run,
-            measures,
-            name=name,
-            contract=contract,
-            ties=ties,
-            missing=missing,
-            no_relevant=no_relevant,
-            duplicates=duplicates,
-            depth=depth,
-            rel=rel,
-            collapse_chunks=rule,
-            corpus=documents,
-            tokenizer=tokenizer,
-            stream=stream,
-        )
-        for name, run in named.items()
-    ]
     return Comparison.of(
-        found,
+        [scoring.evaluation(test_set or judgments, run, name) for name, run in named.items()],
         settings,
         baseline=baseline,
-        qrels=judgments.qrels if isinstance(judgments, TestSet) else judgments,
+        qrels=judgments,
         runs=named,
-        test_set=judgments if isinstance(judgments, TestSet) else None,
-        collapse_chunks=rule,
-        sources={
-            "judgments": qrels,
-            **{f"run:{name}": run for name, run in named.items()},
-            "corpus": corpus,
-            "collapse_chunks": collapse_chunks if isinstance(collapse_chunks, os.PathLike) else None,
-        },
+        test_set=test_set,
+        collapse_chunks=scoring.rule,
+        sources=scoring.sources(qrels, named),
     )
 
 
@@ -133,11 +110,24 @@ def compare_scores(
     The measure may have any name; one that is known here to be no mean over queries, such as GMAP, is refused, and of
     one that is known to be better when it is smaller, less is better.
     """
+    settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
+    return compare_vectors(scores, measure, queries, settings, baseline=baseline, lower_is_better=lower_is_better)
+
+
+def compare_vectors(
+    scores: Mapping[str, Iterable[float | None]],
+    measure: str,
+    queries: Sequence[str] | None,
+    settings: Settings,
+    *,
+    baseline: str | None,
+    lower_is_better: bool,
+) -> Comparison:
+    """`compare_scores`, with its settings put together."""
     known_as = find_measure(measure)
     plain = ScoredMeasure(measure, "mean", lower_is_better, None)
     about = plain if known_as is None else replace(ScoredMeasure.of(known_as), name=measure, bounds=None)
     about = replace(about, lower_is_better=lower_is_better or about.lower_is_better)
-    settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
     vectors: dict[str, Floats] = {}
     for name, values in scores.items():
         try:
@@ -151,19 +141,15 @@ def compare_scores(
         raise DataError(f"the systems have different numbers of scores ({counts}); entry i must be of one query in all")
     n = next(iter(sizes.values()), 0)
     for name, vector in vectors.items():
-        if (np.abs(np.nan_to_num(vector, posinf=np.inf, neginf=-np.inf)) > _LARGEST).any():
-            raise DataError(f"a score of {name!r} is infinite, or larger than {_LARGEST:g}")
+        if (np.abs(np.nan_to_num(vector, posinf=np.inf, neginf=-np.inf)) > LARGEST).any():
+            raise DataError(f"a score of {name!r} is infinite, or larger than {LARGEST:g}")
     if not n:
         raise DataError("there are no scores to compare")
     named = list(map(str, queries)) if queries is not None else [str(i + 1) for i in range(n)]
     if len(named) != n:
         raise DataError(f"there are {len(named)} queries, but {n} scores for each system")
-    matrices = {name: np.nan_to_num(vector)[:, None] for name, vector in vectors.items()}
-    known = {name: np.isfinite(vector)[:, None] for name, vector in vectors.items()}
-    return Comparison(
-        named,
-        [about],
-        {name: System(name, matrices[name], known[name]) for name in vectors},
-        settings,
-        baseline=baseline,
-    )
+    systems = {
+        name: System(name, np.nan_to_num(vector)[:, None], np.isfinite(vector)[:, None])
+        for name, vector in vectors.items()
+    }
+    return Comparison(named, [about], systems, settings, baseline=baseline)

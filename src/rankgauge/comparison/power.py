@@ -9,14 +9,15 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rankgauge.arguments import named_arguments
-from rankgauge.comparison.compare import compare
+from rankgauge.comparison.compare import compare_runs
 from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.errors import DataError
-from rankgauge.evaluation import DEFAULT_MEASURES
+from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.record import Note
 from rankgauge.stats.differences import Column
+from rankgauge.stats.family import Settings
 from rankgauge.stats.intervals import share_interval
 from rankgauge.stats.levels import check_alpha, check_power, check_whole
 from rankgauge.stats.power import detectable_difference, power_of, queries_needed, significant_spread
@@ -103,21 +104,8 @@ def power(
         return [size_for(sd, asked)]
     if runs is None or len(runs) != 2:
         raise DataError("give judgments and two runs, or the spread of the differences with `sd=0.25`")
-    found = compare(
-        qrels,
-        runs,
-        measures,
-        test="t",
-        contract=contract,
-        ties=ties,
-        missing=missing,
-        no_relevant=no_relevant,
-        duplicates=duplicates,
-        depth=depth,
-        rel=rel,
-        collapse_chunks=collapse_chunks,
-        corpus=corpus,
-    )
+    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
+    found = compare_runs(qrels, runs, Scoring(plan, collapse_chunks, corpus), Settings.of("t"))
     return sizes_of(found, asked)
 
 

@@ -16,6 +16,7 @@ from rankgauge.model.testset import TestSet
 from rankgauge.record import Changes, InputFile, ListedDocument, Mean, Record, ScoredMeasure, SystemResult
 from rankgauge.stats.intervals import mean_interval
 from rankgauge.version import __version__
+from rankgauge.words.visible import clipped
 
 __all__ = ["lists_of", "scores_record", "texts_of"]
 
@@ -61,11 +62,7 @@ def _mean(values: Floats, measure: ScoredMeasure) -> Mean:
 
 def texts_of(test_set: TestSet | None) -> dict[str, str]:
     """The texts of the queries, cut to a few lines."""
-    return {
-        q.id: q.text if len(q.text) <= _MOST_TEXT else q.text[: _MOST_TEXT - 1] + "…"
-        for q in test_set or ()
-        if q.text != q.id
-    }
+    return {query.id: clipped(query.text, _MOST_TEXT) for query in test_set or () if query.text != query.id}
 
 
 def lists_of(

@@ -17,6 +17,9 @@ from rankgauge.stats.family import Settings, Verdict, compare_columns
 
 __all__ = ["System", "check_averaged", "on_common_queries", "rows_of"]
 
+_TURNED: dict[Verdict, Verdict] = {"better": "worse", "worse": "better"}
+"""The verdict where less is better."""
+
 
 @dataclass(frozen=True)
 class System:
@@ -71,10 +74,9 @@ def rows_of(
     order = byte_order(queries)
     rows = []
     for (j, (a, b)), column, result in zip(keys, columns, found, strict=True):
-        lower = measures[j].lower_is_better
+        sign = -1 if measures[j].lower_is_better else 1
         mean_a, mean_b = (systems[name].mean(j, order, column.counted) for name in (a, b))
-        better = int((column.own < 0).sum()) if lower else int((column.own > 0).sum())
-        worse = int((column.own > 0).sum()) if lower else int((column.own < 0).sum())
+        better, worse = int((sign * column.own > 0).sum()), int((sign * column.own < 0).sum())
         rows.append(
             Row(
                 measure=measures[j].name,
@@ -94,7 +96,7 @@ def rows_of(
                 queries=column.n,
                 p_equivalent=result.p_equivalent,
                 detectable=result.detectable,
-                verdict=_seen(result.verdict, lower),
+                verdict=_TURNED.get(result.verdict, result.verdict) if sign < 0 else result.verdict,
             )
         )
     return rows
@@ -115,9 +117,3 @@ def _reach(first: System, second: System, j: int, margin: float) -> tuple[float,
     seen = np.concatenate([first.values[:, j], second.values[:, j]])
     reach = 1.0 if seen.min() >= 0 and seen.max() <= 1 else max(float(np.ptp(seen)), 2 * margin)
     return (-reach, reach) if reach else (-math.inf, math.inf)
-
-
-def _seen(verdict: Verdict, lower_is_better: bool) -> Verdict:
-    if not lower_is_better or verdict not in ("better", "worse"):
-        return verdict
-    return "worse" if verdict == "better" else "better"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rankgauge.arguments import named_arguments
-from rankgauge.comparison.compare import compare_scores
+from rankgauge.comparison.compare import compare_vectors
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
 from rankgauge.errors import DataError, FormatError
@@ -72,19 +72,7 @@ def compare_stored(
     if twice:
         raise FormatError(sources[0].name, [f"two columns are named {twice[0]!r}"])
     queries, scores, name = _of_table(table, sources[0].name, measure)
-    found = compare_scores(
-        scores,
-        measure=name,
-        queries=queries,
-        baseline=baseline,
-        lower_is_better=lower_is_better,
-        test=test,
-        correction=correction,
-        alpha=alpha,
-        equivalence_margin=equivalence_margin,
-        seed=seed,
-        samples=samples,
-    )
+    found = compare_vectors(scores, name, queries, chosen, baseline=baseline, lower_is_better=lower_is_better)
     found.sources = named
     return found
 

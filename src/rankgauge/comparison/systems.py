@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
 
 from rankgauge.comparison.rows import System, check_averaged, on_common_queries, rows_of
 from rankgauge.errors import DataError
 from rankgauge.record import ScoredMeasure
 from rankgauge.stats.family import Settings
 
-__all__ = ["ComparedSystems"]
+__all__ = ["ComparedSystems", "check_systems"]
+
+
+def check_systems(systems: Mapping[str, Any], baseline: str | None) -> None:
+    """There must be two, and the baseline among them."""
+    if baseline is not None and baseline not in systems:
+        raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(map(str, systems))}")
+    if len(systems) < 2:
+        raise DataError("a comparison needs at least two systems; evaluate scores one")
 
 
 class ComparedSystems:
@@ -26,17 +36,11 @@ class ComparedSystems:
         slices: int = 1,
     ) -> None:
         names = list(systems)
-        if len(names) < 2:
-            raise DataError("a comparison needs at least two systems")
-        if baseline is not None and baseline not in systems:
-            raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(names)}")
+        check_systems(systems, baseline)
         check_averaged(measures)
         self.queries, self.measures, self.systems, self.baseline = queries, measures, systems, baseline
-        self.pairs = (
-            [(baseline, name) for name in names if name != baseline]
-            if baseline is not None
-            else [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-        )
+        against = [(baseline, name) for name in names if name != baseline] if baseline is not None else []
+        self.pairs = against or list(combinations(names, 2))
         # Slices by tag are one family too, with as many rows for each tag.
         self.settings = settings.for_family(len(queries), len(measures) * len(self.pairs) * max(1, slices))
         self.all_pairs = baseline is None or len(names) == 2

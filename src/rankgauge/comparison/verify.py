@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rankgauge.comparison.compare import compare
+from rankgauge.comparison.compare import compare_runs
 from rankgauge.comparison.rerank import rerank_of
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.evaluation import evaluate, record_of
-from rankgauge.formats import Source, load_corpus, load_judgments
+from rankgauge.evaluation import Scoring, make_plan, record_of
+from rankgauge.formats import Source, load_judgments
 from rankgauge.measures.presets import PRESETS
 from rankgauge.record import Note, Record
+from rankgauge.stats.family import Settings
 from rankgauge.words import Language, say
 
 __all__ = ["Finding", "verify"]
@@ -103,34 +104,16 @@ def _recomputed(record: Record, paths: Mapping[str, str]) -> list[Finding]:
 def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) -> Record:
     """The record from its inputs, under the contract it names."""
     assert record.contract is not None
-    contract = replace(record.contract, collapse=None)
-    corpus = load_corpus(paths["corpus"]) if "corpus" in paths else None
-    measures = [measure.name for measure in record.measures]
+    plan = make_plan([measure.name for measure in record.measures], replace(record.contract, collapse=None))
+    scoring = Scoring(plan, rule, paths.get("corpus"))
     runs = {system.name: paths[f"run:{system.name}"] for system in record.systems}
     found = record.comparison
     if found is None:
         judgments = load_judgments(paths["judgments"])
-        scored = [
-            evaluate(judgments, run, measures, name=name, contract=contract, corpus=corpus, collapse_chunks=rule)
-            for name, run in runs.items()
-        ]
+        scored = [scoring.evaluation(judgments, run, name) for name, run in runs.items()]
         return record_of(scored, per_query=bool(record.queries), test_set=judgments if record.tags else None)
-    settings = found.settings
-    compared = compare(
-        paths["judgments"],
-        runs,
-        measures,
-        baseline=found.baseline,
-        test=settings.test,
-        correction=settings.correction,
-        alpha=settings.alpha,
-        equivalence_margin=settings.equivalence_margin,
-        seed=settings.seed,
-        samples=settings.samples or None,
-        contract=contract,
-        corpus=corpus,
-        collapse_chunks=rule,
-    )
+    settings = Settings.of(**asdict(found.settings) | {"samples": found.settings.samples or None})
+    compared = compare_runs(paths["judgments"], runs, scoring, settings, found.baseline)
     return compared.to_record(
         slices=bool(found.slices),
         uncertainty=found.unjudged is not None,

@@ -1,7 +1,7 @@
 """Evaluate: inputs of any kind -> scores -> Record."""
 
-from rankgauge.evaluation.evaluate import Evaluation, evaluate
-from rankgauge.evaluation.inputs import hashed, read_judgments, read_qrels, read_run
+from rankgauge.evaluation.evaluate import Evaluation, Scoring, evaluate
+from rankgauge.evaluation.inputs import hashed, read_judgments, read_run
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
 from rankgauge.evaluation.recording import record_of
 from rankgauge.evaluation.scores import ByMeasure, Scores
@@ -12,11 +12,11 @@ __all__ = [
     "Evaluation",
     "Plan",
     "Scores",
+    "Scoring",
     "evaluate",
     "hashed",
     "make_plan",
     "read_judgments",
-    "read_qrels",
     "read_run",
     "record_of",
 ]

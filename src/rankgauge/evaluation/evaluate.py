@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from rankgauge.evaluation.notes import notes_of
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
 from rankgauge.evaluation.recording import record_of
 from rankgauge.evaluation.scores import Scores
-from rankgauge.formats import load_chunk_mapping, load_corpus
+from rankgauge.formats import RunParts, load_chunk_mapping, load_corpus
 from rankgauge.measures import Measure
 from rankgauge.measures.explanations import sentence
 from rankgauge.model.contract import Contract
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from rankgauge.evaluation.per_query import PerQuery
 
-__all__ = ["Evaluation", "evaluate"]
+__all__ = ["Evaluation", "Scoring", "evaluate"]
 
 
 class Evaluation(Scores, Result):
@@ -98,6 +99,55 @@ class Evaluation(Scores, Result):
         return self.record.to_json()
 
 
+@dataclass(frozen=True)
+class Scoring:
+    """How runs are scored: the plan, and the other choices of `evaluate`, which every function that scores takes."""
+
+    plan: Plan
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None
+    corpus: Mapping[str, str] | str | os.PathLike[str] | None = None
+    tokenizer: Callable[[str], int] | None = None
+    stream: bool = False
+
+    def __post_init__(self) -> None:
+        if self.tokenizer is not None and self.corpus is None:
+            raise RankgaugeError("a tokenizer measures texts: give the corpus too")
+
+    @cached_property
+    def rule(self) -> str | Mapping[str, str] | None:
+        """What merges chunks into documents; a mapping in a file is read."""
+        given = self.collapse_chunks
+        return load_chunk_mapping(given) if isinstance(given, os.PathLike) else given
+
+    @cached_property
+    def texts(self) -> BudgetTexts | None:
+        """What measures with a context budget need."""
+        documents = load_corpus(self.corpus) if isinstance(self.corpus, str | os.PathLike) else self.corpus
+        return None if documents is None else BudgetTexts(documents, self.tokenizer or len)
+
+    def sources(self, qrels: Any, runs: Mapping[str, Any]) -> dict[str, Any]:
+        """All inputs by their roles."""
+        named = {f"run:{name}": run for name, run in runs.items()}
+        chunks = self.collapse_chunks if isinstance(self.collapse_chunks, os.PathLike) else None
+        return {"judgments": qrels, **named, "corpus": self.corpus, "collapse_chunks": chunks}
+
+    def opened(self, run: Any, name: str | None) -> tuple[Run | RunParts, Plan]:
+        """A run with its chunks merged, and the plan, whose contract tells so."""
+        opened = read_run(run, name)
+        if self.rule is None:
+            return opened, self.plan
+        merged, told = collapse(opened, self.rule)
+        return merged, replace(self.plan, contract=self.plan.contract.with_changes(collapse=told))
+
+    def evaluation(self, qrels: Any, run: Any, name: str | None = None) -> Evaluation:
+        """The scores of one run."""
+        judgments, test_set = read_judgments(qrels)
+        opened, plan = self.opened(run, name)
+        table = score(judgments, opened, plan.measures, plan.contract, texts=self.texts, stream=self.stream)
+        called = name or table.name
+        return Evaluation(table, plan, called, sources=self.sources(qrels, {called: run}), test_set=test_set)
+
+
 @named_arguments
 def evaluate(
     qrels: Qrels | TestSet | Mapping[str, Mapping[str, float]] | str | os.PathLike[str] | Any,
@@ -125,39 +175,5 @@ def evaluate(
     expression whose first group is the document's id, a mapping from chunk to document, or a `Path` to one. `corpus`,
     texts by id or a path, and `tokenizer`, which gives a text its length, serve measures with a context budget.
     """
-    plan = make_plan(
-        measures,
-        contract,
-        rel=rel,
-        ties=ties,
-        missing=missing,
-        no_relevant=no_relevant,
-        duplicates=duplicates,
-        depth=depth,
-    )
-    if tokenizer is not None and corpus is None:
-        raise RankgaugeError("a tokenizer measures texts: give the corpus too")
-    judgments, opened = read_judgments(qrels), read_run(run, name)
-    rule = load_chunk_mapping(collapse_chunks) if isinstance(collapse_chunks, os.PathLike) else collapse_chunks
-    if rule is not None:
-        opened, told = collapse(opened, rule)
-        plan = Plan(plan.measures, plan.asked, plan.contract.with_changes(collapse=told), plan.preset)
-    documents = load_corpus(corpus) if isinstance(corpus, str | os.PathLike) else corpus
-    texts = None if documents is None else BudgetTexts(documents, tokenizer or len)
-    test_set = judgments if isinstance(judgments, TestSet) else None
-    table = score(
-        judgments.qrels if isinstance(judgments, TestSet) else judgments,
-        opened,
-        plan.measures,
-        plan.contract,
-        texts=texts,
-        stream=stream,
-    )
-    called = name or table.name
-    sources = {
-        "judgments": qrels,
-        f"run:{called}": run,
-        "corpus": corpus,
-        "collapse_chunks": collapse_chunks if isinstance(collapse_chunks, os.PathLike) else None,
-    }
-    return Evaluation(table, plan, called, sources=sources, test_set=test_set)
+    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
+    return Scoring(plan, collapse_chunks, corpus, tokenizer, stream).evaluation(qrels, run, name)

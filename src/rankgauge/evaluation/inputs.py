@@ -14,22 +14,14 @@ from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.record import InputFile
 
-__all__ = ["hashed", "read_judgments", "read_qrels", "read_run"]
+__all__ = ["hashed", "read_judgments", "read_run"]
 
 
-def read_judgments(source: Any) -> Qrels | TestSet:
-    """Judgments; a test set, with its texts and tags, where there is one."""
-    if isinstance(source, TestSet):
-        return source
+def read_judgments(source: Any) -> tuple[Qrels, TestSet | None]:
+    """Judgments, and the test set they come from, with its texts and tags, where there is one."""
     if isinstance(source, str | os.PathLike):
-        return load_qrels(source) if Path(source).is_dir() else load_judgments(source)
-    return Qrels(source)
-
-
-def read_qrels(source: Any) -> Qrels:
-    """Judgments alone."""
-    found = read_judgments(source)
-    return found.qrels if isinstance(found, TestSet) else found
+        source = load_qrels(source) if Path(source).is_dir() else load_judgments(source)
+    return (source.qrels, source) if isinstance(source, TestSet) else (Qrels(source), None)
 
 
 def read_run(source: Any, name: str | None = None) -> Run | RunParts:

@@ -28,13 +28,12 @@ class Plan:
 def make_plan(
     measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
     contract: str | Contract | None = None,
-    *,
-    rel: float | None = None,
     ties: str | None = None,
     missing: str | None = None,
     no_relevant: str | None = None,
     duplicates: str | None = None,
     depth: int | None = None,
+    rel: float | None = None,
 ) -> Plan:
     """Resolve measure names, contract preset and single choices into one plan."""
     asked = parse_measures(measures)

@@ -15,7 +15,7 @@ from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.engine.matching import match
 from rankgauge.engine.scoring import has_relevant, score_queries
 from rankgauge.errors import DataError, MeasureError
-from rankgauge.evaluation.inputs import read_qrels, read_run
+from rankgauge.evaluation.inputs import read_judgments, read_run
 from rankgauge.formats import load_run
 from rankgauge.measures import Law, Measure, parse_measure
 from rankgauge.measures.presets import PRESETS
@@ -105,7 +105,7 @@ def reconcile(
     """
     asked = parse_measure(measure)
     claim = Claim.of(str(value))
-    judgments = read_qrels(qrels)
+    judgments, _ = read_judgments(qrels)
     lists = load_run(run) if isinstance(run, str | os.PathLike) else read_run(run)  # whole, for it is scored many times
     presets = _preset_names(asked)
     groups: dict[bytes, Variant] = {}

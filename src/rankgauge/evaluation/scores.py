@@ -9,8 +9,7 @@ from typing import TypeVar
 from rankgauge.errors import MeasureError
 from rankgauge.evaluation.plan import Plan
 from rankgauge.measures import Measure, parse_measure
-from rankgauge.model.contract import Contract
-from rankgauge.model.scores import Coverage, ScoreTable
+from rankgauge.model.scores import ScoreTable
 from rankgauge.stats.intervals import Interval, mean_interval
 
 __all__ = ["ByMeasure", "Scores"]
@@ -59,27 +58,13 @@ class Scores:
     def __init__(self, table: ScoreTable, plan: Plan, name: str | None = None) -> None:
         self.table, self.plan = table, plan
         self.name = name or table.name
+        self.measures, self.contract, self.preset = plan.measures, plan.contract, plan.preset
+        self.coverage = table.coverage
+        """How many queries counted, were missing, had no relevant document or no judgments; ties; Judged@k."""
         self.mean: ByMeasure[float] = self._by_measure(table.aggregates.tolist())
 
     def _by_measure(self, values: Sequence[V]) -> ByMeasure[V]:
         return ByMeasure(self.plan.measures, self.plan.asked, values)
-
-    @property
-    def measures(self) -> Sequence[Measure]:
-        return self.plan.measures
-
-    @property
-    def contract(self) -> Contract:
-        return self.plan.contract
-
-    @property
-    def preset(self) -> str:
-        return self.plan.preset
-
-    @property
-    def coverage(self) -> Coverage:
-        """How many queries counted, were missing, had no relevant document or no judgments; ties; Judged@k."""
-        return self.table.coverage
 
     @cached_property
     def interval(self) -> ByMeasure[Interval | None]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.engine.matching import match
@@ -20,87 +22,23 @@ from rankgauge.model.run import Run
 
 __all__ = ["CATALOGUE", "NICKNAMES", "TrecEval", "trec_lines", "trec_measures"]
 
-_DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-_RECALLS = tuple(i / 10 for i in range(11))
-_MULTIPLES = tuple(i / 5 for i in range(1, 11))
-
 
 @dataclass(frozen=True)
 class Entry:
     """A measure of trec_eval: our name for it, and the cut-offs it prints by default."""
 
     ours: str
-    cuts: tuple[float, ...] = ()
+    cuts: Sequence[float] = ()
     cut_name: str = "{name}_{cut:g}"
     whole: bool = True
     summary_only: bool = False
 
 
-CATALOGUE: dict[str, Entry] = {
-    "num_q": Entry("NumQ", summary_only=True),
-    "num_ret": Entry("NumRet"),
-    "num_rel": Entry("NumRel"),
-    "num_rel_ret": Entry("NumRelRet"),
-    "map": Entry("AP"),
-    "gm_map": Entry("GMAP", summary_only=True),
-    "Rprec": Entry("Rprec"),
-    "bpref": Entry("Bpref"),
-    "recip_rank": Entry("RR"),
-    "iprec_at_recall": Entry("IPrec@{cut}", _RECALLS, "{name}_{cut:.2f}", whole=False),
-    "P": Entry("P@{cut}", _DEPTHS),
-    "relstring": Entry("relstring"),
-    "recall": Entry("R@{cut}", _DEPTHS),
-    "infAP": Entry("infAP"),
-    "gm_bpref": Entry("GMBpref", summary_only=True),
-    "Rprec_mult": Entry("Rprec(mult={cut})", _MULTIPLES, "{name}_{cut:.2f}", whole=False),
-    "utility": Entry("Utility"),
-    "11pt_avg": Entry("AvgIPrec"),
-    "binG": Entry("binG"),
-    "G": Entry("G"),
-    "ndcg": Entry("nDCG"),
-    "ndcg_rel": Entry("nDCGRel"),
-    "Rndcg": Entry("RnDCG"),
-    "ndcg_cut": Entry("nDCG@{cut}", _DEPTHS),
-    "map_cut": Entry("AP@{cut}", _DEPTHS),
-    "relative_P": Entry("R(capped=True)@{cut}", _DEPTHS),
-    "success": Entry("Success@{cut}", (1, 5, 10)),
-    "set_P": Entry("SetP"),
-    "set_relative_P": Entry("SetRelP"),
-    "set_recall": Entry("SetR"),
-    "set_map": Entry("SetAP"),
-    "set_F": Entry("SetF"),
-    "num_nonrel_judged_ret": Entry("NumNonrelJudgedRet"),
-    "rbp": Entry("RBP(p=0.9, grades='scaled')"),
-    "rbp_resid": Entry("RBPResidual"),
-    "unj": Entry("Unjudged@{cut}", (5, 10, 20)),
-}
-_OFFICIAL = (
-    "num_q",
-    "num_ret",
-    "num_rel",
-    "num_rel_ret",
-    "map",
-    "gm_map",
-    "Rprec",
-    "bpref",
-    "recip_rank",
-    "iprec_at_recall",
-    "P",
-)
-_SET = (
-    "num_q",
-    "num_ret",
-    "num_rel",
-    "num_rel_ret",
-    "utility",
-    "set_P",
-    "set_recall",
-    "set_relative_P",
-    "set_map",
-    "set_F",
-)
-_SINCE_10 = ("rbp", "rbp_resid", "unj")
-NICKNAMES: dict[str, tuple[str, ...]] = {"official": _OFFICIAL, "set": _SET, "all_trec": tuple(CATALOGUE)}
+_DATA = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+CATALOGUE = {name: Entry(**about) for name, about in _DATA["measures"].items()}
+"""In the order in which trec_eval prints them."""
+NICKNAMES = {"official": _DATA["official"], "set": _DATA["set"], "all_trec": list(CATALOGUE)}
+_SINCE_10 = _DATA["since_10"]
 
 
 @dataclass(frozen=True)

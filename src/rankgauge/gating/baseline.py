@@ -137,14 +137,16 @@ def _imported(value: Mapping[str, Any], where: str) -> Baseline:
 
 
 def _means(value: Any, where: str) -> dict[str, float]:
-    means: Any = value.get("means", value) if isinstance(value, dict) else None
-    if not isinstance(means, dict) or not means or not all(_is_number(number) for number in means.values()):
+    import msgspec
+
+    means = value.get("means", value) if isinstance(value, dict) else None
+    try:
+        found = msgspec.convert(means, dict[str, float])
+    except msgspec.ValidationError:
+        found = {}
+    if not found or any(abs(number) >= LARGEST for number in found.values()):
         raise FormatError(
             where,
             ['this is no baseline: it should be a record, an exported baseline, or means such as {"nDCG@10": 0.71}'],
         )
-    return {str(name): float(number) for name, number in means.items()}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
+    return found

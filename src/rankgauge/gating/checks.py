@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from rankgauge.engine.averaging import aggregate
-from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.errors import DataError
 from rankgauge.gating.baseline import Baseline
 from rankgauge.gating.comparability import remark
 from rankgauge.gating.outcome import Kind, Rule
 from rankgauge.gating.sides import Sides
-from rankgauge.gating.targets import LatencyLimit, Target, holds, listed_tags, target_measure
-from rankgauge.measures.notation import parse_measure
+from rankgauge.gating.targets import LatencyLimit, Target, check_tag, holds, target_measure
+from rankgauge.measures.notation import find_measure
 from rankgauge.record import Mean, Record
 from rankgauge.stats.intervals import mean_interval
 from rankgauge.stats.noninferiority import NonInferiority, chance_to_pass, least_queries, non_inferiority
@@ -49,7 +49,7 @@ def _met(kind: Kind, name: str, met: bool, values: dict[str, Any], key: str, **p
 
 def check_measure(sides: Sides, measure: str, max_loss: float, alpha: float, family: int) -> Rule:
     """No loss beyond the max relative loss, by the paired test."""
-    lower_is_better = sides.about(measure).lower_is_better
+    lower_is_better = sides.record.measure(measure).lower_is_better
     new, old = sides.paired(measure)
     try:
         found = non_inferiority(new, old, max_loss, alpha=alpha, family=family, lower_is_better=lower_is_better)
@@ -83,7 +83,7 @@ def _of(values: dict[str, Any], *names: str) -> dict[str, Any]:
 
 def check_threshold(sides: Sides, measure: str, value: float) -> Rule:
     """A mean of a plain baseline, taken as the least (or greatest) value."""
-    sign = "<=" if sides.about(measure).lower_is_better else ">="
+    sign = "<=" if sides.record.measure(measure).lower_is_better else ">="
     target = Target(f"{measure} {sign} {value:g}", measure, sign, "absolute", value)
     return replace(check_target(sides, target), kind="threshold")
 
@@ -91,8 +91,10 @@ def check_threshold(sides: Sides, measure: str, value: float) -> Rule:
 def check_target(sides: Sides, target: Target) -> Rule:
     """A target or a floor: met by the mean that was observed, and surely if its whole interval meets it."""
     measure = target_measure(sides.record, target)
-    sign = target.compare(sides.about(measure).lower_is_better)
-    queries = _slice(sides.record, target)
+    sign = target.compare(sides.record.measure(measure).lower_is_better)
+    tags = sides.record.queries_by_tag
+    check_tag(target, tags)
+    queries = None if target.tag is None else set(tags[target.tag])
     mean, base = _own_mean(sides, measure, queries), None
     if target.relation != "absolute" and sides.baseline is not None:
         if sides.other is None:
@@ -123,7 +125,7 @@ def check_target(sides: Sides, target: Target) -> Rule:
 def _own_mean(sides: Sides, measure: str, queries: Collection[str] | None) -> Mean:
     if queries is None:
         return sides.system.means[measure]
-    if sides.about(measure).aggregate != "mean":
+    if sides.record.measure(measure).aggregate != "mean":
         raise DataError(f"{measure} is no mean over queries, so a slice has no value of it")
     scores = sides.own(measure, queries)
     if not len(scores):
@@ -133,7 +135,7 @@ def _own_mean(sides: Sides, measure: str, queries: Collection[str] | None) -> Me
 
 def _relative_mean(sides: Sides, target: Target, measure: str, queries: Collection[str] | None) -> tuple[Mean, float]:
     """The mean over the common queries, with the interval of its distance to the goal, and the baseline's mean."""
-    if sides.about(measure).aggregate != "mean":
+    if sides.record.measure(measure).aggregate != "mean":
         raise DataError(f"{measure} is no mean over queries, so the target {target.text!r} cannot be relative")
     new, old = sides.paired(measure, queries)
     if len(new) < 2:
@@ -152,26 +154,9 @@ def _relative_mean(sides: Sides, target: Target, measure: str, queries: Collecti
 
 def _threshold(baseline: Baseline, measure: str) -> float:
     for name, value in baseline.thresholds.items():
-        if name == measure or _spelled(name) == measure:
+        if name == measure or str(find_measure(name)) == measure:
             return value
     raise DataError(f"{baseline.name} has no mean of {measure}; it has: {', '.join(baseline.thresholds)}")
-
-
-def _spelled(name: str) -> str | None:
-    try:
-        return str(parse_measure(name))
-    except RankgaugeError:
-        return None
-
-
-def _slice(record: Record, target: Target) -> Collection[str] | None:
-    if target.tag is None:
-        return None
-    tags = record.queries_by_tag
-    if target.tag not in tags:
-        known = f"its tags are: {listed_tags(tags)}" if tags else "its test set has no tags"
-        raise DataError(f"{target.text!r}: the record has no queries tagged {target.tag!r}; {known}")
-    return set(tags[target.tag])
 
 
 def check_latency(sides: Sides, limit: LatencyLimit) -> Rule:

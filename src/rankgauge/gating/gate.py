@@ -28,7 +28,7 @@ from rankgauge.gating.comparability import check_comparable, check_directions, r
 from rankgauge.gating.outcome import GateResult, Rule
 from rankgauge.gating.rules import GateRules
 from rankgauge.gating.sides import Sides
-from rankgauge.gating.targets import LatencyLimit, Target, scenario_targets, target_measure
+from rankgauge.gating.targets import scenario_targets, target_measure
 from rankgauge.record import Record
 from rankgauge.words import Note
 
@@ -47,13 +47,13 @@ def gate(
     measures: str | Sequence[str] | None = None,
     max_loss: str | float | None = None,
     alpha: float | None = None,
-    targets: str | Sequence[str | Target] | None = None,
+    targets: str | Sequence[str] | None = None,
     scenario: str | None = None,
-    floors: str | Sequence[str | Target] | None = None,
-    latency: str | Sequence[str | LatencyLimit] | None = None,
+    floors: str | Sequence[str] | None = None,
+    latency: str | Sequence[str] | None = None,
     max_errors: int | None = None,
     min_judged: str | float | None = None,
-    max_age: str | datetime.timedelta | None = None,
+    max_age: str | None = None,
     on_inconclusive: str | None = None,
     allow: str | Sequence[str] | None = None,
     now: datetime.datetime | None = None,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, make_dataclass, replace
+from typing import Any, get_type_hints
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, FormatError, RankgaugeError
@@ -15,7 +16,7 @@ from rankgauge.gating.targets import (
     SCENARIOS,
     LatencyLimit,
     Target,
-    listed_tags,
+    check_tag,
     parse_age,
     parse_latency,
     parse_share,
@@ -24,14 +25,14 @@ from rankgauge.gating.targets import (
     target_measure,
 )
 from rankgauge.record import Provenance, Record, ScoredMeasure
-from rankgauge.stats.levels import check_alpha
+from rankgauge.stats.levels import check_alpha, check_whole
 
 __all__ = [
     "ALLOWED",
     "DEFAULT_MAX_LOSS",
     "ON_INCONCLUSIVE",
     "GateRules",
-    "check_gate_plan",
+    "Measured",
     "check_gate_table",
     "load_rules",
 ]
@@ -81,13 +82,13 @@ class GateRules:
         measures: Texts | None = None,
         max_loss: str | float | None = None,
         alpha: float | None = None,
-        targets: str | Sequence[str | Target] | None = None,
+        targets: Texts | None = None,
         scenario: str | None = None,
-        floors: str | Sequence[str | Target] | None = None,
-        latency: str | Sequence[str | LatencyLimit] | None = None,
+        floors: Texts | None = None,
+        latency: Texts | None = None,
         max_errors: int | None = None,
         min_judged: str | float | None = None,
-        max_age: str | datetime.timedelta | None = None,
+        max_age: str | None = None,
         on_inconclusive: str | None = None,
         allow: Texts | None = None,
     ) -> GateRules:
@@ -98,21 +99,21 @@ class GateRules:
             tuple(map(str, _listed(measures))),
             None if max_loss is None else parse_share(max_loss),
             GateRules.alpha if alpha is None else alpha,
-            tuple(one if isinstance(one, Target) else parse_target(one) for one in _listed(targets)),
+            tuple(map(parse_target, _listed(targets))),
             scenario,
-            tuple(one if isinstance(one, Target) else parse_target(one, sliced=True) for one in _listed(floors)),
-            tuple(one if isinstance(one, LatencyLimit) else parse_latency(one) for one in _listed(latency)),
+            tuple(parse_target(one, sliced=True) for one in _listed(floors)),
+            tuple(map(parse_latency, _listed(latency))),
             max_errors,
             None if min_judged is None else parse_share(min_judged, "min_judged"),
-            parse_age(max_age) if isinstance(max_age, str) else max_age,
+            None if max_age is None else parse_age(max_age),
             on_inconclusive or GateRules.on_inconclusive,
             tuple(_listed(allow)),
         )
         check_alpha(rules.alpha)
         if rules.max_loss == 1:
             raise DataError("max_loss must lie below 100%, or everything may be lost; write 5% or 0.05")
-        if rules.max_errors is not None and rules.max_errors < 0:
-            raise DataError(f"max_errors must be at least 0, not {rules.max_errors}")
+        if rules.max_errors is not None:
+            check_whole("max_errors", rules.max_errors, 0)
         _check_choices("scenario", [scenario] if scenario else [], SCENARIOS)
         _check_choices("on_inconclusive", [rules.on_inconclusive], ON_INCONCLUSIVE)
         _check_choices("allow", rules.allow, ALLOWED)
@@ -157,84 +158,51 @@ def _check_choices(name: str, given: Iterable[str], known: Collection[str]) -> N
             raise DataError(f"{name} is one of {', '.join(known)}, not {one!r}{meant}")
 
 
-@dataclass(frozen=True)
-class _Table:
-    """The kinds of the values in a `[gate]` table; what their texts say is checked by `GateRules.of`."""
-
-    baseline: str | None = None
-    system: str | None = None
-    measures: str | list[str] | None = None
-    max_loss: str | float | None = None
-    alpha: float | None = None
-    targets: str | list[str] | None = None
-    scenario: str | None = None
-    floors: str | list[str] | None = None
-    latency: str | list[str] | None = None
-    max_errors: int | None = None
-    min_judged: str | float | None = None
-    max_age: str | None = None
-    on_inconclusive: str | None = None
-    allow: str | list[str] | None = None
+def _table_kind() -> type[Any]:
+    """The kinds of the values in a `[gate]` table: the arguments of `GateRules.of`, which checks what they say."""
+    kinds = get_type_hints(GateRules.of)
+    return make_dataclass("Table", [(name, kind, None) for name, kind in kinds.items() if name != "return"])
 
 
-def check_gate_table(table: Any) -> list[str]:
-    """All faults of a `[gate]` table, each with its place."""
-    read, faults = read_table(table, "gate", _Table)
-    for key, entry in _entries(read, table):
-        try:
-            GateRules.of(**{key: entry})
-        except RankgaugeError as error:
-            faults.append(f"gate.{key}: {error}")
-    return faults
-
-
-def _entries(read: _Table | None, table: Any) -> Iterator[tuple[str, Any]]:
-    """The values that are of the right kind, as they were written, and those of lists one by one."""
-    if read is None:
-        return
-    for field in fields(read):
-        if getattr(read, field.name) is not None:
-            written = table[field.name]
-            yield from ((field.name, entry) for entry in (written if isinstance(written, list) else [written]))
-
-
-def check_gate_plan(table: Any, measures: Sequence[str], contract: Any, tags: Collection[str]) -> list[str]:
-    """Faults of a `[gate]` table beside what its plan measures: measures it does not, and tags that no query has.
-
-    What is wrong with a rule by itself is left to `check_gate_table`, and with the measures to the plan.
-    """
-    from rankgauge.evaluation import make_plan
-
-    try:
-        plan = make_plan(measures, contract)
-    except RankgaugeError:
-        return []
-    scored = [ScoredMeasure(str(measure), "mean", False, None) for measure in plan.measures]
-    known = Record("evaluation", "", "", plan.preset, plan.contract, scored, [], [], Provenance())
-    faults: list[str] = []
-    for key, entry in _entries(read_table(table, "gate", _Table)[0], table):
-        try:
-            rules = GateRules.of(**{key: entry})
-        except RankgaugeError:
+def check_gate_table(table: Any, measured: Measured | None = None) -> list[str]:
+    """All faults of a `[gate]` table, each with its place; also beside what its plan measures, where that is known."""
+    read, faults = read_table(table, "gate", _table_kind())
+    for key, value in vars(read).items() if read is not None else ():
+        if value is None:
             continue
-        try:
-            _check_measured(rules, known, tags)
-        except RankgaugeError as error:
-            faults.append(f"gate.{key}: {error}")
+        written = table[key]
+        for entry in written if isinstance(written, list) else [written]:
+            try:
+                rules = GateRules.of(**{key: entry})
+                if measured is not None:
+                    measured.check(rules)
+            except RankgaugeError as error:
+                faults.append(f"gate.{key}: {error}")
     return faults
 
 
-def _check_measured(rules: GateRules, known: Record, tags: Collection[str]) -> None:
-    for name in rules.measures:
-        known.measure_name(name, "the plan")
-    for target in (*rules.targets, *rules.floors):
-        target_measure(known, target, "the plan")
-    for floor in rules.floors:
-        if floor.tag not in tags:
-            there = f"its tags are: {listed_tags(tags)}" if tags else "it has no tags"
-            raise DataError(f"{floor.text!r}: no query of the test set is tagged {floor.tag!r}; {there}")
-    if rules.scenario is not None:
-        scenario_targets(known, rules.scenario, "the plan")
+class Measured:
+    """What a plan measures: rules must not be about other measures, or tags that no query has."""
+
+    def __init__(self, measures: Sequence[str], contract: Any, tags: Collection[str]) -> None:
+        from rankgauge.evaluation import make_plan
+
+        self._tags, self._record = tags, None
+        with suppress(RankgaugeError):  # which the plan names as its own fault
+            plan = make_plan(measures, contract)
+            scored = [ScoredMeasure(str(measure), "mean", False, None) for measure in plan.measures]
+            self._record = Record("evaluation", "", "", plan.preset, plan.contract, scored, [], [], Provenance())
+
+    def check(self, rules: GateRules) -> None:
+        if self._record is None:
+            return
+        for name in rules.measures:
+            self._record.measure_name(name, "the plan")
+        for target in (*rules.targets, *rules.floors):
+            target_measure(self._record, target, "the plan")
+            check_tag(target, self._tags)
+        if rules.scenario is not None:
+            scenario_targets(self._record, rules.scenario, "the plan")
 
 
 def load_rules(path: str) -> dict[str, Any]:

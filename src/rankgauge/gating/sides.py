@@ -10,7 +10,7 @@ import numpy as np
 from rankgauge.errors import DataError
 from rankgauge.gating.baseline import Baseline
 from rankgauge.model.ranked import Floats
-from rankgauge.record import Record, ScoredMeasure, SystemResult
+from rankgauge.record import Record, SystemResult
 from rankgauge.record.identity import identity_of
 
 __all__ = ["Sides"]
@@ -29,9 +29,6 @@ class Sides:
     def other(self) -> Record | None:
         """The baseline's record; None without a baseline, and for one that has only means."""
         return None if self.baseline is None else self.baseline.record
-
-    def about(self, measure: str) -> ScoredMeasure:
-        return self.record.measure(measure)
 
     def own(self, measure: str, queries: Collection[str]) -> Floats:
         """The record's counted scores of some queries."""

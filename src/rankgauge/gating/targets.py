@@ -6,15 +6,15 @@ import datetime
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.errors import DataError
 from rankgauge.formats.durations import parse_duration
 from rankgauge.measures.explanations import TARGETS, targets_for
-from rankgauge.measures.notation import parse_measure
+from rankgauge.measures.notation import find_measure, parse_measure
 from rankgauge.record import Record
 from rankgauge.record.record import LARGEST
 from rankgauge.words import LANGUAGES, say
@@ -24,8 +24,8 @@ __all__ = [
     "STATISTICS",
     "LatencyLimit",
     "Target",
+    "check_tag",
     "holds",
-    "listed_tags",
     "parse_age",
     "parse_latency",
     "parse_share",
@@ -46,12 +46,12 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 }
 _SIGNS = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<="}
 _OPERATOR = r"(>=|<=|=>|=<|≥|≤|>|<)"
-_NUMBER = r"(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)"
+_VALUE = r"\s*(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)\s*(?P<percent>%?)"
 _FLOOR = 'tag:billing R@10 >= 0.6, or with blanks in the tag: tag:"odd tag" R@10 >= 0.6'
 _TAG = re.compile(r'^tag:\s*(?:"([^"]+)"|(\S+))\s+(.+)$', re.DOTALL)
 _WHOLE = re.compile(rf"^(.+?)\s*{_OPERATOR}\s*(.+)$", re.DOTALL)
-_SHORT = re.compile(rf"^(.+?)\s+([+-])\s*{_NUMBER}\s*(%?)$", re.DOTALL)
-_ABSOLUTE = re.compile(rf"^([+-]?)\s*{_NUMBER}\s*(%?)$")
+_SHORT = re.compile(rf"^(.+?)\s+(?P<sign>[+-]){_VALUE}$", re.DOTALL)
+_ABSOLUTE = re.compile(rf"^(?P<sign>[+-]?){_VALUE}$")
 _LATENCY = re.compile(rf"^(\w+)\s*{_OPERATOR}\s*(.+)$")
 
 
@@ -116,14 +116,10 @@ def parse_target(text: str, *, sliced: bool = False) -> Target:
         if plain := _ABSOLUTE.match(goal):
             return Target(written, found[1], sign, "absolute", _signed(plain), tag)
         if relative := _relative().match(goal):
-            if relative[2] is None:
-                return Target(written, found[1], sign, "difference", 0.0, tag)
-            kind: Literal["share", "difference"] = "share" if relative[3] else "difference"
-            return Target(written, found[1], sign, kind, _signed(relative), tag)
+            value = 0.0 if relative["sign"] is None else _signed(relative)
+            return Target(written, found[1], sign, "share" if relative["percent"] else "difference", value, tag)
     elif short := _SHORT.match(rest):
-        value = _number(short[3]) / (100 if short[4] else 1)
-        kind = "share" if short[4] else "difference"
-        return Target(written, short[1], None, kind, -value if short[2] == "-" else value, tag)
+        return Target(written, short[1], None, "share" if short["percent"] else "difference", _signed(short), tag)
     if sliced:
         raise DataError(f"{text!r} is no floor; write one as: {_FLOOR}")
     raise DataError(
@@ -135,25 +131,23 @@ def parse_target(text: str, *, sliced: bool = False) -> Target:
 def _relative() -> re.Pattern[str]:
     """A goal beside the baseline, which may be called so in any language: baseline + 20%."""
     words = "|".join(re.escape(say("gate.baseline", language)) for language in LANGUAGES)
-    return re.compile(rf"^(?:{words})(?:\s*([+-])\s*{_NUMBER}\s*(%?))?$", re.IGNORECASE)
+    return re.compile(rf"^(?:{words})(?:\s*(?P<sign>[+-]){_VALUE})?$", re.IGNORECASE)
 
 
-def listed_tags(tags: Iterable[str]) -> str:
-    """Tags as a floor names them: in quotes where they hold blanks."""
-    return ", ".join(f'"{tag}"' if " " in tag else tag for tag in tags)
+def check_tag(target: Target, tags: Collection[str]) -> None:
+    """A floor is of a tag that some query has. Those with blanks are told as a floor names them, in quotes."""
+    if target.tag is not None and target.tag not in tags:
+        known = ", ".join(f'"{tag}"' if " " in tag else tag for tag in tags)
+        there = f"its tags are: {known}" if tags else "it has no tags"
+        raise DataError(f"{target.text!r}: no query of the test set is tagged {target.tag!r}; {there}")
 
 
 def _signed(found: re.Match[str]) -> float:
-    value = _number(found[2]) / (100 if found[3] else 1)
-    return -value if found[1] == "-" else value
-
-
-def _number(text: str) -> float:
-    """A number that can still be squared."""
-    value = float(text)
+    """The value, which can still be squared."""
+    value = float(found["number"])
     if value > LARGEST:
-        raise DataError(f"{text} is too large a number for a rule")
-    return value
+        raise DataError(f"{found['number']} is too large a number for a rule")
+    return (-value if found["sign"] == "-" else value) / (100 if found["percent"] else 1)
 
 
 def parse_latency(text: str) -> LatencyLimit:
@@ -209,12 +203,9 @@ def scenario_targets(record: Record, scenario: str, what: str = "the record") ->
     found: list[Target] = []
     left = {parse_measure(name) for name in TARGETS[key]}
     for name in (about.name for about in record.measures):
-        try:
-            measure = parse_measure(name)
-        except RankgaugeError:  # scores from elsewhere may have any name
-            continue
-        goal = targets_for(measure).get(key)
-        if goal is not None:
+        measure = find_measure(name)
+        goal = None if measure is None else targets_for(measure).get(key)
+        if measure is not None and goal is not None:
             found.append(Target(f"{name} > {goal:g} ({scenario})", name, ">", "absolute", goal))
             left = {other for other in left if (other.name, other.at) != (measure.name, measure.at)}
     if not found:

@@ -41,16 +41,8 @@ class Scoring:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
                 raise DataError(f"{name}={value!r} must be a number")
-        plan = make_plan(
-            self.measures,
-            self.contract,
-            rel=self.rel,
-            ties=self.ties,
-            missing=self.missing,
-            no_relevant=self.no_relevant,
-            duplicates=self.duplicates,
-            depth=self.depth,
-        )
+        choices = self.ties, self.missing, self.no_relevant, self.duplicates, self.depth, self.rel
+        plan = make_plan(self.measures, self.contract, *choices)
         budgets = [measure for measure in plan.measures if measure.get("budget") is not None]
         if budgets and documents is None:
             raise DataError(f"{budgets[0]} needs the texts of the documents: give corpus=")

@@ -15,7 +15,7 @@ from msgspec import Meta
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
 from rankgauge.formats.settings import read_table, read_toml
-from rankgauge.gating.rules import check_gate_plan, check_gate_table
+from rankgauge.gating.rules import Measured, check_gate_table
 from rankgauge.plans.entries import SweepPlan, read_sweep, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
 from rankgauge.plans.systems import SystemPlan
@@ -145,9 +145,8 @@ def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
         queries = None if tested is None else len(tested)
         sweep, wrong = read_sweep(read.sweep, systems, folder, queries=queries, has_corpus=has_corpus)
         faults += wrong
-    faults += check_gate_table(read.gate)
-    if tested is not None:
-        faults += check_gate_plan(read.gate, measures, read.contract, tested.tags)
+    measured = None if tested is None else Measured(measures, read.contract, tested.tags)
+    faults += check_gate_table(read.gate, measured)
     inputs = [file, *([test_set] if read.testset is not None else []), *([] if corpus is None else [corpus])]
     faults += [*_ending_faults(read.outputs), *output_faults(vars(read.outputs), folder, inputs)]
     if faults:

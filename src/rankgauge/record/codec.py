@@ -7,7 +7,7 @@ program: the first fault with its place is enough to tell that it is damaged.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from rankgauge.errors import FormatError
@@ -19,6 +19,9 @@ T = TypeVar("T")
 FORMAT = "rankgauge.record"
 VERSION = 2
 
+# Only intervals of compared rows can be open; JSON has no infinity.
+_OPEN = {"low": -math.inf, "high": math.inf}
+
 # From each version to the one after it. Version 1 was never released.
 _UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
@@ -28,9 +31,7 @@ def encode(record: object) -> dict[str, Any]:
     import msgspec
 
     found: dict[str, Any] = msgspec.to_builtins(record, str_keys=True)
-    for interval in _intervals(found):
-        for end in ("low", "high"):
-            interval[end] = interval[end] if math.isfinite(interval[end]) else None
+    found["comparison"] = _with_ends(found["comparison"], lambda _, end: end if math.isfinite(end) else None)
     return {"format": FORMAT, "version": VERSION, **found}
 
 
@@ -49,8 +50,11 @@ def decode(value: Any, document: type[T], name: str = "the record") -> T:
         )
     for number in range(version, VERSION):
         value = _UPGRADES[number](value)
+    if "comparison" in value:
+        compared = _with_ends(value["comparison"], lambda key, end: _OPEN[key] if end is None else end)
+        value = {**value, "comparison": compared}
     try:
-        return msgspec.convert(_with_open_ends(value), document, str_keys=True)
+        return msgspec.convert(value, document, str_keys=True)
     except msgspec.ValidationError as error:
         raise FormatError(name, [f"{_placed(str(error))}: the record is damaged"]) from None
 
@@ -61,26 +65,11 @@ def _placed(text: str) -> str:
     return f"{place.rstrip('`').lstrip('.')}: {said}" if place else said
 
 
-def _intervals(value: Any) -> Iterator[dict[str, Any]]:
-    """The intervals of the compared rows, the only ones that can be open."""
-    compared = value.get("comparison") if isinstance(value, dict) else None
-    rows, parts = (compared.get(key) if isinstance(compared, dict) else None for key in ("rows", "slices"))
-    found = [*(rows if isinstance(rows, list) else []), *(parts if isinstance(parts, list) else [])]
-    for row in found:
-        inner = row.get("row", row) if isinstance(row, dict) else None
-        if isinstance(inner, dict) and isinstance(inner.get("interval"), dict):
-            yield inner["interval"]
-
-
-def _with_open_ends(value: dict[str, Any]) -> dict[str, Any]:
-    """The same with infinities where an end is open; what was given is not changed."""
-    if not any(None in (interval.get("low"), interval.get("high")) for interval in _intervals(value)):
+def _with_ends(value: Any, change: Callable[[str, Any], Any]) -> Any:
+    """A part of a record with the ends of all its intervals changed; what was given is not."""
+    if isinstance(value, list):
+        return [_with_ends(item, change) for item in value]
+    if not isinstance(value, dict):
         return value
-    import copy
-
-    changed = {**value, "comparison": copy.deepcopy(value["comparison"])}
-    for interval in _intervals(changed):
-        for end, infinite in (("low", -math.inf), ("high", math.inf)):
-            if interval.get(end, 0.0) is None:
-                interval[end] = infinite
-    return changed
+    ends = _OPEN if "method" in value else {}
+    return {key: change(key, item) if key in ends else _with_ends(item, change) for key, item in value.items()}

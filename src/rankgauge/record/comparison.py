@@ -153,25 +153,36 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class UnjudgedRange:
-    """The least and greatest mean of score_b - score_a over all labellings of the unjudged documents."""
+class _Range:
+    """The least and greatest mean of score_b - score_a."""
 
     measure: str
     a: str
     b: str
     low: float
     high: float
+    observed: float
+    """The mean difference under the judgments and in the order as they are."""
+
+    @property
+    def changes_winner(self) -> bool:
+        """Whether some order or labelling (of an outer bound: perhaps) gives the difference another sign."""
+        return another_winner(self.observed, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class TiedRange(_Range):
+    """Over all orders of tied documents; the ties of two systems are independent of each other."""
+
+
+@dataclass(frozen=True)
+class UnjudgedRange(_Range):
+    """Over all labellings of the unjudged documents."""
+
     exact: bool
     """Whether both ends are reached by a labelling; if not, the true range lies within."""
     documents: int
     """Unjudged documents that one of the two retrieved within the depth, over all queries that count."""
-    observed: float
-    """The mean difference under the judgments as they are."""
-
-    @property
-    def changes_winner(self) -> bool:
-        """Whether some labelling (of an outer bound: perhaps) gives the difference another sign."""
-        return another_winner(self.observed, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -201,23 +212,6 @@ class TiedScore:
     """The mean in the order of the contract."""
     sampled: bool = False
     """Whether the expected value comes from sampled orders."""
-
-
-@dataclass(frozen=True)
-class TiedRange:
-    """The least and greatest mean of score_b - score_a; the ties of two systems are independent of each other."""
-
-    measure: str
-    a: str
-    b: str
-    low: float
-    high: float
-    observed: float
-
-    @property
-    def changes_winner(self) -> bool:
-        """Whether some order gives the difference another sign."""
-        return another_winner(self.observed, self.low, self.high)
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,6 @@ _NAMES = 3
 
 def report_of(result: Any, *, per_query: bool = False) -> Report:
     """The report of a record, of a result that has one, or of a gate."""
-    if isinstance(result, Report):
-        return result
     if isinstance(result, GateResult):
         return gate_report(result)
     record = result if isinstance(result, Record) else getattr(result, "record", None)

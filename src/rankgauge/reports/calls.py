@@ -20,10 +20,9 @@ from rankgauge.reports.document import (
     Marked,
     Notes,
     Paragraph,
-    Remark,
     Table,
     data_table,
-    listed_remarks,
+    note_about,
     table_of,
     word,
 )
@@ -38,81 +37,90 @@ _TAIL = 100
 _FAILED = 10
 """Versions without a score that are named one by one."""
 _TIMES = ("p50", "p95", "p99")
+Live = tuple[SystemResult, Calls]
 
 
-def _warning(note: Note) -> Remark:
-    return Remark(Note(note.key, note.parameters, "warning"))
+def _warning(name: str, /, **parameters: Any) -> Note:
+    return Note(f"report.{name}", parameters, "warning")
 
 
 def _qualities(record: Record) -> list[str]:
     return [about.name for about in record.measures if about.aggregate != "sum"]
 
 
+def _live(record: Record) -> list[Live]:
+    """The systems that were called, each with its calls."""
+    return [(system, system.calls) for system in record.systems if system.calls is not None]
+
+
 def calls_part(record: Record) -> Iterator[Block]:
     """Latency and throughput of the live systems, and those that were left out; nothing for a record of files."""
-    live = [system for system in record.systems if system.calls is not None]
-    remarks = [_warning(word("left_out", name=name, reason=reason)) for name, reason in record.invalid.items()]
-    remarks += [Remark(note, (system.name,)) for system in live if system.calls for note in system.calls.notes]
-    remarks += listed_remarks(_calls_notes(record, live))
-    if not live and not remarks:
+    live = _live(record)
+    notes = [_warning("left_out", name=name, reason=reason) for name, reason in record.invalid.items()]
+    notes += [note_about([system.name], note) for system, calls in live for note in calls.notes]
+    notes += _calls_notes(record, live)
+    if not live and not notes:
         return
     yield Heading(word("calls"), "calls")
     if live:
-        yield _calls_table(record, live, remarks)
+        yield _calls_table(record, live, notes)
         yield Paragraph(word("calls_hint"), "hint", "audit")
         yield Charts("calls", word("calls_chart"), partial(calls_charts, record))
     else:
-        yield Notes(remarks, word("calls_title"))
+        yield Notes(notes, word("calls_title"))
 
 
-def _calls_table(record: Record, live: list[SystemResult], remarks: Sequence[Remark]) -> Table:
-    """One row for each live system: its first measure, for all stand in the table of means, and what its calls took."""
-    known = [(system, system.calls) for system in live if system.calls is not None]
-    columns: list[tuple[Column, Callable[[tuple[SystemResult, Calls]], Cell]]] = [
-        (Column(word("system")), lambda live: live[0].name),
+def _figures(record: Record) -> list[tuple[str, Column, Callable[[Live], Cell]]]:
+    """What is told of each live system: its name for programs, its column, and how it is got."""
+    return [
+        ("system", Column(word("system")), lambda live: live[0].name),
         *(
-            (Column(name, "score"), lambda live, name=name: live[0].means[name].value)
-            for name in _qualities(record)[:1]
+            (name, Column(name, "score"), lambda live, name=name: live[0].means[name].value)
+            for name in _qualities(record)
         ),
-        *((Column(word(name), "ms"), lambda live, name=name: _time(live[1], name)) for name in _TIMES),
-        (Column(word("qps"), "figure"), lambda live: live[1].throughput),
-        (Column(word("concurrency"), "count"), lambda live: live[1].concurrency),
-        (Column(word("timed"), "count"), lambda live: _timed(live[1])),
-        (Column(word("failed"), "count"), lambda live: len(live[1].failed)),
-        (Column(word("repeated"), "count"), lambda live: live[1].repeated),
-        (Column(word("cached"), "count"), lambda live: live[1].cached),
+        *(
+            (f"{name}_seconds", Column(word(name), "ms"), lambda live, name=name: _time(live[1], name))
+            for name in _TIMES
+        ),
+        ("throughput", Column(word("qps"), "figure"), lambda live: live[1].throughput),
+        ("concurrency", Column(word("concurrency"), "count"), lambda live: live[1].concurrency),
+        ("timed", Column(word("timed"), "count"), lambda live: 0 if live[1].latency is None else live[1].latency.count),
+        ("failed", Column(word("failed"), "count"), lambda live: len(live[1].failed)),
+        ("repeated", Column(word("repeated"), "count"), lambda live: live[1].repeated),
+        ("cached", Column(word("cached"), "count"), lambda live: live[1].cached),
     ]
-    if not any(calls.repeated for _, calls in known):  # a column that is seldom filled
-        del columns[-2]
-    return table_of("calls", known, columns, title=word("calls_title"), notes=remarks)
+
+
+def _calls_table(record: Record, live: Sequence[Live], notes: Sequence[Note]) -> Table:
+    """One row for each live system: its first measure, for all stand in the table of means, and what its calls took."""
+    left_out = _qualities(record)[1:]
+    if not any(calls.repeated for _, calls in live):  # a column that is seldom filled
+        left_out.append("repeated")
+    columns = [(column, cell) for name, column, cell in _figures(record) if name not in left_out]
+    return table_of("calls", live, columns, title=word("calls_title"), notes=notes)
 
 
 def _time(calls: Calls, name: str) -> float | None:
     return None if calls.latency is None else float(getattr(calls.latency, name))
 
 
-def _timed(calls: Calls) -> int:
-    return 0 if calls.latency is None else calls.latency.count
-
-
 def _fastest_first(entries: Sequence[tuple[float, str]]) -> list[Note]:
     return [word("timed_name", name=name, seconds=p50) for p50, name in sorted(entries)]
 
 
-def _calls_notes(record: Record, live: list[SystemResult]) -> Iterator[Note]:
+def _calls_notes(record: Record, live: Sequence[Live]) -> Iterator[Note]:
     """What to keep in mind when the latencies are read."""
-    cached = [s.name for s in live if s.calls and s.calls.latency is None and s.calls.cached]
+    cached = [system.name for system, calls in live if calls.latency is None and calls.cached]
     if cached:
         yield word("untimed", names=cached)
     about = next((about for about in record.measures if about.aggregate != "sum"), None)
-    latencies = {s.name: s.calls.latency for s in live if s.calls and s.calls.latency is not None}
-    timed = [system for system in live if system.name in latencies]
+    timed = [(system, calls.latency) for system, calls in live if calls.latency is not None]
     if about is not None and len(timed) > 1:
-        points = [(system.means[about.name].value, latencies[system.name].p50) for system in timed]
+        points = [(system.means[about.name].value, latency.p50) for system, latency in timed]
         front = pareto_front(points, lower_is_better=about.lower_is_better)
-        fastest = [(p50, s.name) for (_, p50), s, holds in zip(points, timed, front, strict=True) if holds]
+        fastest = [(latency.p50, system.name) for (system, latency), on in zip(timed, front, strict=True) if on]
         yield word("pareto", measure=about.name, names=_fastest_first(fastest))
-    if any(latency.count < _TAIL for latency in latencies.values()):
+    if any(latency.count < _TAIL for _, latency in timed):
         yield word("tail", n=_TAIL)
 
 
@@ -123,17 +131,17 @@ def sweeps_part(record: Record) -> Iterator[Block]:
         yield Heading(word("sweep"), "sweep")
     for number, sweep in enumerate(sweeps):
         failed = list(sweep.failed.items())
-        remarks = listed_remarks(sweep_notes(sweep))
-        remarks += [_warning(word("left_out", name=label, reason=reason)) for label, reason in failed[:_FAILED]]
-        remarks += [_warning(word("left_out_more", n=len(failed) - _FAILED))] if len(failed) > _FAILED else []
-        yield _sweep_table(sweep, remarks, number)
+        notes = [*sweep_notes(sweep)]
+        notes += [_warning("left_out", name=label, reason=reason) for label, reason in failed[:_FAILED]]
+        notes += [_warning("left_out_more", n=len(failed) - _FAILED)] if len(failed) > _FAILED else []
+        yield _sweep_table(sweep, notes, number)
         kinds = ("sweep", "setting")
         yield Beside(
             [Charts(kind, word(f"{kind}_chart"), partial(sweep_charts, sweep, kind, number)) for kind in kinds], "audit"
         )
 
 
-def _sweep_table(sweep: SweepResult, remarks: Sequence[Remark], number: int) -> Table:
+def _sweep_table(sweep: SweepResult, notes: Sequence[Note], number: int) -> Table:
     exact = any(version.ann_recall is not None for version in sweep.versions)
     parameters = list(sweep.versions[0].parameters)
     columns: list[tuple[Column, Callable[[Version], Cell]]] = [
@@ -147,7 +155,7 @@ def _sweep_table(sweep: SweepResult, remarks: Sequence[Remark], number: int) -> 
         *([(Column(word("ann_recall"), "score"), lambda version: version.ann_recall)] if exact else []),
     ]
     title = word("sweep_of", system=sweep.system, n=len(sweep.versions), measure=sweep.measure)
-    return table_of(f"sweep-{number + 1}", sweep.versions, columns, title=title, notes=remarks)
+    return table_of(f"sweep-{number + 1}", sweep.versions, columns, title=title, notes=notes)
 
 
 def _mark(version: Version, sweep: SweepResult) -> Cell:
@@ -195,21 +203,8 @@ def _held_out_notes(sweep: SweepResult, held: HeldOut) -> Iterator[Note]:
 
 def calls_data(record: Record) -> dict[str, Table]:
     """For spreadsheets: seconds, and plain numbers."""
-    rows: list[dict[str, Cell]] = [
-        {
-            "system": system.name,
-            **{measure: system.means[measure].value for measure in _qualities(record)},
-            **{f"{name}_seconds": _time(calls, name) for name in _TIMES},
-            "throughput": calls.throughput,
-            "concurrency": calls.concurrency,
-            "timed": _timed(calls),
-            "failed": len(calls.failed),
-            "repeated": calls.repeated,
-            "cached": calls.cached,
-        }
-        for system in record.systems
-        if (calls := system.calls) is not None
-    ]
+    figures = _figures(record)
+    rows = [{name: cell(live) for name, _, cell in figures} for live in _live(record)]
     tables = {"calls": data_table("calls", rows)} if rows else {}
     for number, sweep in enumerate((sweep for sweep in record.sweeps if sweep.versions), start=1):
         tables["sweep" if number == 1 else f"sweep-{number}"] = data_table("sweep", list(_sweep_data(sweep)))
@@ -231,9 +226,7 @@ def _sweep_data(sweep: SweepResult) -> Iterator[dict[str, Cell]]:
             "high": high,
             "p50_seconds": version.p50,
             "p95_seconds": version.p95,
-            "throughput": version.throughput,
-            "ann_recall": version.ann_recall,
-            "on_front": version.on_front,
+            **{name: getattr(version, name) for name in ("throughput", "ann_recall", "on_front")},
             "best": version.label == sweep.best,
             "timed_before": version.timed_before,
             "failed": None,

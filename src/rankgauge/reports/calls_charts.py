@@ -7,8 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rankgauge.record import Record, SweepResult
-from rankgauge.reports.chart_specs import Chart, Row, Spec, colors, ends, plain, rounded, spec_of
-from rankgauge.reports.chart_theme import CATEGORIES, GREY, words_of
+from rankgauge.reports.chart_specs import (
+    CATEGORIES,
+    GREY,
+    Chart,
+    Row,
+    Spec,
+    colors,
+    ends,
+    plain,
+    rounded,
+    spec_of,
+    words_of,
+)
 from rankgauge.stats.pareto import pareto_front
 from rankgauge.words import Language
 

@@ -16,12 +16,11 @@ from rankgauge.reports.document import (
     Marked,
     Pair,
     Reading,
-    Remark,
     Text,
 )
 from rankgauge.words import Language, Note, listed, numbers, say, tell
 
-__all__ = ["Look", "card_line", "facts_line", "remark_line", "told", "written"]
+__all__ = ["Look", "card_line", "facts_line", "note_line", "told", "written"]
 
 
 @dataclass(frozen=True)
@@ -100,12 +99,10 @@ def told(text: Text, look: Look) -> str:
     return "" if measure is None else sentence(measure, text.value, look.language)
 
 
-def remark_line(remark: Remark, look: Look) -> str:
-    """A remark on one line: warning: bm25: what is to be known."""
-    line = told(remark.note, look)
-    if remark.who:
-        line = say("report.of", look.language, who=list(remark.who), text=line)
-    if remark.is_warning:
+def note_line(note: Note, look: Look) -> str:
+    """A note on one line: warning: bm25: what is to be known."""
+    line = told(note, look)
+    if note.level == "warning":
         line = say("report.warning", look.language, text=line)
     return " ".join(line.split())
 

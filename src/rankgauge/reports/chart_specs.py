@@ -10,19 +10,35 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from rankgauge.reports.chart_theme import CATEGORIES, GREY, VERDICTS
 from rankgauge.words import Language, group, say
 
 if TYPE_CHECKING:
     from rankgauge.stats.intervals import Interval
 
-__all__ = ["LINE", "Chart", "Row", "Spec", "colors", "ends", "fill", "forest_spec", "plain", "rounded", "spec_of"]
+__all__ = [
+    "CATEGORIES",
+    "GREY",
+    "LINE",
+    "VERDICTS",
+    "Chart",
+    "Row",
+    "Spec",
+    "colors",
+    "ends",
+    "fill",
+    "forest_spec",
+    "plain",
+    "rounded",
+    "spec_of",
+    "theme",
+    "words_of",
+]
 
 Spec = dict[str, Any]
 Row = dict[str, Any]
@@ -54,15 +70,35 @@ def _file(name: str) -> Spec:
     return found
 
 
+_COLORS = _file("colors")
+CATEGORIES: list[str] = _COLORS["categories"]
+"""Middle tones, three times as light or as dark as either background, and apart for the colour-blind."""
+GREY: str = _COLORS["grey"]
+VERDICTS: dict[str, str] = _COLORS["verdicts"]
+
+
+def theme(mode: Literal["light", "dark"], *, background: str | None = None) -> Spec:
+    """Vega-Lite's configuration. Marks have their own colours, good on both backgrounds."""
+    found: Spec = fill(_file("theme"), {**_COLORS["ink"][mode], "categories": CATEGORIES, "background": background})
+    return found
+
+
+def words_of(language: Language) -> Callable[..., str]:
+    """The charts' words in a language, by name."""
+
+    def words(name: str, /, **parameters: Any) -> str:
+        return say(f"chart.{name}", language, **parameters)
+
+    return words
+
+
 @cache
 def _common(language: Language) -> dict[str, Any]:
     """Words and colours."""
     words = {f"w_{name}": text for name, text in group("chart", language).items()}
-    verdicts = {f"w_verdict_{code}": say(f"comparison.verdict_{code}", language) for code in VERDICTS}
-    return words | verdicts | {f"color_{code}": color for code, color in VERDICTS.items()} | _COLORS
-
-
-_COLORS = {"color_grey": GREY, "color_accent": CATEGORIES[0]}
+    words |= {f"w_verdict_{code}": say(f"comparison.verdict_{code}", language) for code in VERDICTS}
+    tones = {**VERDICTS, "grey": GREY, "accent": CATEGORIES[0]}
+    return words | {f"color_{name}": tone for name, tone in tones.items()}
 
 
 def spec_of(name: str, language: Language, /, **known: Any) -> Spec:

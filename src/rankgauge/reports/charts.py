@@ -21,8 +21,8 @@ from rankgauge.reports.chart_specs import (
     plain,
     rounded,
     spec_of,
+    words_of,
 )
-from rankgauge.reports.chart_theme import words_of
 from rankgauge.words import Language, template
 
 __all__ = [

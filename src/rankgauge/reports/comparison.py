@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from rankgauge.comparison.verdicts import summary_notes
-from rankgauge.record import Agreement, Change, ComparisonResult, Record, Rerank, Row, Slice, Standing, UnjudgedRange
+from rankgauge.record import Agreement, ComparisonResult, Record, Rerank, Row, Slice, Standing, UnjudgedRange
 from rankgauge.reports.charts import comparison_charts
 from rankgauge.reports.document import (
     Beside,
@@ -25,12 +25,14 @@ from rankgauge.reports.document import (
     Paragraph,
     Table,
     data_table,
-    listed_remarks,
+    note_about,
+    said_once,
     table_of,
     word,
 )
 from rankgauge.reports.evaluation import ends_of
 from rankgauge.words import Note
+from rankgauge.words.visible import clipped
 
 __all__ = ["changed_part", "comparison_data", "comparison_part", "ending_part", "summary_part", "verdict_cards"]
 
@@ -141,16 +143,16 @@ def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
     if len(record.systems) == 2 and compared.changes:
         entry = compared.changes[0]
         listed = [*entry.gained[:_CHANGED], *reversed(entry.lost[:_CHANGED])]
-        texts = [_shortened(record.texts.get(change.query, "")) for change in listed]
+        texts = [clipped(record.texts.get(change.query, ""), _LONGEST) for change in listed]
         columns = [Column(entry.a, "score"), Column(entry.b, "score"), Column(word("difference"), "signed")]
         title = word("changed", measure=entry.measure, a=entry.a, b=entry.b)
-        if any(texts):
-            rows = [(change.query, text, *_change(change)) for change, text in zip(listed, texts, strict=True)]
-            heads = [Column(word("query")), Column(word("text"))]
+        heads = [Column(word("query")), *([Column(word("text"))] if any(texts) else [])]
+        rows: list[tuple[Cell, ...]] = [
+            (change.query, *([text] if any(texts) else []), change.a, change.b, change.difference)
+            for change, text in zip(listed, texts, strict=True)
+        ]
+        if rows:
             yield Table("changes", [*heads, *columns], rows, title, detail="evidence")
-        elif listed:
-            changed = [(change.query, *_change(change)) for change in listed]
-            yield Table("changes", [Column(word("query")), *columns], changed, title, detail="evidence")
     if compared.slices:
         columns_by_tag: list[tuple[Column, Callable[[Slice], Cell]]] = [
             (Column(word("tag")), lambda part: part.tag),
@@ -162,43 +164,24 @@ def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
         yield table_of("slices", compared.slices, columns_by_tag, title=word("slices_title"), detail="evidence")
 
 
-def _change(change: Change) -> tuple[float, float, float]:
-    return change.a, change.b, change.difference
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
 def _ranges(compared: ComparisonResult) -> Iterator[Block]:
     """How far the difference could move by labels of unjudged documents and by other orders of tied ones."""
-    heads = [Column(word("measure")), Column(word("compared"))]
     unjudged, tied = compared.unjudged, compared.tied
     if unjudged is not None and unjudged.reason is not None:
         yield Paragraph(unjudged.reason)
     elif unjudged is not None:
-        said: list[tuple[Note, list[str]]] = []
-        for measure, reason in unjudged.reasons.items():
-            names = next((names for known, names in said if known == reason), None)
-            if names is None:
-                said.append((reason, [measure]))
-            else:
-                names.append(measure)
-        for reason, names in said:
-            yield Paragraph(word("of", who=names, text=reason), detail="audit")
+        for reason, names in said_once((reason, measure) for measure, reason in unjudged.reasons.items()):
+            yield Paragraph(note_about(names, reason), detail="audit")
     if unjudged is not None and unjudged.rows:
-        columns = [
-            *heads,
-            Column(word("unjudged_documents"), "count"),
-            Column(word("range"), "bounds"),
-            Column(word("bound")),
-            Column(word("winner")),
+        columns_of_ranges: list[tuple[Column, Callable[[UnjudgedRange], Cell]]] = [
+            (Column(word("measure")), lambda row: row.measure),
+            (Column(word("compared")), lambda row: Pair(row.a, row.b)),
+            (Column(word("unjudged_documents"), "count"), lambda row: row.documents),
+            (Column(word("range"), "bounds"), lambda row: (row.low, row.high)),
+            (Column(word("bound")), lambda row: word("exact" if row.exact else "outer")),
+            (Column(word("winner")), lambda row: _winner(row.changes_winner, known=row.exact)),
         ]
-        rows = [
-            (r.measure, Pair(r.a, r.b), r.documents, (r.low, r.high), word("exact" if r.exact else "outer"), _turns(r))
-            for r in unjudged.rows
-        ]
-        yield Table("unjudged", columns, rows, word("unjudged"), detail="evidence")
+        yield table_of("unjudged", unjudged.rows, columns_of_ranges, title=word("unjudged"), detail="evidence")
     if tied is not None:
         scores = [score for score in tied.systems if score.high - score.low > 1e-12]
         columns = [Column(word("measure")), Column(word("system"))]
@@ -207,20 +190,17 @@ def _ranges(compared: ComparisonResult) -> Iterator[Block]:
         if shown:
             yield Table("tied", columns, shown, word("tied"), detail="evidence")
         if tied.rows:
-            columns = [*heads, Column(word("range"), "bounds"), Column(word("winner"))]
+            columns = [Column(word("measure")), Column(word("compared"))]
+            columns += [Column(word("range"), "bounds"), Column(word("winner"))]
             ends = [(r.measure, Pair(r.a, r.b), (r.low, r.high), _winner(r.changes_winner)) for r in tied.rows]
             yield Table("tied-pairs", columns, ends, word("tied_pairs"), detail="audit")
 
 
 def _winner(changes: bool, *, known: bool = True) -> Marked:
+    """Whether another winner is possible, which an outer bound cannot tell."""
     if not changes:
         return Marked((word("stays"),))
     return Marked((word("turns"),), "worse") if known else Marked((word("unknown"),))
-
-
-def _turns(row: UnjudgedRange) -> Marked:
-    """Whether labels could name another winner; an outer bound cannot tell."""
-    return _winner(row.changes_winner, known=row.exact)
 
 
 def ending_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
@@ -255,7 +235,7 @@ def _rerank(found: Rerank) -> Iterator[Block]:
     columns = [Column(word("measure")), *(Column(word(name), "score") for name in names), Column(word("won"), "share")]
     rows = [(row.measure, row.before, row.after, row.ceiling, row.perfect, row.share) for row in found.rows]
     yield Table("rerank", columns, rows, detail="audit")
-    yield Notes(listed_remarks(found.notes), word("rerank_title"))
+    yield Notes(found.notes, word("rerank_title"))
 
 
 def comparison_data(compared: ComparisonResult) -> Table:

@@ -39,13 +39,13 @@ __all__ = [
     "Pair",
     "Paragraph",
     "Reading",
-    "Remark",
     "Report",
     "Suite",
     "Table",
     "Text",
     "data_table",
-    "listed_remarks",
+    "note_about",
+    "said_once",
     "table_of",
     "word",
 ]
@@ -126,6 +126,11 @@ def word(name: str, /, **parameters: Any) -> Note:
     return Note(f"report.{name}", parameters)
 
 
+def note_about(names: Sequence[str], note: Note) -> Note:
+    """A note with the systems or measures that it is about."""
+    return Note("report.of", {"who": list(names), "text": note}, note.level)
+
+
 @dataclass(frozen=True)
 class Column:
     """What stands in a column. One that stands `under` another is its second line where there is room for it."""
@@ -140,18 +145,6 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Remark:
-    """A note, and the systems it is about where that is not all of them."""
-
-    note: Note
-    who: tuple[str, ...] = ()
-
-    @property
-    def is_warning(self) -> bool:
-        return self.note.level == "warning"
-
-
-@dataclass(frozen=True)
 class Table:
     """Rows of cells; a row of a single note stands across all columns."""
 
@@ -159,7 +152,7 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     title: Text | None = None
-    notes: Sequence[Remark] = ()
+    notes: Sequence[Note] = ()
     """What belongs right below it."""
     detail: Detail = "answer"
 
@@ -198,9 +191,9 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Notes:
-    """Remarks, one below the other."""
+    """Notes, one below the other."""
 
-    remarks: Sequence[Remark]
+    notes: Sequence[Note]
     title: Text | None = None
     detail: Detail = "answer"
 
@@ -326,5 +319,13 @@ def _shown(blocks: Sequence[Block], most: int) -> Iterator[Block]:
             yield block
 
 
-def listed_remarks(notes: Iterable[Note]) -> list[Remark]:
-    return [Remark(note) for note in notes]
+def said_once(notes: Iterable[tuple[Note, str]]) -> list[tuple[Note, list[str]]]:
+    """Notes that are alike as one, each with all that it is about."""
+    said: list[tuple[Note, list[str]]] = []
+    for note, name in notes:
+        names = next((names for known, names in said if known == note), None)
+        if names is None:
+            said.append((note, [name]))
+        else:
+            names.append(name)
+    return said

@@ -10,8 +10,7 @@ from typing import Any
 from rankgauge.errors import MissingExtraError, RankgaugeError
 from rankgauge.formats.sources import write_whole
 from rankgauge.record import Record
-from rankgauge.reports.chart_specs import Chart, Spec
-from rankgauge.reports.chart_theme import theme
+from rankgauge.reports.chart_specs import Chart, Spec, theme
 from rankgauge.reports.charts import charts_of
 from rankgauge.words import Language
 

@@ -24,10 +24,11 @@ from rankgauge.reports.document import (
     Notes,
     Paragraph,
     Reading,
-    Remark,
     Table,
     Text,
     data_table,
+    note_about,
+    said_once,
     word,
 )
 from rankgauge.stats.intervals import Interval
@@ -39,10 +40,10 @@ __all__ = [
     "ends_of",
     "mean_table",
     "means_part",
+    "notes_of",
     "per_query_table",
     "provenance_part",
     "readings",
-    "remarks_of",
     "score_data",
     "targets_part",
 ]
@@ -157,20 +158,13 @@ def score_data(record: Record) -> Table:
     return data_table("scores", rows, "score")
 
 
-def remarks_of(record: Record) -> list[Remark]:
+def notes_of(record: Record) -> list[Note]:
     """What is to be known beside the figures; what all systems share is said once."""
     if record.comparison is not None and record.comparison.notes:  # these name the systems themselves
-        return [Remark(note) for note in record.comparison.notes]
-    said: list[tuple[Note, list[str]]] = []
-    for system in record.systems:
-        for note in system.notes:
-            names = next((names for known, names in said if known == note), None)
-            if names is None:
-                said.append((note, [system.name]))
-            else:
-                names.append(system.name)
+        return record.comparison.notes
+    said = said_once((note, system.name) for system in record.systems for note in system.notes)
     everyone = len(record.systems)
-    return [Remark(note, () if len(names) == everyone else tuple(names)) for note, names in said]
+    return [note if len(names) == everyone else note_about(names, note) for note, names in said]
 
 
 def cautions(record: Record) -> list[Note]:
@@ -190,10 +184,10 @@ def contract_facts(record: Record) -> Iterator[Block]:
 
 def provenance_part(record: Record) -> Iterator[Block]:
     """Notes, then contract, formulas, inputs and what made the record."""
-    remarks = remarks_of(record)
-    if remarks:
+    notes = notes_of(record)
+    if notes:
         yield Heading(word("notes"), "notes")
-        yield Notes(remarks)
+        yield Notes(notes)
     yield Heading(word("provenance"), "provenance")
     yield from contract_facts(record)
     formulas = [(about.name, about.formula) for about in record.measures]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from rankgauge.engine.orders import DRAWS, MOST_ORDERS
@@ -27,7 +28,6 @@ __all__ = [
     "explanation_json",
     "measures_json",
     "render_contracts",
-    "render_explanation",
     "render_measures",
 ]
 
@@ -45,10 +45,11 @@ def _spellings(measure: Measure) -> list[str]:
 
 def _variants(definition: Definition) -> list[str]:
     """Names that stand for the measure with parameters."""
-    return [
-        f"{name} = {definition.name}({', '.join(f'{k}={v!r}' for k, v in values.items())})"
-        for name, values in definition.variants.items()
-    ]
+    return [f"{name} = {_called(definition.name, values)}" for name, values in definition.variants.items()]
+
+
+def _called(name: str, parameters: Mapping[str, Any]) -> str:
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})"
 
 
 def render_measures(language: Language, *, width: int | None = None) -> str:
@@ -100,10 +101,7 @@ def _parameters(measure: Measure, language: Language) -> list[str]:
 
 def explain(measure: str | Measure, language: Language = "en") -> str:
     """What a measure means, in any of its spellings: formula, worked example, range, use and scenario targets."""
-    return render_explanation(parse_measure(measure), language)
-
-
-def render_explanation(measure: Measure, language: Language) -> str:
+    measure = parse_measure(measure)
     entry, definition = describe(measure.definition, language), measure.definition
     value = float(measure.score(example(measure))[0])
     lines = [f"{measure}: {entry['title']}", ""]
@@ -178,11 +176,7 @@ def explanation_json(measure: Measure) -> str:
 def render_contracts(language: Language, *, width: int | None = None) -> str:
     rows = []
     for preset in PRESETS.values():
-        own = "; ".join(
-            f"{name}({', '.join(f'{k}={v!r}' for k, v in values.items())})"
-            for name, values in preset.parameters.items()
-            if values
-        )
+        own = "; ".join(_called(name, values) for name, values in preset.parameters.items() if values)
         rows.append([preset.name, preset.about(language), own])
     return render_terminal(
         Table([_word(name, language) for name in ("contract", "about", "parameters")], rows, 3), width=width

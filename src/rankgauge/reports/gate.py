@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from rankgauge.gating.outcome import GateResult, Rule
-from rankgauge.reports.cells import Look, remark_line, told
+from rankgauge.reports.cells import Look, note_line, told
 from rankgauge.reports.document import (
     Block,
     Cell,
@@ -16,9 +16,9 @@ from rankgauge.reports.document import (
     Notes,
     Outcome,
     Paragraph,
-    Remark,
     Report,
     Suite,
+    note_about,
     table_of,
     word,
 )
@@ -44,11 +44,7 @@ def headline(result: GateResult, language: Language) -> str:
 
 def warnings_of(result: GateResult, language: Language) -> list[str]:
     """What to know beside the rules, one line each."""
-    return [visible(remark_line(remark, Look(language))) for remark in _warnings(result)]
-
-
-def _warnings(result: GateResult) -> list[Remark]:
-    return [Remark(Note(note.key, note.parameters, "warning")) for note in result.remarks]
+    return [visible(note_line(note, Look(language))) for note in result.remarks]
 
 
 def _title(result: GateResult) -> Note:
@@ -79,8 +75,8 @@ def _blocks(result: GateResult) -> Iterator[Block]:
         yield table_of("measures", measures, _MEASURES)
     if others:
         yield table_of("rules", others, _RULES)
-    told = [Remark(rule.note, (rule.name,)) for rule in measures if rule.status != "pass"]
-    yield Notes([*told, *_warnings(result)])
+    told = [note_about([rule.name], rule.note) for rule in measures if rule.status != "pass"]
+    yield Notes([*told, *result.remarks])
 
 
 def _outcome(result: GateResult) -> Literal["pass", "fail", "warn", "open"]:
@@ -127,8 +123,7 @@ def _suite(result: GateResult) -> Suite:
         )
         for rule in result.rules
     ]
-    warnings = [remark.note for remark in _warnings(result)]
-    return Suite(_title(result), f"rankgauge.{result.system}", checks, result.created, warnings)
+    return Suite(_title(result), f"rankgauge.{result.system}", checks, result.created, result.remarks)
 
 
 def gate_error(message: str, record: str) -> Report:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rankgauge.reports import tables
-from rankgauge.reports.cells import Look, card_line, facts_line, remark_line, told, written
+from rankgauge.reports.cells import Look, card_line, facts_line, note_line, told, written
 from rankgauge.reports.document import (
     DETAILS,
     Block,
@@ -88,7 +88,6 @@ def _text(block: Block, form: Form) -> str:
         return form.line(visible(facts_line(block, look)))
     if isinstance(block, Table | Notes):
         title = "" if block.title is None else form.title(visible(told(block.title, look)))
-        remarks = block.notes if isinstance(block, Table) else block.remarks
-        lines = "".join(form.line(visible(remark_line(remark, look))) for remark in remarks)
+        lines = "".join(form.line(visible(note_line(note, look))) for note in block.notes)
         return title + (form.table(block) if isinstance(block, Table) else "") + lines
     return ""

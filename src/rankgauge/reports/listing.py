@@ -59,19 +59,6 @@ def listed(record: Stored, means: Sequence[Mean], baselines: Sequence[str]) -> d
     for mean in means:
         entry = {"value": mean.value, "low": mean.low, "high": mean.high, "queries": mean.queries}
         systems.setdefault(mean.system, {})[mean.measure] = entry
-    return {
-        "id": record.id,
-        "uid": record.uid,
-        "created": record.created.isoformat(),
-        "stored": record.stored.isoformat(),
-        "kind": record.kind,
-        "label": record.label,
-        "test_set": record.test_set,
-        "corpus": record.corpus,
-        "contract": record.contract,
-        "git": record.git,
-        "rankgauge": record.rankgauge,
-        "queries": record.queries,
-        "baselines": list(baselines),
-        "means": systems,
-    }
+    known = {name: value for name, value in vars(record).items() if name not in ("new", "labelled")}
+    times = {"created": record.created.isoformat(), "stored": record.stored.isoformat()}
+    return {**known, **times, "baselines": list(baselines), "means": systems}

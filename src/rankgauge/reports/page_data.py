@@ -9,8 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rankgauge.record import Record
-from rankgauge.reports.chart_specs import Chart, colors, spec_of
-from rankgauge.reports.chart_theme import theme
+from rankgauge.reports.chart_specs import Chart, colors, spec_of, theme
 from rankgauge.reports.charts import default_pair, domain_of, scores_of, sign_of, slice_rows, slice_spec
 from rankgauge.words import Language, group
 

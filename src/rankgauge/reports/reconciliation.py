@@ -42,14 +42,7 @@ def render(found: Reconciliation, language: Language, *, width: int | None = Non
 
 def as_json(found: Reconciliation) -> str:
     def entry(variant: Variant) -> dict[str, object]:
-        return {
-            "measure": str(variant.measure),
-            "value": variant.value,
-            "changes": list(variant.changes),
-            "contract": variant.contract.to_dict(),
-            "queries": variant.queries,
-            "presets": list(variant.presets),
-        }
+        return {**vars(variant), "measure": str(variant.measure), "contract": variant.contract.to_dict()}
 
     return json.dumps(
         {

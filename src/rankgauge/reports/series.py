@@ -20,6 +20,15 @@ class Series:
     breaks: Mapping[int, str]
     """Index of a point: what differs from the point before it, `test_set`, `contract` or `both`."""
 
+    def entries(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """The points for programs; `changed` is what changed before a point, `record` the id of its record."""
+        found = []
+        for i, point in enumerate(self.points):
+            known = {**vars(point), "created": point.created.isoformat()}
+            known |= {"record": point.record_id, "changed": self.breaks.get(i)}
+            found.append({name: known[name] for name in names})
+        return found
+
 
 def series_of(points: Sequence[Point]) -> list[Series]:
     """Points by system; points with different labels are different series."""
@@ -43,7 +52,7 @@ def _breaks(points: Sequence[Point]) -> dict[int, str]:
 
 def trend_data(points: Sequence[Point]) -> dict[str, Any]:
     """The trend for programs: series of points, each point with what changed before it."""
-    names = ("uid", "value", "low", "high", "queries", "git", "test_set", "contract")
+    names = ("record", "created", "uid", "value", "low", "high", "queries", "git", "test_set", "contract", "changed")
     return {
         "measure": points[0].measure,
         "series": [
@@ -51,12 +60,7 @@ def trend_data(points: Sequence[Point]) -> dict[str, Any]:
                 "name": series.name,
                 "system": series.points[0].system,
                 "label": series.points[0].label,
-                "points": [
-                    {"record": point.record_id, "created": point.created.isoformat()}
-                    | {name: getattr(point, name) for name in names}
-                    | {"changed": series.breaks.get(i)}
-                    for i, point in enumerate(series.points)
-                ],
+                "points": series.entries(names),
             }
             for series in series_of(points)
         ],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rankgauge.history.rows import Point
 from rankgauge.history.times import shown
-from rankgauge.reports.document import Block, Cell, Charts, Column, Drawn, Paragraph, Report, Table, word
+from rankgauge.reports.document import Block, Cell, Charts, Column, Drawn, Paragraph, Report, Table, data_table, word
 from rankgauge.reports.series import Series, series_of
 from rankgauge.words import Language
 
@@ -73,9 +73,4 @@ def _scale(points: Sequence[Point]) -> tuple[float, float]:
 def _data(listed: Sequence[Series]) -> Table:
     """One row for each point, with all the digits of its figures."""
     heads = ("record", "created", "label", "system", "measure", "value", "low", "high", "queries", "git", "changed")
-    rows: list[list[Cell]] = []
-    for series in listed:
-        for i, p in enumerate(series.points):
-            named: list[Cell] = [p.record_id, p.created.isoformat(), p.label, p.system, p.measure]
-            rows.append([*named, p.value, p.low, p.high, p.queries, p.git, series.breaks.get(i)])
-    return Table("trend", [Column(head, "exact") for head in heads], rows)
+    return data_table("trend", [entry for series in listed for entry in series.entries(heads)], "exact")

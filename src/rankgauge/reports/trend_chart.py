@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from rankgauge.history.rows import Point
 from rankgauge.history.times import shown
-from rankgauge.reports.chart_specs import Chart, Row, Spec, colors, plain, rounded, spec_of
-from rankgauge.reports.chart_theme import words_of
+from rankgauge.reports.chart_specs import Chart, Row, Spec, colors, plain, rounded, spec_of, words_of
 from rankgauge.reports.series import series_of
 from rankgauge.words import Language, say
 

@@ -36,6 +36,14 @@ def _share(part: Floats, whole: Floats) -> Floats:
         return np.where(whole != 0, part / whole, 0.0)
 
 
+def _sums_of_greatest(weights: Floats, inside: Bools) -> tuple[Floats, Ints]:
+    """For each query the sums of its 0, 1, 2 ... greatest weights, and how many of them are positive."""
+    falling = -np.sort(np.where(inside, -weights, np.inf), axis=1)
+    falling = np.where(inside, falling, 0.0)
+    sums = np.concatenate((np.zeros((len(weights), 1)), np.cumsum(falling, axis=1)), axis=1)
+    return sums, (falling > 0).sum(axis=1)
+
+
 @dataclass
 class _Side:
     """One system: B and W where every open document has the probe's grade, and 1 / D beside that of this case."""
@@ -133,10 +141,7 @@ class _Sums:
         inside = self.problem.inside
         weights = np.where(inside, self.b.weights - self.a.weights, 0.0)
         base = self.b.base - self.a.base + self.f[0] * weights.sum(axis=1)
-        falling = -np.sort(np.where(inside, -weights, np.inf), axis=1)
-        falling = np.where(inside, falling, 0.0)
-        sums = np.concatenate((np.zeros((len(base), 1)), np.cumsum(falling, axis=1)), axis=1)
-        return base, sums, (falling > 0).sum(axis=1)
+        return base, *_sums_of_greatest(weights, inside)
 
     def evaluate(self, box: _Boxes) -> tuple[Floats, Floats]:
         """For each box of counts: a bound on the difference, and a difference that is reached in it."""
@@ -190,10 +195,8 @@ class _Sums:
         weight_a, weight_b = self.a.weights[query], self.b.weights[query]
         best = np.where(inside, b[:, None] * weight_b - a[:, None] * weight_a, 0.0)
         worst = np.where(inside, other_b[:, None] * weight_b - other_a[:, None] * weight_a, 0.0)
-        falling = -np.sort(np.where(inside, -best, np.inf), axis=1)
-        falling = np.where(inside, falling, 0.0)
-        sums = np.concatenate((np.zeros((len(query), 1)), np.cumsum(falling, axis=1)), axis=1)
-        counts = np.clip((falling > 0).sum(axis=1)[:, None], low, high)
+        sums, positive = _sums_of_greatest(best, inside)
+        counts = np.clip(positive[:, None], low, high)
         base_a, base_b = self.a.base[query], self.b.base[query]
         base = np.maximum(b * base_b, other_b * base_b) - np.minimum(a * base_a, other_a * base_a)
         least = self.f[0] * (best if self.f[0] > 0 else worst).sum(axis=1)

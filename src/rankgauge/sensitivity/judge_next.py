@@ -18,20 +18,18 @@ from typing import Any
 import numpy as np
 
 from rankgauge.arguments import named_arguments
-from rankgauge.engine.chunks import collapse
 from rankgauge.engine.virtual import Labels
 from rankgauge.errors import DataError
-from rankgauge.evaluation import DEFAULT_MEASURES, make_plan, read_judgments, read_run
-from rankgauge.formats import load_chunk_mapping
+from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan, read_judgments
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.ranked import Bools, Floats, Ints
+from rankgauge.model.ranked import Floats, Ints
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Note, UnjudgedRange
 from rankgauge.sensitivity.label_search import cost_of_each, differences
-from rankgauge.sensitivity.open_documents import Case, Pool, TiesError
-from rankgauge.sensitivity.unjudged import range_of, reason_of, split_measures, why_no_range
+from rankgauge.sensitivity.open_documents import Case
+from rankgauge.sensitivity.unjudged import range_of, ranged_cases, why_no_range
 from rankgauge.words import tell
 
 __all__ = ["Candidate", "JudgingPlan", "judge_next", "judging_plan"]
@@ -133,35 +131,21 @@ def judge_next(
     `runs` maps a name to a run of any kind that `evaluate` takes. With several of them, what is to be narrowed is the
     range of the difference of each pair; with one, that of its own means. The other choices are those of `evaluate`.
     """
-    plan = make_plan(
-        measures,
-        contract,
-        rel=rel,
-        ties=ties,
-        missing=missing,
-        no_relevant=no_relevant,
-        duplicates=duplicates,
-        depth=depth,
-    )
+    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
+    scoring = Scoring(plan, collapse_chunks)
     if not isinstance(runs, Mapping):
         raise DataError('runs are given by name: {"a": run, "b": run}')
-    source = read_judgments(qrels)
-    judgments = source.qrels if isinstance(source, TestSet) else source
+    judgments, test_set = read_judgments(qrels)
     reason = why_no_range(judgments)
     if reason is not None:
         raise DataError(f"{judgments.name}: {tell(reason, 'en')}; add the documents you rejected with grade 0")
-    settled = plan.contract
-    opened = {str(name): read_run(run, str(name)) for name, run in runs.items()}
-    rule = load_chunk_mapping(collapse_chunks) if isinstance(collapse_chunks, os.PathLike) else collapse_chunks
-    if rule is not None:
-        collapsed = {name: collapse(run, rule) for name, run in opened.items()}
-        opened = {name: run for name, (run, _) in collapsed.items()}
-        settled = settled.with_changes(collapse=next(text for _, text in collapsed.values()))
-    found = judging_plan(judgments, opened, plan.measures, settled, list(combinations(opened, 2)), number)
+    opened = {str(name): scoring.opened(run, str(name)) for name, run in runs.items()}
+    lists = {name: run for name, (run, _) in opened.items()}
+    settled = next((plan for _, plan in opened.values()), plan)
+    found = judging_plan(judgments, lists, plan.measures, settled.contract, list(combinations(lists, 2)), number)
     if not found.ranges:
         raise DataError("; ".join(tell(note, "en") for note in found.left_out))
-    texts = {query.id: query.text for query in source if query.text != query.id} if isinstance(source, TestSet) else {}
-    return replace(found, texts=texts)
+    return replace(found, texts={query.id: query.text for query in test_set or () if query.text != query.id})
 
 
 def judging_plan(
@@ -176,28 +160,15 @@ def judging_plan(
     pairs, the ranges of each run's own means."""
     if n < 1:
         raise DataError(f"`number={n}` must be at least 1")
-    usable, reasons = split_measures(qrels, measures)
     wanted: list[tuple[str | None, str]] = [*pairs] or [(None, name) for name in runs]
-    if not usable:
+    pool, ranged, reasons = ranged_cases(qrels, runs, measures, contract, wanted)
+    if pool is None:
         return JudgingPlan([], 0, [], [], reasons, contract)
-    try:
-        pool = Pool(qrels, runs, usable, contract)
-    except TiesError:
-        reasons |= {str(measure): reason_of("ties") for measure in usable}
-        return JudgingPlan([], 0, [], [], reasons, contract)
-    cases, ranges = [], []
-    for a, b in wanted:
-        for measure in usable:
-            case = pool.case(measure, a, b)
-            found = range_of(case)
-            if found is None:
-                reasons[str(measure)] = reason_of("too_many")
-            else:
-                cases.append(case)
-                ranges.append(found)
+    cases, ranges = [case for case, _ in ranged], [found for _, found in ranged]
     alone = np.zeros((len(cases), len(pool.documents)))
     for i, case in enumerate(cases):
-        _add(alone[i], case, np.ones_like(case.document, dtype=bool), _alone(case))
+        inside = case.problem.inside
+        alone[i, case.document[inside]] = _alone(case)[inside]
     promise = alone.sum(axis=0)
     touched = np.zeros(len(promise), dtype=bool)
     for case in cases:
@@ -223,12 +194,6 @@ def _first(value: Floats, among: Ints, n: int) -> Ints:
     """The numbers of the n greatest; equal ones by number, which is by query and document id."""
     rounded = np.round(value[among], 12)
     return among[np.lexsort((among, -rounded))[:n]]
-
-
-def _add(total: Floats, case: Case, mask: Bools, values: Floats) -> None:
-    """Add values of open documents (those of the mask, row by row) to the documents' totals."""
-    inside = mask & case.problem.inside
-    total[case.document[inside]] += values[inside]
 
 
 def _alone(case: Case) -> Floats:
@@ -284,6 +249,6 @@ def _only(case: Case, numbers: Ints) -> UnjudgedRange:
     """The range if only these documents were open."""
     keep = np.isin(case.document, numbers) & case.problem.inside
     problem = case.problem.fixed(np.arange(len(case.query)), Labels.none(), ~keep)
-    found = range_of(case.with_problem(problem))
+    found = range_of(replace(case, problem=problem))
     assert found is not None
     return found

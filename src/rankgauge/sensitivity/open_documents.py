@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,10 +45,6 @@ class Case:
     """The query number of each of the problem's queries."""
     document: Ints
     """The pool's number of each open document, queries by documents; -1 where there are no more."""
-
-    def with_problem(self, problem: Problem) -> Case:
-        """The same case where less is open."""
-        return replace(self, problem=problem)
 
 
 def levels_of(measure: Measure, grades: Floats) -> list[float]:

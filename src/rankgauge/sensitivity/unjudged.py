@@ -19,30 +19,12 @@ from rankgauge.record import Note, Unjudged, UnjudgedRange
 from rankgauge.sensitivity.label_search import differences
 from rankgauge.sensitivity.open_documents import Case, Pool, TiesError
 
-__all__ = [
-    "range_of",
-    "ranges_and_reasons",
-    "reason_of",
-    "split_measures",
-    "unjudged_ranges",
-    "why_no_range",
-]
+__all__ = ["range_of", "ranged_cases", "ranges_and_reasons", "why_no_range"]
 
 
 def why_no_range(qrels: Qrels) -> Note | None:
     """Why these judgments allow no range at all, or None if they do."""
     return reason_of("only_relevant") if qrels.only_relevant else None
-
-
-def unjudged_ranges(
-    qrels: Qrels,
-    runs: Mapping[str, Any],
-    measures: Sequence[Measure],
-    contract: Contract,
-    pairs: Sequence[tuple[str, str]],
-) -> list[UnjudgedRange]:
-    """One range for each pair and each measure that has one; `ranges_and_reasons` tells why others have none."""
-    return ranges_and_reasons(qrels, runs, measures, contract, pairs).rows
 
 
 def ranges_and_reasons(
@@ -54,25 +36,38 @@ def ranges_and_reasons(
     among: Mapping[str, Bools] | None = None,
 ) -> Unjudged:
     """The ranges, and for each measure without one the reason. `among` leaves out queries, by measure."""
-    usable, reasons = split_measures(qrels, measures)
-    ranges: list[UnjudgedRange] = []
-    if not usable or not pairs:
-        return Unjudged(ranges, reasons)
     unknown = [name for pair in pairs for name in pair if name not in runs]
     if unknown:
         raise DataError(f"there is no run named {unknown[0]!r}; there are: {', '.join(runs)}")
+    compared = {name: runs[name] for pair in pairs for name in pair}
+    _, cases, reasons = ranged_cases(qrels, compared, measures, contract, pairs, among)
+    return Unjudged([found for _, found in cases if found.measure not in reasons], reasons)
+
+
+def ranged_cases(
+    qrels: Qrels,
+    runs: Mapping[str, Any],
+    measures: Sequence[Measure],
+    contract: Contract,
+    pairs: Sequence[tuple[str | None, str]],
+    among: Mapping[str, Bools] | None = None,
+) -> tuple[Pool | None, list[tuple[Case, UnjudgedRange]], dict[str, Note]]:
+    """The pool of open documents, each measure and pair with its range, and the reasons of measures without one."""
+    usable, reasons = split_measures(qrels, measures)
+    if not usable or not pairs:
+        return None, [], reasons
     try:
-        pool = Pool(qrels, {name: runs[name] for pair in pairs for name in pair}, usable, contract, among)
+        pool = Pool(qrels, runs, usable, contract, among)
     except TiesError:
-        return Unjudged([], {**reasons, **{str(measure): reason_of("ties") for measure in usable}})
-    for a, b in pairs:
-        for measure in usable:
-            found = range_of(pool.case(measure, a, b))
-            if found is None:
-                reasons[str(measure)] = reason_of("too_many")
-            else:
-                ranges.append(found)
-    return Unjudged([found for found in ranges if found.measure not in reasons], reasons)
+        return None, [], reasons | {str(measure): reason_of("ties") for measure in usable}
+    cases = []
+    for case in (pool.case(measure, a, b) for a, b in pairs for measure in usable):
+        found = range_of(case)
+        if found is None:
+            reasons[str(case.problem.measure)] = reason_of("too_many")
+        else:
+            cases.append((case, found))
+    return pool, cases, reasons
 
 
 def range_of(case: Case) -> UnjudgedRange | None:
@@ -88,9 +83,9 @@ def range_of(case: Case) -> UnjudgedRange | None:
         case.b,
         (case.settled + float(low.sum())) / n,
         (case.settled + float(high.sum())) / n,
+        case.observed / n,
         bool(exact.all()),
         int(case.problem.open.sum()),
-        case.observed / n,
     )
 
 

@@ -10,7 +10,6 @@ and the interval m +- q s with the quantile q of |t_b| excludes 0 exactly if p i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +18,7 @@ import numpy as np
 
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.constant import constant_bounds, constant_p
-from rankgauge.stats.differences import Column, Inverted, Outcome, beyond, kth_largest
+from rankgauge.stats.differences import Column, Inverted, Outcome, beyond, kth_largest, t_values
 from rankgauge.stats.significance import Draws, SignificanceTest
 
 __all__ = ["BOOTSTRAP", "Bootstrapped", "bootstrap_tests"]
@@ -54,7 +53,8 @@ def bootstrap_tests(
     for first in range(0, samples, step):
         rows = min(step, samples - first)
         weights = random.multinomial(n, np.full(n, 1 / n), size=rows).astype(np.float64)
-        parts.append(_t_values(weights @ values, weights @ values**2, weights @ masks))
+        sizes = np.maximum(weights @ masks, 2.0)
+        parts.append(t_values(weights @ values, weights @ values**2, sizes))
     drawn = np.concatenate(parts)
     tests: list[Outcome] = []
     for j, column in enumerate(columns):
@@ -68,18 +68,6 @@ def bootstrap_tests(
         p = (1 + count) / (1 + samples)
         tests.append(Bootstrapped(p, "bootstrap-t", drawn[:, j], column.mean, column.error))
     return tests
-
-
-def _t_values(sums: Floats, squares: Floats, sizes: Floats) -> Floats:
-    """|t_b| from sums around the mean; a resample of one repeated value has no spread and counts as infinitely far,
-    which is the safe side."""
-    sizes = np.maximum(sizes, 2.0)
-    own = sums / sizes
-    spread = squares / sizes - own**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t: Floats = np.abs(own) * np.sqrt((sizes - 1) / np.maximum(spread, 0))
-    t[spread <= _TOLERANCE * squares / sizes] = math.inf
-    return t
 
 
 BOOTSTRAP = SignificanceTest(bootstrap_tests, Draws(10_000, 2_000, 200_000_000))

@@ -11,9 +11,10 @@ import numpy as np
 
 from rankgauge.model.ranked import Bools, Floats
 
-__all__ = ["SAME", "Column", "Inverted", "Outcome", "agreeing", "another_winner", "beyond", "columns_of", "kth_largest"]
+__all__ = ["SAME", "Column", "Inverted", "Outcome", "agreeing", "another_winner", "beyond", "kth_largest", "t_values"]
 
 SAME = 1e-12  # scores closer than this, beside the largest of them, are a tie: rounding, not a win
+_ALIKE = 1e-9
 _NOISE = 1e-12  # a spread this much smaller than the mean is rounding, not spread
 
 
@@ -74,13 +75,6 @@ class Column:
         return not self.own.any()
 
 
-def columns_of(differences: Floats, counted: Bools | None = None) -> list[Column]:
-    """Columns of a matrix queries x comparisons."""
-    mask = np.ones_like(differences, dtype=bool) if counted is None else counted
-    clean = np.where(mask, differences, 0.0)
-    return [Column(clean[:, j], mask[:, j]) for j in range(clean.shape[1])]
-
-
 @dataclass(frozen=True)
 class Outcome:
     """Outcome of a two-sided test of one column. Fewer than two queries give no p-value."""
@@ -120,6 +114,16 @@ def kth_largest(values: Floats, k: int) -> float:
     if k < 1:
         return math.inf
     return float(np.partition(values, len(values) - k)[len(values) - k])
+
+
+def t_values(sums: Floats, squares: Floats | float, sizes: Floats | int) -> Floats:
+    """|t| from drawn sums and sums of squares; where every value is the same, up to rounding, it is infinite."""
+    means = np.abs(sums) / sizes
+    spread = squares / sizes - means**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = means * np.sqrt((sizes - 1) / np.maximum(spread, 0))
+    t[spread <= _ALIKE * squares / sizes] = np.inf
+    return np.asarray(t)
 
 
 def beyond(alpha: float, samples: int) -> int:

@@ -4,7 +4,7 @@ Decision table, read from above:
 
     corrected p < alpha                                  better or worse
     corrected p of equivalence < alpha                   equivalent: the difference lies within the margin
-    otherwise                                            cannot tell with this test set
+    otherwise                                            inconclusive with this test set
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def compare_columns(
         levels = [settings.alpha / factor for factor in factors]
         spans = [_span(test, level) for test, level in zip(tests, levels, strict=True)]
     one_sided = [equivalence_p(column, settings.equivalence_margin) for column in columns]
-    equivalences, _ = corrected(one_sided, "bh" if settings.correction == "bh" else _plain(settings.correction))
+    equivalences, _ = corrected(one_sided, "holm" if settings.correction == "max-t" else settings.correction)
     results = []
     for j, (column, test, p) in enumerate(zip(columns, tests, adjusted, strict=True)):
         if test.p_value is None or p is None:
@@ -169,10 +169,6 @@ def _detectable(column: Column, level: float, settings: Settings, limit: tuple[f
         return None
     found = detectable_difference(column.deviation, column.n, min(level, 0.5))
     return None if found is None or (limit is not None and found > limit[1]) else found
-
-
-def _plain(correction: str) -> str:
-    return "none" if correction == "none" else "holm"
 
 
 def _verdict(p: float, low: float, p_equivalent: float | None, alpha: float) -> Verdict:

@@ -20,7 +20,7 @@ import numpy as np
 
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.constant import constant_bounds
-from rankgauge.stats.differences import Column, Outcome, beyond, kth_largest
+from rankgauge.stats.differences import Column, Outcome, beyond, kth_largest, t_values
 from rankgauge.stats.significance import Draws, SignificanceTest
 
 __all__ = ["RANDOMIZATION", "Randomized", "few", "max_t_tests", "order_of", "randomization_tests"]
@@ -147,7 +147,8 @@ def max_t_tests(
                 seen.append(0.0)
                 continue
             drawn = _whole(column, sums[0][:, j], sums[1][:, j])
-            drawn, own = _t_values(drawn, float((column.own**2).sum()), column.n), abs(column.t)
+            squares = float((column.own**2).sum())  # which the signs do not change
+            drawn, own = t_values(drawn, squares, column.n), abs(column.t)
             if few(column, most):
                 drawn, own = _comparable(drawn, own, most)
             seen.append(own)
@@ -187,16 +188,6 @@ def _comparable(drawn: Floats, own: float, most: int) -> tuple[Floats, float]:
 def order_of(alpha: float, drawn: Floats, columns: Sequence[Column], samples: int) -> int:
     """Which of the drawn values, from the largest on, bounds the ones that are rejected at level alpha."""
     return _order(alpha, len(drawn), _is_exact(len(columns[0].values), samples)) if len(drawn) else 0
-
-
-def _t_values(sums: Floats, squares: float, n: int) -> Floats:
-    """|t| of drawn sums. The sum of squares does not change with the signs."""
-    means = np.abs(sums) / n
-    spread = squares / n - means**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = means * np.sqrt((n - 1) / np.maximum(spread, 0))
-    t[spread <= _TOLERANCE * squares / n] = np.inf  # every difference has one sign: only rounding is left
-    return np.asarray(t)
 
 
 def _is_exact(n: int, samples: int) -> bool:

@@ -30,10 +30,6 @@ class Draws:
     """Draws times queries beyond which fewer are drawn, for the time each takes grows with the queries."""
 
 
-def _none(column: Column) -> float:
-    return 0.0
-
-
 @dataclass(frozen=True)
 class SignificanceTest:
     """A paired test of the columns of a family, each for itself; `samples` is 0 for a test that draws nothing."""
@@ -42,7 +38,7 @@ class SignificanceTest:
     draws: Draws | None = None
     of_mean: bool = True
     """Whether it is about the mean difference; one about medians may find the other side of 0."""
-    least_p: Callable[[Column], float] = _none
+    least_p: Callable[[Column], float] = lambda column: 0.0
     """The smallest p-value that a column can get, however large its differences, were every draw made."""
 
 

@@ -9,26 +9,7 @@ from typing import Any
 
 from rankgauge.words.visible import shortened
 
-__all__ = [
-    "KINDS",
-    "bounds",
-    "chance",
-    "count",
-    "figure",
-    "interval",
-    "latency",
-    "milliseconds",
-    "moment",
-    "p_value",
-    "percent",
-    "plain",
-    "related_p",
-    "score",
-    "signed",
-    "signed_percent",
-    "small",
-    "span",
-]
+__all__ = ["KINDS", "bounds", "figure", "interval", "milliseconds", "p_value", "percent", "plain", "score", "signed"]
 
 _SECOND = 0.9995
 """From here on three digits of milliseconds would read 1e+03 ms."""
@@ -151,7 +132,7 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "percent": percent,
     "percent0": lambda share: percent(share, 0),
     "percent_plain": lambda share: f"{100 * share:g} %",
-    "signed_percent": lambda share: f"{100 * share:+.1f} %",
+    "signed_percent": signed_percent,
     "chance": chance,
     "p": p_value,
     "related_p": related_p,

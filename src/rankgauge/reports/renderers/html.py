@@ -28,7 +28,6 @@ from rankgauge.reports.document import (
     Kind,
     Marked,
     Notes,
-    Remark,
     Report,
     Table,
     Text,
@@ -37,7 +36,7 @@ from rankgauge.reports.document import (
 from rankgauge.reports.drawing import converter, drawn
 from rankgauge.reports.page_data import data_of, script_json
 from rankgauge.version import __version__
-from rankgauge.words import Language, listed, say
+from rankgauge.words import Language, Note, listed, say
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -78,10 +77,10 @@ class _Page:
     def __init__(self, report: Report, language: Language, digits: int) -> None:
         self.report, self.language = report, language
         self.look = Look(language, digits, max(digits - 1, 0), 3, "–", "−", "html.against")
-        self.remarks = list(_remarks(report.blocks))
+        self.warned = sum(note.level == "warning" for note in _notes(report.blocks))
         self.explorer = _explored(report.record)
         self.sections: list[Item] = []
-        for block in _with_cards_first(report.blocks, any(remark.is_warning for remark in self.remarks)):
+        for block in _with_cards_first(report.blocks, self.warned > 0):
             if isinstance(block, Heading):
                 self.sections.append({"id": block.id, "title": block.words, "blocks": []})
             elif not isinstance(block, Explorer):
@@ -115,7 +114,7 @@ class _Page:
 
     @property
     def warnings(self) -> str:
-        n = sum(remark.is_warning for remark in self.remarks)
+        n = self.warned
         return "" if not n else self.word("warnings" if n > 1 else "one_warning", n=n)
 
     def kind(self, block: object) -> str:
@@ -187,11 +186,9 @@ def _with_cards_first(blocks: Sequence[Block], warned: bool) -> list[Block]:
     return [*opening, *rest[:start], *cards, *rest[start:]]
 
 
-def _remarks(blocks: Sequence[Block]) -> Iterator[Remark]:
+def _notes(blocks: Sequence[Block]) -> Iterator[Note]:
     for block in blocks:
-        if isinstance(block, Notes):
-            yield from block.remarks
-        elif isinstance(block, Table):
+        if isinstance(block, Notes | Table):
             yield from block.notes
 
 

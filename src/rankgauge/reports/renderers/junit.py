@@ -7,8 +7,8 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from rankgauge.errors import DataError
-from rankgauge.reports.cells import Look, remark_line, told
-from rankgauge.reports.document import Check, Remark, Report
+from rankgauge.reports.cells import Look, note_line, told
+from rankgauge.reports.document import Check, Report
 from rankgauge.words import Language
 
 __all__ = ["render"]
@@ -39,7 +39,7 @@ def render(report: Report, *, language: Language = "en", **_: Any) -> str:
         if suite.created:
             made.set("timestamp", suite.created)
         if suite.warnings:
-            lines = [remark_line(Remark(note), look) for note in suite.warnings]
+            lines = [note_line(note, look) for note in suite.warnings]
             SubElement(made, "system-out").text = _clean("\n".join(lines))
     for key, value in totals.items():
         root.set(key, str(value))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rankgauge.reports.cells import Look, remark_line, told
-from rankgauge.reports.document import Detail, Notes, Remark, Report, Table
+from rankgauge.reports.cells import Look, note_line, told
+from rankgauge.reports.document import Detail, Notes, Report, Table
 from rankgauge.reports.lines import grid
-from rankgauge.words import Language
+from rankgauge.words import Language, Note
 from rankgauge.words.visible import visible
 
 __all__ = ["render"]
@@ -34,18 +34,18 @@ _LATEX = {
 def render(report: Report, *, language: Language = "en", digits: int = 4, detail: Detail = "answer", **_: Any) -> str:
     """The tables."""
     look = Look(language, digits)
-    found = [_comments([Remark(caution) for caution in report.cautions], look)] if report.cautions else []
+    found = [_comments(report.cautions, look)] if report.cautions else []
     for block in report.shown("answer"):
         if isinstance(block, Table):
             title = "" if block.title is None else f"% {visible(told(block.title, look))}\n"
             found.append(title + _comments(block.notes, look) + _table(block, look))
         elif isinstance(block, Notes) and block.title is not None:
-            found.append(f"% {visible(told(block.title, look))}\n" + _comments(block.remarks, look))
+            found.append(f"% {visible(told(block.title, look))}\n" + _comments(block.notes, look))
     return "\n".join(found)
 
 
-def _comments(remarks: Sequence[Remark], look: Look) -> str:
-    return "".join(f"% {visible(remark_line(remark, look))}\n" for remark in remarks)
+def _comments(notes: Sequence[Note], look: Look) -> str:
+    return "".join(f"% {visible(note_line(note, look))}\n" for note in notes)
 
 
 def _table(block: Table, look: Look) -> str:
