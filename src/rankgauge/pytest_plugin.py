@@ -48,7 +48,7 @@ def rankgauge(pytestconfig: pytest.Config) -> Guard:
     if not history:
         history = str(pytestconfig.getini("rankgauge_history") or "").strip()
         if history:
-            from rankgauge.history.addresses import looks_like_address
+            from rankgauge.history.names import looks_like_address
 
             history = history if looks_like_address(history) else os.path.join(pytestconfig.rootpath, history)
     return Guard(history or None, bool(pytestconfig.getoption("--rankgauge-set-baseline")))

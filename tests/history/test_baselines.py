@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def test_set_and_current(history: History) -> None:
     loaded = gate_baseline(history, "other")
     assert loaded.record == scored(0.9)
     assert Record.from_dict(export_baseline(loaded)["record"]) == scored(0.9)
-    assert baseline_record(history, "other") == (scored(0.9), "ours")
+    assert baseline_record(history, "other", Path()) == (scored(0.9), "ours")
 
 
 def test_small_losses_do_not_add_up(history: History) -> None:

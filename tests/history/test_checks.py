@@ -25,7 +25,7 @@ from rankgauge.history.checks import (
     read_state,
     started_at,
 )
-from rankgauge.history.monitored import Status
+from rankgauge.history.monitored import Check, Status
 from rankgauge.history.schema import detector_states
 from rankgauge.history.sql import sa
 from rankgauge.history.store import History
@@ -40,17 +40,8 @@ def check(history: History, monitor: str, hour: int, status: Status = "done") ->
     number = begin_check(history, monitor, token, started)
     detail = {"invalid": {}} if status == "done" else {"invalid": {"bm25": {"key": "a.b", "parameters": {"x": "\0"}}}}
     with check_transaction(history, monitor) as connection:
-        finish_check(
-            connection,
-            monitor,
-            number,
-            token,
-            started=started,
-            finished=started + HOUR / 60,
-            status=status,
-            record_id=None,
-            detail=detail,
-        )
+        finished = started + HOUR / 60
+        finish_check(connection, Check(0, monitor, number, token, started, finished, status, None, detail))
 
 
 def test_checks_between_two_times(history: History) -> None:
@@ -85,12 +76,11 @@ def test_what_was_broken_off_is_marked_once(history: History) -> None:
 
 def test_a_number_belongs_to_one_check(history: History) -> None:
     check(history, "search", 0)
-    ended = {"started": START, "finished": START, "record_id": None, "detail": {}}
     with (
         pytest.raises(CheckTakenError, match="the hold on 'search' was lost"),
         check_transaction(history, "search") as connection,
     ):
-        finish_check(connection, "search", 1, "another", status="done", **ended)  # type: ignore[arg-type]
+        finish_check(connection, Check(0, "search", 1, "another", START, START, "done", None, {}))
     with history.read() as connection:
         assert find_check(connection, "another") is None
         assert next_number(connection, "search") == 2

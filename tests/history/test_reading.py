@@ -16,8 +16,8 @@ import sqlalchemy as sa
 
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.secrets import masked_address
-from rankgauge.history.addresses import looks_like_address
 from rankgauge.history.baselines import gate_baseline, set_baseline
+from rankgauge.history.names import looks_like_address
 from rankgauge.history.store import History
 from tests.history.records import make_record
 

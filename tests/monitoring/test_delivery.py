@@ -18,8 +18,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankgauge.history.deliveries import FAILED, PENDING, enqueue, list_deliveries
-from rankgauge.history.incidents import add_incident, close_incident, list_incidents, open_by_kind
+from rankgauge.history.incidents import (
+    FAILED,
+    PENDING,
+    add_incident,
+    close_incident,
+    enqueue,
+    list_deliveries,
+    list_incidents,
+    open_by_kind,
+)
 from rankgauge.history.monitored import Delivery, Finding, Incident
 from rankgauge.history.sql import Connection
 from rankgauge.history.store import History

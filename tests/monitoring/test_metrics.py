@@ -9,6 +9,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -17,10 +18,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from rankgauge.errors import DataError, MissingExtraError
 from rankgauge.history.store import History
 from rankgauge.model.series import SeriesKey
-from rankgauge.monitoring.loop.metrics import Measured, Metrics
+from rankgauge.monitoring.loop.metrics import Metrics
+from rankgauge.monitoring.loop.status import SeriesStatus
 from tests.monitoring.workspace import Watch, Workspace
 from tests.parts import here
 
+MINUTE = datetime.timedelta(minutes=1)
 AT = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
 RULES = Path(__file__).parents[2] / "docs" / "monitoring" / "rankgauge-alerts.yml"
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -39,15 +42,17 @@ def value(samples: Samples, name: str, **labels: str) -> float | None:
 
 
 def checked(metrics: Metrics) -> None:
-    key = SeriesKey("bm25", "nDCG@10")
-    found = Measured(
-        scores={key: 0.431, SeriesKey("bm25", "R@10", 'tag "a\\b"'): 0.6},
-        references={key: 0.512},
-        evidence={key: 400.5},
-        latency={("bm25", "0.95"): 0.12, ("bm25", "0.5"): 0.03},
-        failed={"bm25": 2},
-    )
-    metrics.check("搜索", status="done", finished=AT, measured=found, open_incidents={"quality": 1})
+    found = [
+        seen("nDCG@10", queries=100, value=0.431, reference=0.512, evidence=400.5),
+        seen("R@10", 'tag "a\\b"', queries=50, value=0.6),
+        seen("p95", queries=100, value=0.12),
+        seen("errors", value=0.02, queries=100),
+    ]
+    metrics.check("搜索", status="done", finished=AT, series=found, open_incidents={"quality": 1})
+
+
+def seen(measure: str, tag: str | None = None, system: str = "bm25", **figures: Any) -> SeriesStatus:
+    return SeriesStatus(SeriesKey(system, measure, tag), "watching", False, **figures)
 
 
 def test_over_http() -> None:
@@ -67,7 +72,6 @@ def test_over_http() -> None:
     assert value(samples, "score_reference", **series) == 0.512
     assert value(samples, "evidence", **series) == 400.5
     assert value(samples, "latency_seconds", **one, quantile="0.95") == 0.12
-    assert value(samples, "latency_seconds", **one, quantile="0.5") == 0.03
     assert value(samples, "failed_queries", **one) == 2
     assert value(samples, "incidents_open", monitor="搜索", kind="quality") == 1
     assert value(samples, "last_check_timestamp_seconds", monitor="搜索") == AT.timestamp()
@@ -82,7 +86,7 @@ def test_over_http() -> None:
 def test_an_invalid_check_keeps_the_last_scores() -> None:
     metrics = Metrics()
     checked(metrics)
-    metrics.check("搜索", status="invalid", finished=AT.timestamp() + 60, open_incidents={"down": 1})
+    metrics.check("搜索", status="invalid", finished=AT + MINUTE, open_incidents={"down": 1})
     samples = parsed(metrics.text())
     assert value(samples, "last_check_timestamp_seconds", monitor="搜索") == AT.timestamp() + 60
     assert value(samples, "last_valid_check_timestamp_seconds", monitor="搜索") == AT.timestamp()
@@ -95,17 +99,15 @@ def test_an_invalid_check_keeps_the_last_scores() -> None:
 def test_series_that_are_gone_disappear_and_other_monitors_stay() -> None:
     metrics = Metrics()
     checked(metrics)
-    other = Measured({SeriesKey("hybrid", "AP"): 0.3})
-    metrics.check("other", status="done", finished=AT, measured=other)
-    mine = Measured({SeriesKey("bm25", "AP"): 0.2, SeriesKey("bm25", "RR"): None})
-    metrics.check("搜索", status="done", finished=AT, measured=mine)
+    metrics.check("other", status="done", finished=AT, series=[seen("AP", system="hybrid", value=0.3, queries=5)])
+    metrics.check("搜索", status="done", finished=AT, series=[seen("AP", value=0.2, queries=5), seen("RR")])
     scores = {labels: v for (name, labels), v in parsed(metrics.text()).items() if name == "rankgauge_score"}
     assert sorted(scores.values()) == [0.2, 0.3]
 
 
 def test_a_start_sets_counters_to_zero_and_remembers_the_last_checks() -> None:
     metrics = Metrics()
-    metrics.begin("search", ["ops"], last_check=AT, last_valid_check=AT.timestamp() - 60)
+    metrics.begin("search", ["ops"], last_check=AT, last_valid_check=AT - MINUTE)
     samples = parsed(metrics.text())
     assert value(samples, "checks_total", monitor="search", status="done") == 0
     assert value(samples, "checks_total", monitor="search", status="invalid") == 0

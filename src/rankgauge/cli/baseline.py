@@ -9,8 +9,7 @@ import click
 
 from rankgauge.cli import options
 from rankgauge.cli.gate import STATUS, rule_options, rules_of, show_results
-from rankgauge.cli.history_shared import opened_history, print_json, print_report
-from rankgauge.cli.keeping import history_option
+from rankgauge.cli.keeping import history_option, opened_history, print_json, print_report
 from rankgauge.words import say, tell
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
-from rankgauge.cli.history_shared import moment, opened_history
-from rankgauge.cli.keeping import history_option
+from rankgauge.cli.keeping import history_option, moment, opened_history
 from rankgauge.words import say
 
 if TYPE_CHECKING:

@@ -1,7 +1,9 @@
-"""--keep: what a command has found goes into the history."""
+"""The history on the command line: where it is, how it is opened and shown, and --keep, by which results go into it."""
 
 from __future__ import annotations
 
+import datetime
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,10 +12,12 @@ import click
 from rankgauge.words import say
 
 if TYPE_CHECKING:
+    from rankgauge.history.store import History
     from rankgauge.record import Record
+    from rankgauge.reports.document import Report
     from rankgauge.words import Language
 
-__all__ = ["Keeping", "history_option", "keeping"]
+__all__ = ["Keeping", "history_option", "keeping", "moment", "opened_history", "print_json", "print_report"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,6 +40,35 @@ def keeping(command: F) -> F:
     return click.option("--keep", is_flag=True, help="Store the record in the history.")(history_option(command))
 
 
+def opened_history(place: str | None, *, create: bool = False, write: bool = False) -> History:
+    """The history; without `write` one that cannot be written is read."""
+    from rankgauge.history.store import History
+
+    return History.open(place, create=create, write=write)
+
+
+def moment(text: str | None, *, whole_day: bool = False) -> datetime.datetime | None:
+    from rankgauge.history.times import parse_moment
+
+    return None if text is None else parse_moment(text, whole_day=whole_day)
+
+
+def print_report(built: Report, language: Language, digits: int = 4) -> None:
+    """A report on the terminal."""
+    from rankgauge.reports import report
+    from rankgauge.reports.tables import terminal_width
+
+    color = sys.stdout.isatty()
+    report(built, "-", format="terminal", language=language, digits=digits, width=terminal_width(), color=color)
+
+
+def print_json(value: Any) -> None:
+    from rankgauge.formats.json_values import dumps
+    from rankgauge.formats.sources import write_whole
+
+    write_whole("-", dumps(value))
+
+
 class Keeping:
     """What the three options say."""
 
@@ -45,18 +78,15 @@ class Keeping:
         self.wanted, self.history, self.label = keep, history, label
         if keep:  # a history that cannot be used is told before the work, not after it
             from rankgauge.history.entry import check_label
-            from rankgauge.history.store import History
 
             check_label(label)
-            History.open(history).close()
+            opened_history(history, create=True, write=True).close()
 
     def store(self, record: Record, language: Language, *, label: str | None = None) -> None:
         """Store the record if that was asked for, and say so on standard error."""
         if not self.wanted:
             return
-        from rankgauge.history.store import History
-
-        with History.open(self.history) as opened:
+        with opened_history(self.history, create=True, write=True) as opened:
             stored = opened.add(record, label=self.label or label)
             key = "history.kept" if stored.new else "history.kept_there"
             if self.label is not None and stored.label != self.label.strip():

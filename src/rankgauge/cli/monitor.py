@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.keeping import print_json
 from rankgauge.words import Language, say, tell
 
 if TYPE_CHECKING:
@@ -94,19 +95,18 @@ def monitor(
 @contextmanager
 def _watching(watcher: Monitor, port: int | None, host: str) -> Iterator[Monitor]:
     """A monitor with its metrics; at the end both let go of what they have."""
-    server = None
     try:
-        if port is not None:
-            from rankgauge.monitoring.loop.metrics import Metrics
+        if port is None:
+            yield watcher
+            return
+        from rankgauge.monitoring.loop.metrics import Metrics
 
-            watcher.metrics = Metrics()
-            watcher.begin_metrics()
-            server = watcher.metrics.serve(port, host)
+        watcher.metrics = Metrics()
+        watcher.begin_metrics()
+        with watcher.metrics.serve(port, host) as server:
             watcher.say("metrics_at", host=server.host, port=server.port)
-        yield watcher
+            yield watcher
     finally:
-        if server is not None:
-            server.stop()
         watcher.history.close()
 
 
@@ -173,9 +173,7 @@ def _show(history: History, plan: MonitorPlan, as_json: bool, language: Language
 
     state = status_of(history, plan)
     if as_json:
-        from rankgauge.formats.json_values import dumps
-
-        click.echo(dumps(state.to_dict()).decode(), nl=False)
+        print_json(state.to_dict())
         return
     from rankgauge.reports.monitoring import render_status
     from rankgauge.reports.tables import terminal_width
@@ -192,11 +190,9 @@ def _once(watcher: Monitor, as_json: bool) -> int:
         return 3 if watcher.stood_by else 2
     standing = open_by_kind(watcher.history, watcher.plan.name)
     if as_json:
-        from rankgauge.formats.json_values import dumps
-
         shown: dict[str, Any] = {"monitor": watcher.plan.name, "check": done.number, "status": done.status}
         changes = {"opened": done.opened, "closed": done.closed}
         shown |= {key: [tell(note, watcher.plan.language) for note in notes] for key, notes in changes.items()}
         shown["open"] = standing
-        click.echo(dumps(shown).decode(), nl=False)
+        print_json(shown)
     return 1 if standing else 0

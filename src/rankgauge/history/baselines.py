@@ -17,9 +17,8 @@ from rankgauge.errors import DataError
 from rankgauge.gating.baseline import Baseline, baseline_of, is_file_name, load_baseline
 from rankgauge.gating.gate import gate
 from rankgauge.gating.outcome import GateResult, together
-from rankgauge.gating.rules import GateRules
+from rankgauge.gating.rules import DEFAULT_MAX_LOSS, GateRules
 from rankgauge.gating.targets import parse_target
-from rankgauge.history.loosening import loosened, require_reason
 from rankgauge.history.names import UnknownBaselineError, check_name
 from rankgauge.history.rows import StoredBaseline
 from rankgauge.history.schema import baselines
@@ -30,6 +29,7 @@ from rankgauge.record.identity import uid_of
 
 __all__ = [
     "Promotion",
+    "baseline_file",
     "baseline_record",
     "current_baseline",
     "gate_baseline",
@@ -79,13 +79,9 @@ def set_baseline(
         if before is not None:
             allowed = before.max_loss if allowed is None else allowed
             wanted = list(before.targets) if wanted is None else wanted
-        stored = history.add(record, connection=connection)
-        row = {"name": name, "version": 1 if before is None else before.version + 1, "record_id": stored.id}
-        row |= {"system": chosen, "action": "set", "note": note, "max_loss": allowed, "anchor_id": stored.id}
-        _insert(connection, row, {"targets": wanted or []})
-        made = _latest(history, name, connection)
-    assert made is not None
-    return made
+        row = {"name": name, "version": 1 if before is None else before.version + 1, "system": chosen}
+        row |= {"action": "set", "note": note, "max_loss": allowed, "anchor_id": None}
+        return _insert(history, connection, record, row, {"targets": wanted or []})
 
 
 def promote_baseline(
@@ -102,12 +98,12 @@ def promote_baseline(
 
     Force, and rules that are looser than the baseline's own, need a note.
     """
-    require_reason([], note, force=force)
+    _require_reason([], note, force=force)
     before, old = current_baseline(history, name), gate_baseline(history, name)
     wanted = replace(rules or GateRules(), system=system or (rules.system if rules else None))
     assert old.record is not None
-    looser = loosened(wanted, before.max_loss, old.record)
-    require_reason(looser, note, force=force)
+    looser = _loosened(wanted, before.max_loss, old.record)
+    _require_reason(looser, note, force=force)
     results = [gate(record, old, rules=wanted)]
     if before.anchor_id != before.record_id:
         anchored = replace(wanted, targets=(), floors=(), latency=(), scenario=None, min_judged=None, max_age=None)
@@ -122,16 +118,46 @@ def promote_baseline(
         now = _latest(history, name, connection)
         if now is None or now.version != before.version:
             raise DataError(f"the baseline {name} was changed meanwhile; look at it and promote again")
-        stored = history.add(record, connection=connection)
-        row = {"name": name, "version": before.version + 1, "record_id": stored.id, "system": chosen}
+        row = {"name": name, "version": before.version + 1, "system": chosen}
         row |= {"action": "promote", "note": note, "max_loss": before.max_loss, "anchor_id": before.anchor_id}
         settings: dict[str, Any] = {"targets": list(before.targets), "looser": looser}
         settings["used"] = tried.against_current.settings.to_dict()
         if tried.accepted is not True:
             settings["forced"] = next(r.status for r in tried.results if r.accepted is not True)
-        _insert(connection, row, settings)
-        made = _latest(history, name, connection)
-    return replace(tried, stored=made)
+        return replace(tried, stored=_insert(history, connection, record, row, settings))
+
+
+def _loosened(rules: GateRules, max_loss: float | None, baseline: Record) -> list[str]:
+    """What makes the rules looser than the baseline's own max loss and the defaults, each as its argument."""
+    kept, found = DEFAULT_MAX_LOSS if max_loss is None else max_loss, []
+    if rules.max_loss is not None and rules.max_loss > kept:
+        found.append(f"max_loss={100 * rules.max_loss:g}%")
+    if rules.alpha > GateRules.alpha:
+        found.append(f"alpha={rules.alpha:g}")
+    if rules.measures:
+        means = [about.name for about in baseline.measures if about.aggregate == "mean"]
+        chosen = {baseline.measure_name(name, "the baseline") for name in rules.measures}
+        if not chosen.issuperset(means):
+            found += [f"measures={name}" for name in rules.measures]
+    if rules.on_inconclusive == "pass":
+        found.append("on_inconclusive=pass")
+    if rules.max_errors:
+        found.append(f"max_errors={rules.max_errors}")
+    return found + [f"allow={name}" for name in rules.allow]
+
+
+def _require_reason(looser: Sequence[str], note: str | None, *, force: bool) -> None:
+    """Raise `DataError` where a promotion by force or by looser rules comes without a reason."""
+    if (note or "").strip():
+        return
+    if force:
+        raise DataError("a promotion by force is kept with its reason: give one with `note=`")
+    if looser:
+        told = ", ".join(f"`{rule}`" for rule in looser)
+        raise DataError(
+            f"a promotion by looser rules than the baseline's own ({told}) is kept with its reason: give one with "
+            "`note=`"
+        )
 
 
 def current_baseline(history: History, name: str) -> StoredBaseline:
@@ -163,24 +189,37 @@ def gate_baseline(history: History, name: str, *, anchor: bool = False) -> Basel
     )
 
 
-def baseline_record(history: History, reference: str, folder: Path | None = None) -> tuple[Record, str | None]:
-    """Record and system of a baseline that is a name in the history, or a file, looked for in `folder`."""
-    path = Path(reference) if folder is None else folder / reference
-    in_file = path.is_file() or is_file_name(reference)
-    found = load_baseline(path) if in_file else gate_baseline(history, reference)
-    if found.record is None:
-        raise DataError(f"{reference} has only means; a record or an exported baseline with its scores is needed here")
+def baseline_record(history: History, reference: str, folder: Path) -> tuple[Record, str | None]:
+    """Record and system of a baseline that is a file, looked for in `folder`, or a name in the history."""
+    found = baseline_file(reference, folder) or gate_baseline(history, reference)
+    assert found.record is not None
     return found.record, found.system
+
+
+def baseline_file(reference: str, folder: Path) -> Baseline | None:
+    """A baseline with its scores that is a file in `folder`; None for what is a name in the history."""
+    path = folder / reference
+    if not (is_file_name(reference) or path.is_file()):
+        return None
+    found = load_baseline(path)
+    if found.record is None:
+        raise DataError(f"{reference} has only means; a record with its scores is needed here")
+    return found
 
 
 def _latest(history: History, name: str, connection: sa.Connection) -> StoredBaseline | None:
     return next(iter(history.baselines(name, connection=connection)), None)
 
 
-def _insert(connection: sa.Connection, row: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    now, note = datetime.datetime.now(datetime.UTC), (row["note"] or "").strip() or None
-    packed = json.dumps(settings, ensure_ascii=False)
+def _insert(
+    history: History, connection: sa.Connection, record: Record, row: dict[str, Any], settings: Mapping[str, Any]
+) -> StoredBaseline:
+    """Store a version with its record, which is the anchor where the row names none."""
+    number = history.add(record, connection=connection).id
+    row |= {"record_id": number, "anchor_id": row["anchor_id"] or number, "note": (row["note"] or "").strip() or None}
+    row |= {"set_at": datetime.datetime.now(datetime.UTC), "settings": json.dumps(settings, ensure_ascii=False)}
     try:
-        connection.execute(sa.insert(baselines).values({**row, "set_at": now, "note": note, "settings": packed}))
+        connection.execute(sa.insert(baselines).values(row))
     except sa.exc.IntegrityError:  # on a server two may come this far at once
         raise DataError(f"the baseline {row['name']} was changed meanwhile; look at it and try again") from None
+    return history.baselines(row["name"], connection=connection)[0]

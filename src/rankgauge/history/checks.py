@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rankgauge.errors import DataError
+from rankgauge.history.finding import within
 from rankgauge.history.monitored import Check, Status
 from rankgauge.history.schema import checks, detector_states
 from rankgauge.history.sql import Connection, sa
@@ -63,14 +64,10 @@ def list_checks(
 ) -> list[Check]:
     """Checks of a monitor, newest first: since <= started < until."""
     wanted = sa.select(checks).where(checks.c.monitor == monitor).order_by(checks.c.number.desc()).limit(limit)
-    if since is not None:
-        wanted = wanted.where(checks.c.started >= since)
-    if until is not None:
-        wanted = wanted.where(checks.c.started < until)
     if status is not None:
         wanted = wanted.where(checks.c.status == status)
     with history.read() as connection:
-        return [_check(row) for row in connection.execute(wanted)]
+        return [_check(row) for row in connection.execute(within(wanted, checks.c.started, since, until))]
 
 
 def last_check(history: History, monitor: str, status: Status | None = None) -> Check | None:
@@ -107,24 +104,14 @@ def begin_check(history: History, monitor: str, token: str, started: Moment) -> 
     return number
 
 
-def finish_check(
-    connection: Connection,
-    monitor: str,
-    number: int,
-    token: str,
-    *,
-    started: Moment,
-    finished: Moment,
-    status: Status,
-    record_id: int | None,
-    detail: Mapping[str, Any],
-) -> None:
-    """Note how a check ended, whether or not its beginning was noted."""
-    values = {"finished": finished, "status": status, "record_id": record_id, "detail": json.dumps(detail)}
-    done = connection.execute(sa.update(checks).where(checks.c.token == token).values(**values))
+def finish_check(connection: Connection, check: Check) -> None:
+    """Note how a check ended, whether or not its beginning was noted. Its id is given by the database."""
+    values = {**vars(check), "detail": json.dumps(check.detail)}
+    del values["id"]
+    ended = {key: values[key] for key in ("finished", "status", "record_id", "detail")}
+    done = connection.execute(sa.update(checks).where(checks.c.token == check.token).values(**ended))
     if done.rowcount == 0:
-        fixed = {"monitor": monitor, "number": number, "token": token, "started": started}
-        connection.execute(sa.insert(checks).values(**fixed, **values))
+        connection.execute(sa.insert(checks).values(**values))
 
 
 def abandon_checks(history: History, monitor: str) -> list[Check]:

@@ -14,7 +14,7 @@ from rankgauge.history.location import VARIABLE, Location
 from rankgauge.history.reading import read_only, sealed
 from rankgauge.history.sql import sa
 
-__all__ = ["WRITE", "away", "engine_for", "look_at_file"]
+__all__ = ["WRITE", "away", "engine_for", "look_at_file", "make_folder"]
 
 WRITE = "rankgauge_write"
 """The execution option of a connection that is going to write."""
@@ -24,15 +24,13 @@ _PAUSE = 0.01
 def look_at_file(location: Location, *, create: bool) -> None:
     """Faults of the path that SQLite would only call `unable to open database file`."""
     try:
-        _look_at_file(location, create=create)
+        if location.path is not None:
+            _look_at(location.path, location, create=create)
     except PermissionError:
         raise unwritable(location) from None
 
 
-def _look_at_file(location: Location, *, create: bool) -> None:
-    path = location.path
-    if path is None:
-        return
+def _look_at(path: Path, location: Location, *, create: bool) -> None:
     if path.is_dir():
         raise FormatError(str(location), [f"this is a folder; name a file in it, such as {location}/history.db"])
     if path.exists():
@@ -44,18 +42,20 @@ def _look_at_file(location: Location, *, create: bool) -> None:
             f"there is no history at {location} yet: 'rankgauge history add' or --keep begins one, and --history or "
             f"{VARIABLE} names another"
         )
-    _folder_of(path, location)
-
-
-def _folder_of(path: Path, location: Location) -> None:
-    folder, shown = path.parent, masked_address(str(path.parent))
     if location.default:
-        try:
-            folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise DataError(f"the folder {shown!r} cannot be made: {error.strerror or error}") from None
-    if not folder.is_dir():
+        make_folder(path.parent)
+    if not path.parent.is_dir():
+        shown = masked_address(str(path.parent))
         raise FormatError(str(location), [f"the folder {shown!r} does not exist; make it first"])
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder that a history is kept in by default."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        shown = masked_address(str(folder))
+        raise DataError(f"the folder {shown!r} cannot be made: {error.strerror or error}") from None
 
 
 def engine_for(location: Location, timeout: float, *, write: bool = True) -> sa.Engine:

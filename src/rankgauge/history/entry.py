@@ -6,29 +6,23 @@ import datetime
 import hashlib
 import math
 import zlib
-from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
 from rankgauge.record import Record
 from rankgauge.record.identity import canonical, identity_of
 
-__all__ = ["Entry", "check_label", "entry_of"]
+__all__ = ["check_label", "entry_of"]
 
 _LONGEST = 500
 _LEVEL = 6
 
 
-@dataclass(frozen=True)
-class Entry:
-    """The columns of `records`, and those of `means` but for the record's number."""
-
-    row: dict[str, Any]
-    means: list[dict[str, Any]]
+Row = dict[str, Any]
 
 
-def entry_of(record: Record, label: str | None = None, name: str = "the record") -> Entry:
-    """The rows of a record; `name` is what messages call it."""
+def entry_of(record: Record, label: str | None, name: str) -> tuple[Row, list[Row]]:
+    """The columns of `records`, and those of `means` but for the record's number; `name` is what messages call it."""
     try:
         document = canonical(record.to_dict())
     except (TypeError, ValueError) as error:
@@ -48,33 +42,21 @@ def entry_of(record: Record, label: str | None = None, name: str = "the record")
         "queries": len(record.queries) or max((mean["queries"] for mean in rows), default=0),
         "document": zlib.compress(document, _LEVEL),
     }
-    return Entry(row, rows)
+    return row, rows
 
 
-def _means(record: Record, name: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
+def _means(record: Record, name: str) -> list[Row]:
+    rows: list[Row] = []
     for system in record.systems:
         for measure, mean in system.means.items():
             for text in (system.name, measure):
                 _check_text(text, f"{name}: a system's or measure's name")
-            low, high = (None, None) if mean.interval is None else (mean.interval.low, mean.interval.high)
-            rows.append(
-                {
-                    "system": system.name,
-                    "measure": measure,
-                    "value": mean.value,
-                    "low": _end(low),
-                    "high": _end(high),
-                    "queries": mean.queries,
-                    "position": len(rows),
-                }
-            )
+            ends = (None, None) if mean.interval is None else (mean.interval.low, mean.interval.high)
+            # An end of an interval without a bound has none.
+            low, high = (end if end is not None and math.isfinite(end) else None for end in ends)
+            row = {"system": system.name, "measure": measure, "value": mean.value, "low": low, "high": high}
+            rows.append({**row, "queries": mean.queries, "position": len(rows)})
     return rows
-
-
-def _end(value: float | None) -> float | None:
-    """An end of an interval; one without a bound has none."""
-    return value if value is not None and math.isfinite(value) else None
 
 
 def check_label(label: str | None) -> str | None:

@@ -29,7 +29,8 @@ def told(location: Location) -> Iterator[None]:
     except sa.exc.IntegrityError:
         raise
     except sa.exc.DBAPIError as error:
-        known = _known(location, error.orig or error)
+        said = error.orig or error
+        known = _of_sqlite(location, said) if isinstance(said, sqlite3.Error) else _of_postgresql(location, said)
         if known is None:
             raise
         raise known from None
@@ -42,12 +43,6 @@ def told(location: Location) -> Iterator[None]:
         raise DataError(f"{location}: all connections are in use; try again") from None
     except (sqlite3.OperationalError, sqlite3.DatabaseError) as error:  # before SQLAlchemy has the connection
         raise _of_sqlite(location, error) from None
-
-
-def _known(location: Location, error: BaseException) -> RankgaugeError | None:
-    if isinstance(error, sqlite3.Error):
-        return _of_sqlite(location, error)
-    return _of_postgresql(location, error)
 
 
 def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:

@@ -9,10 +9,10 @@ from typing import Any
 from rankgauge.errors import DataError, MeasureError
 from rankgauge.history.location import Location
 from rankgauge.history.rows import Stored
-from rankgauge.history.schema import records
+from rankgauge.history.schema import means, records
 from rankgauge.history.sql import sa
 
-__all__ = ["find", "light", "matching", "measure_names", "stored_of"]
+__all__ = ["find", "light", "matching", "measure_names", "of_means", "stored_of", "within"]
 
 _LATEST = re.compile(r"latest(?:~(\d{1,9}))?", re.IGNORECASE)
 _UID = re.compile(r"[0-9a-f]{6,64}", re.IGNORECASE)
@@ -29,17 +29,39 @@ def stored_of(row: sa.Row[Any], *, new: bool = False, labelled: bool = False) ->
     return Stored(**row._mapping, new=new, labelled=labelled)
 
 
-def matching(
-    wanted: sa.Select[Any], *, label: str | None, since: datetime.datetime | None, until: datetime.datetime | None
+def within(
+    wanted: sa.Select[Any], moment: sa.Column[Any], since: datetime.datetime | None, until: datetime.datetime | None
 ) -> sa.Select[Any]:
-    """since <= created < until, with the label."""
+    """since <= moment < until."""
+    if since is not None:
+        wanted = wanted.where(moment >= since)
+    return wanted if until is None else wanted.where(moment < until)
+
+
+def matching(
+    wanted: sa.Select[Any],
+    *,
+    label: str | None = None,
+    since: datetime.datetime | None = None,
+    until: datetime.datetime | None = None,
+    system: str | None = None,
+    measure: str | None = None,
+) -> sa.Select[Any]:
+    """Records with the label, made since <= created < until, that have a mean of the system and the measure."""
+    wanted = within(wanted, records.c.created, since, until)
     if label is not None:
         wanted = wanted.where(records.c.label == label)
-    if since is not None:
-        wanted = wanted.where(records.c.created >= since)
-    if until is not None:
-        wanted = wanted.where(records.c.created < until)
+    if system is not None or measure is not None:
+        inner = sa.select(means.c.record_id).where(means.c.record_id == records.c.id)
+        wanted = wanted.where(of_means(inner, system, measure).exists())
     return wanted
+
+
+def of_means(wanted: sa.Select[Any], system: str | None, measure: str | None) -> sa.Select[Any]:
+    """Means of the system and the measure."""
+    if system is not None:
+        wanted = wanted.where(means.c.system == system)
+    return wanted if measure is None else wanted.where(means.c.measure.in_(measure_names(measure)))
 
 
 def measure_names(measure: str) -> list[str]:
@@ -59,11 +81,11 @@ def find(connection: sa.Connection, reference: str, location: Location, label: s
     latest = _LATEST.fullmatch(text)
     if latest:
         back = int(latest[1] or 0)
-        wanted = matching(light(), label=label, since=None, until=None)
+        wanted = matching(light(), label=label)
         wanted = wanted.order_by(records.c.created.desc(), records.c.id.desc()).limit(1).offset(back)
         row = connection.execute(wanted).one_or_none()
         if row is None:
-            counted = matching(sa.select(sa.func.count()).select_from(records), label=label, since=None, until=None)
+            counted = matching(sa.select(sa.func.count()).select_from(records), label=label)
             count = connection.execute(counted).scalar()
             which = "" if label is None else f" with the label {label!r}"
             raise DataError(f"{location}: there is no record {text!r}: it holds {count}{which}")

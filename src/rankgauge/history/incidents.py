@@ -1,20 +1,39 @@
-"""Incidents of monitors in the history."""
+"""Incidents of monitors in the history, and the deliveries of their alerts: each is kept with its incident in one
+transaction, until its channel took it."""
 
 from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rankgauge.history.monitored import Finding, Incident, packed, storable, unpacked
-from rankgauge.history.schema import incidents
-from rankgauge.history.sql import Connection, sa
+from rankgauge.history.finding import within
+from rankgauge.history.monitored import Delivery, Finding, Incident, State, packed, storable, unpacked
+from rankgauge.history.schema import deliveries, incidents
+from rankgauge.history.sql import Connection, insert_once, sa
 from rankgauge.history.store import History
 from rankgauge.model.series import SeriesKey
+from rankgauge.words import Note
 
-__all__ = ["add_incident", "close_incident", "list_incidents", "open_by_kind", "open_of", "update_finding"]
+__all__ = [
+    "FAILED",
+    "PENDING",
+    "add_incident",
+    "claim",
+    "close_incident",
+    "enqueue",
+    "list_deliveries",
+    "list_incidents",
+    "mark",
+    "open_by_kind",
+    "open_of",
+    "update_finding",
+]
 
+PENDING: tuple[State, ...] = ("waiting", "sending", "absent")
+"""Deliveries that are still to be made."""
+FAILED: tuple[State, ...] = ("given_up",)
 Moment = datetime.datetime
 
 
@@ -33,12 +52,8 @@ def list_incidents(
         wanted = wanted.where(incidents.c.monitor == monitor)
     if still_open:
         wanted = wanted.where(incidents.c.closed_at.is_(None))
-    if since is not None:
-        wanted = wanted.where(incidents.c.opened_at >= since)
-    if until is not None:
-        wanted = wanted.where(incidents.c.opened_at < until)
     with history.read() as connection:
-        return [_incident(row) for row in connection.execute(wanted)]
+        return [_incident(row) for row in connection.execute(within(wanted, incidents.c.opened_at, since, until))]
 
 
 def open_by_kind(history: History, monitor: str) -> dict[str, int]:
@@ -66,20 +81,12 @@ def add_incident(
 ) -> Incident:
     """Open an incident; moments are given with the number of their check. `measure` is empty in the key of what is
     of a whole system."""
-    values = {
-        "monitor": monitor,
-        "kind": kind,
-        "system": None if key is None else storable(key.system),
-        "measure": storable(key.measure) if key is not None and key.measure else None,
-        "tag": storable(key.tag) if key is not None and key.tag is not None else None,
-        "opened_check": opened[0],
-        "opened_at": opened[1],
-        "began_check": began[0],
-        "began_at": began[1],
-        "finding": packed(finding),
-    }
-    row = connection.execute(sa.insert(incidents).values(**values).returning(incidents)).one()
-    return _incident(row)
+    names = dict.fromkeys(("system", "measure", "tag")) if key is None else vars(key)
+    values: dict[str, Any] = {name: None if text is None else storable(text) for name, text in names.items()}
+    values |= {"measure": values["measure"] or None, "monitor": monitor, "kind": kind, "finding": packed(finding)}
+    for event, (number, moment) in (("opened", opened), ("began", began)):
+        values |= {f"{event}_check": number, f"{event}_at": moment}
+    return _incident(connection.execute(sa.insert(incidents).values(**values).returning(incidents)).one())
 
 
 def update_finding(connection: Connection, incident: Incident, finding: Finding) -> None:
@@ -95,3 +102,61 @@ def close_incident(connection: Connection, incident: Incident, number: int | Non
 
 def _incident(row: Any) -> Incident:
     return Incident(**{**row._mapping, "finding": unpacked(row.finding, Finding)})
+
+
+def list_deliveries(
+    history: History, monitor: str | None = None, *, states: Sequence[State] | None = None, limit: int | None = None
+) -> list[Delivery]:
+    """Deliveries, oldest first: of a monitor's incidents, or of all; in some states, such as `PENDING`, or in all."""
+    wanted = sa.select(deliveries).order_by(deliveries.c.created, deliveries.c.id).limit(limit)
+    if monitor is not None:
+        wanted = wanted.join(incidents).where(incidents.c.monitor == monitor)
+    if states is not None:
+        wanted = wanted.where(deliveries.c.state.in_(states))
+    with history.read() as connection:
+        return [_delivery(row) for row in connection.execute(wanted)]
+
+
+def enqueue(
+    connection: Connection,
+    incident_id: int,
+    event: str,
+    channels: Iterable[str],
+    title: Note,
+    body: list[Note],
+    now: Moment,
+) -> int:
+    """Add a message for every channel, inside the caller's transaction; how many were new.
+
+    There is one message of an incident, an event and a channel: what is there already stays as it is.
+    """
+    fixed = {"incident_id": incident_id, "event": event, "title": packed(title), "body": packed(body)}
+    fixed |= {"created": now, "attempts": 0, "state": "waiting", "next_try": now}
+    unique = ["incident_id", "event", "channel"]
+    rows = [{**fixed, "channel": name} for name in dict.fromkeys(channels)]
+    return sum(insert_once(connection, deliveries, row, unique) is not None for row in rows)
+
+
+def claim(history: History, delivery: Delivery, next_try: Moment) -> bool:
+    """Count a try before it is made: a crash in it cannot repeat it without pause, nor two processes make it. False
+    where another process was first."""
+    mine = (deliveries.c.id == delivery.id) & (deliveries.c.attempts == delivery.attempts)
+    with history.begin() as connection:
+        done = connection.execute(
+            sa.update(deliveries)
+            .where(mine, deliveries.c.state != "delivered")
+            .values(attempts=delivery.attempts + 1, state="sending", next_try=next_try)
+        )
+        return bool(done.rowcount == 1)
+
+
+def mark(history: History, found: Iterable[Delivery], **values: Any) -> None:
+    """Set columns of some deliveries: what became of a try."""
+    ids = [delivery.id for delivery in found]
+    with history.begin() as connection:
+        connection.execute(sa.update(deliveries).where(deliveries.c.id.in_(ids)).values(**values))
+
+
+def _delivery(row: Any) -> Delivery:
+    notes = {"title": unpacked(row.title, Note), "body": unpacked(row.body, list[Note])}
+    return Delivery(**{**row._mapping, **notes})

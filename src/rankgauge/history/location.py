@@ -9,10 +9,10 @@ from pathlib import Path
 
 from rankgauge.errors import DataError
 from rankgauge.formats.secrets import masked_address, scrub
-from rankgauge.history.addresses import REMEDY, looks_like_address
+from rankgauge.history.names import REMEDY, looks_like_address
 from rankgauge.history.sql import sa
 
-__all__ = ["DEFAULT", "VARIABLE", "Location", "resolve"]
+__all__ = ["DEFAULT", "VARIABLE", "Location", "file_identity", "resolve"]
 
 VARIABLE = "RANKGAUGE_HISTORY"
 DEFAULT = ".rankgauge/history.db"
@@ -89,3 +89,12 @@ def _file(path: Path, *, default: bool = False) -> Location:
     if str(path) == ":memory:":
         return Location(sa.make_url("sqlite://"), None)
     return Location(sa.URL.create("sqlite", database=str(path)), path, default)
+
+
+def file_identity(path: Path | None) -> tuple[int, int] | None:
+    """What a file is, whatever its name: its device and number there. None where there is none."""
+    try:
+        status = None if path is None else os.stat(path)
+    except OSError:
+        return None
+    return None if status is None else (status.st_dev, status.st_ino)

@@ -12,13 +12,14 @@ from rankgauge.history.location import Location
 from rankgauge.history.schema import metadata
 from rankgauge.history.sql import sa
 
-__all__ = ["FOLDER", "REVISIONS", "VERSION_TABLE", "current", "migrate"]
+__all__ = ["FOLDER", "REVISIONS", "VERSION_TABLE", "current", "known_step", "migrate"]
 
 FOLDER = Path(__file__).parent / "migrations"
 # The names of all steps in their order, so that a database that is up to date is known without loading Alembic.
 REVISIONS: Sequence[str] = ("0001",)
 # A name of its own: the database may also be that of an application that uses Alembic.
 VERSION_TABLE = "rankgauge_version"
+_version = sa.Table(VERSION_TABLE, sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True))
 _LOCK = zlib.crc32(b"rankgauge migrations")
 
 
@@ -26,8 +27,18 @@ def current(connection: sa.Connection) -> str | None:
     """The step a database is at; `None` for one without a history."""
     if not sa.inspect(connection).has_table(VERSION_TABLE):
         return None
-    found = connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
-    return None if found is None else str(found)
+    return connection.execute(sa.select(_version.c.version_num)).scalar()
+
+
+def known_step(connection: sa.Connection, location: Location) -> str | None:
+    """The step a database is at, which this release has to know."""
+    at = current(connection)
+    if at is not None and at not in REVISIONS:
+        raise DataError(
+            f"{location}: this history was written by a newer rankgauge (its tables are at step {at}, this release "
+            f"knows them up to {REVISIONS[-1]}); update rankgauge"
+        )
+    return at
 
 
 def migrate(connection: sa.Connection, location: Location) -> None:
@@ -37,11 +48,9 @@ def migrate(connection: sa.Connection, location: Location) -> None:
     """
     if connection.dialect.name == "postgresql":  # SQLite's write transaction is alone already
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-    at = current(connection)
+    at = known_step(connection, location)
     if at == REVISIONS[-1]:
         return
-    if at is not None and at not in REVISIONS:
-        raise newer(location, at)
     if at is None:
         others = sorted(set(metadata.tables) & set(sa.inspect(connection).get_table_names()))
         if others:
@@ -49,20 +58,17 @@ def migrate(connection: sa.Connection, location: Location) -> None:
                 f"{location}: this database holds tables of something else ({', '.join(others)}); "
                 "give the history a database of its own"
             )
-    _upgrade(connection)
-
-
-def newer(location: Location, at: str) -> DataError:
-    return DataError(
-        f"{location}: this history was written by a newer rankgauge (its tables are at step {at}, this release knows "
-        f"them up to {REVISIONS[-1]}); update rankgauge"
-    )
+        metadata.create_all(connection)
+        _version.create(connection, checkfirst=True)
+        connection.execute(sa.insert(_version).values(version_num=REVISIONS[-1]))
+    else:
+        _upgrade(connection)
 
 
 def _upgrade(connection: sa.Connection) -> None:
     from rankgauge.extras import optional
 
-    optional("alembic", "a history that is made or moved on to a new release", "alembic", "guard")
+    optional("alembic", "a history that is moved on to a new release", "alembic", "guard")
     from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
     from alembic.script import ScriptDirectory

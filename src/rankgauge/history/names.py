@@ -1,4 +1,4 @@
-"""Names of baselines. They need no database."""
+"""Names of baselines and addresses of databases, as people type them. They need no database."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import re
 
 from rankgauge.errors import DataError
 
-__all__ = ["UnknownBaselineError", "check_name"]
+__all__ = ["REMEDY", "UnknownBaselineError", "check_name", "looks_like_address"]
 
+REMEDY = "give a file, sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE"
+# What no path has: a database's name and then slashes or a colon, or a colon and an @ within one part.
+_ADDRESS = re.compile(
+    r"^\s*(?:\w+[+\w]*:/{2}|(?:postgres\w*|psql|sqlite|mysql|mariadb|mssql|oracle)(?:\+\w*)?(?::|\s*//))|:[^/\\]*@",
+    re.IGNORECASE,
+)
 _NAME = re.compile(r"\w[\w@+:-]{0,99}")
 
 
@@ -22,3 +28,8 @@ def check_name(name: str) -> None:
             f"{name!r} is no name for a baseline: letters, digits and - _ @ + : name one, without the dots and slashes "
             "that would make it look like a file"
         )
+
+
+def looks_like_address(text: str) -> bool:
+    """Whether a text is meant as the address of a database, be it well formed or not."""
+    return _ADDRESS.search(text) is not None

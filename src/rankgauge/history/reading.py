@@ -38,7 +38,8 @@ def read_only(path: Path, timeout: float) -> sa.Engine:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
                 raise
-        if _log_of(path) > 0:
+        log = f"{path}-wal"
+        if os.path.exists(log) and os.path.getsize(log) > 0:
             raise UnreadLogError(f"the newest records are still in {path.name}-wal")
         return _tried(f"{place}?mode=ro&immutable=1", timeout)
 
@@ -60,10 +61,3 @@ def _tried(address: str, timeout: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _log_of(path: Path) -> int:
-    try:
-        return os.stat(f"{path}-wal").st_size
-    except OSError:
-        return 0

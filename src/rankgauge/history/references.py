@@ -7,8 +7,7 @@ import os
 from rankgauge.errors import DataError
 from rankgauge.formats.secrets import masked_address
 from rankgauge.gating.baseline import Baseline, is_file_name, load_baseline
-from rankgauge.history.addresses import looks_like_address
-from rankgauge.history.names import UnknownBaselineError, check_name
+from rankgauge.history.names import UnknownBaselineError, check_name, looks_like_address
 
 __all__ = ["find_baseline"]
 

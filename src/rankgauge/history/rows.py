@@ -46,22 +46,15 @@ class Mean:
 
 
 @dataclass(frozen=True)
-class Point:
+class Point(Mean):
     """A mean at the time its record was made, with what tells whether its neighbours are the same quantity."""
 
-    record_id: int
     uid: str
     created: datetime.datetime
     label: str | None
     test_set: str | None
     contract: str | None
     git: str | None
-    system: str
-    measure: str
-    value: float
-    low: float | None
-    high: float | None
-    queries: int
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The tables, the same in SQLite and in PostgreSQL. How a database gets them is told by the migrations."""
+"""The tables, the same in SQLite and in PostgreSQL, as a new database gets them; migrations lead older ones there."""
 
 from __future__ import annotations
 

@@ -6,29 +6,28 @@ import datetime
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from types import TracebackType
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
 from rankgauge.history.connecting import WRITE, engine_for, look_at_file
 from rankgauge.history.faults import NoHistoryError, told
-from rankgauge.history.finding import find, light, matching, measure_names, stored_of
+from rankgauge.history.finding import find, light, matching, measure_names, of_means, stored_of
 from rankgauge.history.location import Location, resolve
-from rankgauge.history.migrating import REVISIONS, current, migrate, newer
+from rankgauge.history.migrating import REVISIONS, known_step, migrate
 from rankgauge.history.rows import Mean, Point, Pruned, Stored, StoredBaseline
 from rankgauge.history.schema import baselines, means, records
 from rankgauge.history.sql import insert_once, sa
 
 if TYPE_CHECKING:
-    from rankgauge.history.entry import Entry
     from rankgauge.record import Record
 
 __all__ = ["History"]
 
 _TIMEOUT = 30.0
 _MANY = 500
+_NEWEST_FIRST = (records.c.created.desc(), records.c.id.desc())
 _MEAN = [column for column in means.c if column.name != "position"]
 Moment = datetime.datetime
 
@@ -63,9 +62,7 @@ class History:
         history = cls(place, engine_for(place, timeout, write=write))
         try:
             with history.read() as connection:
-                at = current(connection)
-            if at is not None and at not in REVISIONS:
-                raise newer(place, at)
+                at = known_step(connection, place)
             if at is None and not create:
                 raise NoHistoryError(
                     f"there is no history in {place} yet: 'rankgauge history add' or --keep begins one"
@@ -84,22 +81,16 @@ class History:
     def __enter__(self) -> History:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
-    @contextmanager
-    def begin(self) -> Iterator[sa.Connection]:
+    def begin(self) -> AbstractContextManager[sa.Connection]:
         """A connection in a write transaction: committed at the end, rolled back by an exception."""
-        with self._transaction(write=True) as connection:
-            yield connection
+        return self._transaction(write=True)
 
-    @contextmanager
-    def read(self) -> Iterator[sa.Connection]:
+    def read(self) -> AbstractContextManager[sa.Connection]:
         """A connection in a transaction that only reads."""
-        with self._transaction(write=False) as connection:
-            yield connection
+        return self._transaction(write=False)
 
     @contextmanager
     def _transaction(self, *, write: bool) -> Iterator[sa.Connection]:
@@ -107,15 +98,6 @@ class History:
             connection.execution_options(**{WRITE: write})
             with connection.begin():
                 yield connection
-
-    @contextmanager
-    def _within(self, connection: sa.Connection | None) -> Iterator[sa.Connection]:
-        """The caller's write transaction, or an own one."""
-        if connection is not None:
-            yield connection
-        else:
-            with self.begin() as own:
-                yield own
 
     def add(
         self,
@@ -132,21 +114,16 @@ class History:
         """
         from rankgauge.history.entry import entry_of
 
-        entry = entry_of(record, label, name)
-        with self._within(connection) as open_:
-            return self._add(entry, open_)
-
-    def _add(self, entry: Entry, connection: sa.Connection) -> Stored:
-        number = insert_once(connection, records, entry.row, ["uid"])
-        if number is not None and entry.means:
-            connection.execute(sa.insert(means), [{**mean, "record_id": number} for mean in entry.means])
-        label, same = entry.row["label"], records.c.uid == entry.row["uid"]
-        labelled = False
-        if number is None and label is not None:
-            bare = sa.update(records).where(same, records.c.label.is_(None)).values(label=label)
-            labelled = connection.execute(bare).rowcount == 1
-        row = connection.execute(light().where(same)).one()
-        return stored_of(row, new=number is not None, labelled=labelled)
+        row, own_means = entry_of(record, label, name)
+        same = records.c.uid == row["uid"]
+        with self.begin() if connection is None else nullcontext(connection) as open_:
+            number, labelled = insert_once(open_, records, row, ["uid"]), False
+            if number is not None and own_means:
+                open_.execute(sa.insert(means), [{**mean, "record_id": number} for mean in own_means])
+            if number is None and row["label"] is not None:
+                bare = sa.update(records).where(same, records.c.label.is_(None)).values(label=row["label"])
+                labelled = open_.execute(bare).rowcount == 1
+            return stored_of(open_.execute(light().where(same)).one(), new=number is not None, labelled=labelled)
 
     def records(
         self,
@@ -160,17 +137,10 @@ class History:
         limit: int | None = None,
     ) -> list[Stored]:
         """Records newest first: since <= created < until; `test_set` may be the beginning of its hash."""
-        wanted = matching(light(), label=label, since=since, until=until)
+        wanted = matching(light(), label=label, since=since, until=until, system=system, measure=measure)
         if test_set is not None:
             wanted = wanted.where(records.c.test_set.startswith(test_set, autoescape=True))
-        if system is not None or measure is not None:
-            inner = sa.select(means.c.record_id).where(means.c.record_id == records.c.id)
-            if system is not None:
-                inner = inner.where(means.c.system == system)
-            if measure is not None:
-                inner = inner.where(means.c.measure.in_(measure_names(measure)))
-            wanted = wanted.where(inner.exists())
-        wanted = wanted.order_by(records.c.created.desc(), records.c.id.desc()).limit(limit)
+        wanted = wanted.order_by(*_NEWEST_FIRST).limit(limit)
         with self.read() as connection:
             return [stored_of(row) for row in connection.execute(wanted)]
 
@@ -196,7 +166,12 @@ class History:
             packed = connection.execute(sa.select(records.c.document).where(records.c.id == found.id)).scalar()
         if packed is None:
             raise DataError(f"{self.location}: record {found.id} has been removed meanwhile")
-        return _unpacked(packed, found.id, self.location)
+        try:
+            return zlib.decompress(packed)
+        except zlib.error:
+            raise DataError(
+                f"{self.location}: record {found.id} is damaged; put back a copy of the database, or prune the record"
+            ) from None
 
     def means(self, ids: Iterable[int]) -> dict[int, list[Mean]]:
         """The means of some records, in the order in which a record names its systems and measures."""
@@ -216,7 +191,7 @@ class History:
         )
         if name is not None:
             wanted = wanted.where(baselines.c.name == name)
-        with nullcontext(connection) if connection is not None else self.read() as open_:
+        with self.read() if connection is None else nullcontext(connection) as open_:
             found = [_baseline(row) for row in open_.execute(wanted.order_by(*order))]
         if name is not None:
             return found
@@ -236,35 +211,18 @@ class History:
         limit: int | None = None,
     ) -> list[Point]:
         """One measure's means over time, oldest first; `limit` takes the newest so many records."""
-        r, names = records.c, measure_names(measure)
+        r = records.c
         columns = (r.uid, r.created, r.label, r.test_set, r.contract, r.git)
-        wanted: sa.Select[Any] = sa.select(*_MEAN, *columns)
-        wanted = wanted.join(records, r.id == means.c.record_id).where(means.c.measure.in_(names))
-        if system is not None:
-            wanted = wanted.where(means.c.system == system)
-        wanted = matching(wanted, label=label, since=since, until=until)
+        joined: sa.Select[Any] = sa.select(*_MEAN, *columns).join(records, r.id == means.c.record_id)
+        wanted = matching(of_means(joined, system, measure), label=label, since=since, until=until)
         if limit is not None:
-            inner = sa.select(means.c.record_id).where(means.c.measure.in_(names))
-            if system is not None:
-                inner = inner.where(means.c.system == system)
-            newest = matching(sa.select(r.id), label=label, since=since, until=until).where(r.id.in_(inner))
-            wanted = wanted.where(r.id.in_(newest.order_by(r.created.desc(), r.id.desc()).limit(limit)))
+            newest = matching(sa.select(r.id), label=label, since=since, until=until, system=system, measure=measure)
+            wanted = wanted.where(r.id.in_(newest.order_by(*_NEWEST_FIRST).limit(limit)))
         with self.read() as connection:
             rows = connection.execute(wanted.order_by(r.created, r.id, means.c.position)).all()
             if not rows:
-                raise DataError(f"{self.location}: {self._nothing(connection, measure, names)}")
+                raise DataError(f"{self.location}: {_nothing(connection, measure)}")
         return [Point(**row._mapping) for row in rows]
-
-    def _nothing(self, connection: sa.Connection, measure: str, names: Sequence[str]) -> str:
-        """Why a trend is empty, and what there is."""
-        known = list(connection.execute(sa.select(means.c.measure).distinct().order_by(means.c.measure)).scalars())
-        if not set(names) & set(known):
-            return f"no record has the measure {measure!r}; there are: {', '.join(known) or 'no records at all'}"
-        wanted = sa.select(means.c.system).where(means.c.measure.in_(names)).distinct().order_by(means.c.system)
-        labels = sa.select(records.c.label).where(records.c.label.is_not(None)).distinct().order_by(records.c.label)
-        systems = ", ".join(connection.execute(wanted).scalars())
-        told_labels = ", ".join(connection.execute(labels).scalars()) or "none"
-        return f"no record of {measure} is left by this choice; systems there: {systems}; labels: {told_labels}"
 
     def prune(
         self,
@@ -281,15 +239,14 @@ class History:
         if keep is not None and keep < 0:
             raise DataError(f"{keep} records cannot be kept; give 0 or more")
         r = records.c
-        order = (r.created.desc(), r.id.desc())
-        wanted = matching(light(), label=label, since=None, until=before)
+        wanted = matching(light(), label=label, until=before)
         if keep is not None:
-            newest = matching(sa.select(r.id), label=label, since=None, until=None).order_by(*order).limit(keep)
+            newest = matching(sa.select(r.id), label=label).order_by(*_NEWEST_FIRST).limit(keep)
             wanted = wanted.where(r.id.not_in(newest))
         with self.read() if dry_run else self.begin() as connection:
-            found = [stored_of(row) for row in connection.execute(wanted.order_by(*order))]
-            needed = set(connection.execute(sa.select(baselines.c.record_id)).scalars())
-            needed |= set(connection.execute(sa.select(baselines.c.anchor_id)).scalars())
+            found = [stored_of(row) for row in connection.execute(wanted.order_by(*_NEWEST_FIRST))]
+            pairs = connection.execute(sa.select(baselines.c.record_id, baselines.c.anchor_id))
+            needed = {number for pair in pairs for number in pair}
             gone = [record for record in found if record.id not in needed]
             if not dry_run:
                 for chunk in _chunks([record.id for record in gone]):
@@ -303,36 +260,30 @@ class History:
             yield record, self.raw(record)
 
 
+def _nothing(connection: sa.Connection, measure: str) -> str:
+    """Why a trend is empty, and what there is."""
+
+    def listed(column: sa.Column[Any]) -> list[str]:
+        return list(
+            connection.execute(sa.select(column).where(column.is_not(None)).distinct().order_by(column)).scalars()
+        )
+
+    names, known = measure_names(measure), listed(means.c.measure)
+    if not set(names) & set(known):
+        return f"no record has the measure {measure!r}; there are: {', '.join(known) or 'no records at all'}"
+    wanted = sa.select(means.c.system).where(means.c.measure.in_(names)).distinct().order_by(means.c.system)
+    systems, labels = ", ".join(connection.execute(wanted).scalars()), ", ".join(listed(records.c.label)) or "none"
+    return f"no record of {measure} is left by this choice; systems there: {systems}; labels: {labels}"
+
+
 def _baseline(row: sa.Row[Any]) -> StoredBaseline:
-    settings = json.loads(row.settings)
-    return StoredBaseline(
-        row.name,
-        row.version,
-        row.action,
-        row.record_id,
-        row.uid,
-        row.system,
-        row.created,
-        row.set_at,
-        row.note,
-        row.max_loss,
-        tuple(settings.get("targets") or ()),
-        settings.get("forced"),
-        row.anchor_id,
-        settings.get("used"),
-        tuple(settings.get("looser") or ()),
-    )
-
-
-def _unpacked(packed: bytes, number: int, location: Location) -> bytes:
-    try:
-        return zlib.decompress(packed)
-    except zlib.error:
-        raise DataError(
-            f"{location}: record {number} is damaged; put back a copy of the database, or prune the record"
-        ) from None
+    columns = dict(row._mapping)
+    del columns["id"]
+    settings = json.loads(columns.pop("settings"))
+    lists: dict[str, Any] = {key: tuple(settings.get(key) or ()) for key in ("targets", "looser")}
+    return StoredBaseline(**columns, **lists, forced=settings.get("forced"), used=settings.get("used"))
 
 
 def _chunks(ids: list[int]) -> Iterator[list[int]]:
-    for i in range(0, len(ids), _MANY):
-        yield ids[i : i + _MANY]
+    """A statement takes so many parameters at most."""
+    return (ids[start : start + _MANY] for start in range(0, len(ids), _MANY))

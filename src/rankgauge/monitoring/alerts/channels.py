@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import threading
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
@@ -13,7 +14,7 @@ from rankgauge.formats.secrets import scrub
 from rankgauge.formats.settings import unknown_key
 from rankgauge.registry import Registry
 
-__all__ = ["CHANNELS", "LIMIT", "Channel", "Sender", "check_alerts"]
+__all__ = ["CHANNELS", "CONSOLE", "LIMIT", "Channel", "Sender", "check_alerts"]
 
 LIMIT: Final = 10.0
 """Seconds that one delivery may take."""
@@ -39,12 +40,26 @@ class Sender(Protocol):
         """Deliver one message: None when it is delivered, else the reason why not. It may raise, and may take long."""
 
 
+class _Console:
+    def fault(self, address: str) -> None:
+        return None
+
+    def send(self, address: str, title: str, body: str, *, incident: int, event: str) -> str | None:
+        """Onto standard error: standard output is for results, and alphabets a terminal lacks are escaped there."""
+        try:
+            print(f"{title}\n{body}\n", file=sys.stderr, flush=True)
+        except (OSError, ValueError) as error:
+            return f"the console cannot be written to: {error}"
+        return None
+
+
+CONSOLE = _Console()
 _APPRISE = "rankgauge.monitoring.alerts.apprise_sender:APPRISE"
 CHANNELS: Registry[Sender] = Registry(
     "alert channel",
     "rankgauge.channels",
     {
-        "console": "rankgauge.monitoring.alerts.console:CONSOLE",
+        "console": "rankgauge.monitoring.alerts.channels:CONSOLE",
         "http": _APPRISE,
         "https": _APPRISE,
         "mailto": _APPRISE,

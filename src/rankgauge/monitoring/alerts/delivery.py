@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from rankgauge.history.deliveries import FAILED, PENDING, claim, list_deliveries, mark
+from rankgauge.history.incidents import FAILED, PENDING, claim, list_deliveries, mark
 from rankgauge.history.monitored import Delivery
 from rankgauge.history.store import History
 from rankgauge.monitoring.alerts.channels import Channel
@@ -63,27 +63,24 @@ def deliver_due(
 
     No transaction is open while a message is sent: a slow channel locks nothing.
     """
-    return _Round(history, channels, now, log or (lambda note: None), monitor, language).go()
+    told = log or (lambda note: None)
+    return _Round(history, {channel.name: channel for channel in channels}, now, told, monitor, language).go()
 
 
+@dataclass
 class _Round:
     """One round over the messages that are not delivered."""
 
-    def __init__(
-        self,
-        history: History,
-        channels: Sequence[Channel],
-        now: datetime.datetime,
-        log: Callable[[Note], None],
-        monitor: str | None,
-        language: Language,
-    ) -> None:
-        self.history, self.now, self.log, self.monitor, self.language = history, now, log, monitor, language
-        self.channels = {channel.name: channel for channel in channels}
-        self.begun = time.monotonic()
-        self.slow: set[str] = set()
-        self.counts: Counter[str] = Counter()
-        self.outcomes: Counter[tuple[str, str]] = Counter()
+    history: History
+    channels: Mapping[str, Channel]
+    now: datetime.datetime
+    log: Callable[[Note], None]
+    monitor: str | None
+    language: Language
+    begun: float = field(default_factory=time.monotonic)
+    slow: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def go(self) -> Delivered:
         found = list_deliveries(self.history, self.monitor, states=[*PENDING, *FAILED])

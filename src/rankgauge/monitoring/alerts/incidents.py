@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from rankgauge.history.checks import started_at
-from rankgauge.history.deliveries import enqueue
-from rankgauge.history.incidents import add_incident, close_incident, open_of, update_finding
+from rankgauge.history.incidents import add_incident, close_incident, enqueue, open_of, update_finding
 from rankgauge.history.monitored import Finding, Incident
 from rankgauge.history.sql import Connection
 from rankgauge.model.series import SeriesKey

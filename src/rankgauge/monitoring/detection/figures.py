@@ -6,13 +6,15 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
 from rankgauge.engine.averaging import aggregate
 from rankgauge.record import Record
 
-__all__ = ["QUANTILES", "Figures", "Limit", "Watching", "figures_of"]
+__all__ = ["QUANTILES", "Closeness", "Figures", "Limit", "Watching", "figures_of"]
 
 QUANTILES = ("p50", "p95", "p99")
 
@@ -29,17 +31,23 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Watching:
-    """What is watched, and how closely."""
+class Closeness:
+    """How closely is watched, as a plan may say it."""
 
-    tolerance: float = 0.01
+    tolerance: Annotated[float, Meta(ge=0, le=1)] = 0.01
     slices: bool = True
     latency: bool = True
-    latency_tolerance: float = 0.25
-    allowed_errors: float = 0.01
-    reference: int = 20
-    false_alarm_every: float = 10_000
+    latency_tolerance: Annotated[float, Meta(ge=0, le=100)] = 0.25
+    allowed_errors: Annotated[float, Meta(ge=0, le=0.5)] = 0.01
+    reference: Annotated[int, Meta(ge=5, le=1000)] = 20
+    false_alarm_every: Annotated[float, Meta(ge=10, le=1e9)] = 10_000
     """Checks between false alarms of all figures together, on average, at least."""
+
+
+@dataclass(frozen=True)
+class Watching(Closeness):
+    """What is watched, and how closely."""
+
     stream: bool = False
     """Each check brings new queries, judged; otherwise the same ones are asked again."""
     limits: Sequence[Limit] = ()

@@ -12,20 +12,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from rankgauge.stats.sequential import Change, Detector, NoiseModel, learn_noise, rare_noise, uncertainty
+from rankgauge.stats.sequential import Change, Detector, learn_noise, rare_noise, uncertainty
 
-__all__ = ["EXACT_AFTER", "LONGEST", "Level", "Sensitivity"]
+__all__ = ["EXACT_AFTER", "Learned", "Level", "Sensitivity"]
 
 EXACT_AFTER = 3
 """So many checks with equal scores of all queries, and the retriever is taken as one that repeats itself exactly."""
 
 _TIMES_EXACT = 3
 """So often a retriever may turn out not to repeat itself; after that its noise is learned."""
-LONGEST = 8
+_LONGEST = 8
 """The reference grows by doubling up to so many times its first length, as long as nothing falls."""
 _CALM = 1.0
 """Natural logarithm of the evidence above which a reference does not grow: that may be a fall."""
@@ -50,41 +51,68 @@ class Sensitivity:
     rare: float = 0.06
     """The chance that may be left that what falls after equal checks is noise which had not shown itself yet."""
 
-    def noise(self, values: Sequence[float], least_scale: float = 0.0) -> NoiseModel:
-        return learn_noise(
-            np.array(values),
-            self.tolerance,
-            least_scale=max(self.least_scale, least_scale),
-            least_checks=self.least_checks,
-            threshold=self.threshold,
-        )
-
-    def held(self, mean: float, n: int, scale: float, point: float, weight: int) -> float:
-        """What n checks are held against: their mean, but no lower than an earlier point of `weight` checks less its
-        own error. A fall since then must not become the norm. (The error of n checks, which is subtracted in the
-        noise's tolerance, is added here.)"""
-        if not weight:
-            return mean
-        return max(mean, point - uncertainty(self.threshold) * scale * (1 / math.sqrt(weight) - 1 / math.sqrt(n)))
-
     def grows(self, known: int, detector: Detector) -> bool:
         """Whether the reference is to be learned anew from so many checks."""
         doubled = known >= 2 * self.reference and (known // self.reference).bit_count() == 1
         return doubled and known % self.reference == 0 and not detector.alarmed and detector.evidence < _CALM
 
 
-class Level(msgspec.Struct, tag=True):
-    """A figure of the same queries in each check, as a deviation from a fixed point; a fall is negative."""
+class Learned(msgspec.Struct):
+    """A figure whose level and noise are learned from its checks, as long as nothing falls."""
 
     sensitivity: Sensitivity
-    phase: str = "learning"
-    learned: list[float] = []
-    """Values of the checks from which the noise is learned."""
-    still: bool = True
-    """Whether all of these had equal scores for all queries."""
+    learned: list[Any] = []
+    """What is kept of each check from which the noise is learned."""
     centre: float = 0.0
     weight: int = 0
     """Of how many measurements the centre is: 1 for a baseline; 0 where there is none yet."""
+    detector: Detector | None = None
+
+    @property
+    def alarmed(self) -> bool:
+        return self.detector is not None and self.detector.alarmed
+
+    def _watch(self) -> None:
+        """Level and noise are known, or known better."""
+        raise NotImplementedError
+
+    def _detect(self, detector: Detector, away: float, number: int, kept: Any, trust: float = 1.0) -> Change | None:
+        change = detector.update(away, number, trust)
+        if change is not None:
+            self.learned = []  # an incident is no time to learn from
+        elif self.learned and len(self.learned) < _LONGEST * self.sensitivity.reference:
+            self.learned.append(kept)
+            if self.sensitivity.grows(len(self.learned), detector):
+                self._watch()
+        return change
+
+    def _know(self, values: Sequence[float], mean: float, *, unit: float = 1.0, least_scale: float = 0.0) -> None:
+        """Learn the noise, and the level that is held against: the mean, but no lower than an earlier one less its own
+        error. A fall since then must not become the norm. (The error of these checks, which is subtracted in the
+        noise's tolerance, is added here.)"""
+        wanted, n = self.sensitivity, len(values)
+        noise = learn_noise(
+            np.array(values),
+            wanted.tolerance,
+            least_scale=max(wanted.least_scale, least_scale),
+            least_checks=wanted.least_checks,
+            threshold=wanted.threshold,
+        )
+        level = mean / unit
+        if self.weight:
+            error = uncertainty(wanted.threshold) * noise.scale * (1 / math.sqrt(self.weight) - 1 / math.sqrt(n))
+            level = max(level, self.centre / unit - error)
+        self.centre, self.weight = unit * level, n
+        self.detector = self.detector or Detector(noise, wanted.threshold)
+        self.detector.noise = noise
+
+
+class Level(Learned, tag=True):
+    """A figure of the same queries in each check, as a deviation from a fixed point; a fall is negative."""
+
+    phase: str = "learning"
+    still: bool = True
+    """Whether all checks that were learned from had equal scores for all queries."""
     times: int = 0
     """How often it turned out not to repeat itself exactly."""
     steady: float = 0.0
@@ -95,13 +123,12 @@ class Level(msgspec.Struct, tag=True):
     """Checks in a row that fell (in alarm: that were good) in the exact phase."""
     down: bool = False
     """Whether an exact one stands in alarm."""
-    detector: Detector | None = None
 
     def update(self, value: float, number: int, *, same: bool | None) -> Change | None:
         """The change that a value brings, if any. `same`: whether this check repeats the one before exactly; None where
         that is not known."""
         if self.detector is not None:
-            return self._see(self.detector, value, number)
+            return self._detect(self.detector, value - self.centre, number, value)
         return self._repeat(value, number, same) if self.phase == "exact" else self._learn(value, number, same)
 
     def with_reference(self) -> Level:
@@ -174,21 +201,6 @@ class Level(msgspec.Struct, tag=True):
         self.phase, self.run, self.down, self.still = "provisional", 0, False, True
         return Change("recovered", number - _RECOVERED + 1)
 
-    def _see(self, detector: Detector, value: float, number: int) -> Change | None:
-        change = detector.update(value - self.centre, number)
-        if change is not None:
-            self.learned = []  # an incident is no time to learn from
-        elif self.learned and len(self.learned) < LONGEST * self.sensitivity.reference:
-            self.learned.append(value)
-            if self.sensitivity.grows(len(self.learned), detector):
-                self._watch()
-        return change
-
     def _watch(self) -> None:
-        """The noise is known, or known better."""
-        noise = self.sensitivity.noise(self.learned)
-        n, mean = len(self.learned), float(np.mean(self.learned))
-        self.phase, self.centre = "watching", self.sensitivity.held(mean, n, noise.scale, self.centre, self.weight)
-        self.weight = n
-        self.detector = self.detector or Detector(noise, self.sensitivity.threshold)
-        self.detector.noise = noise
+        self.phase = "watching"
+        self._know(self.learned, float(np.mean(self.learned)))

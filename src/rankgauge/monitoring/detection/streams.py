@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import msgspec
-
-from rankgauge.monitoring.detection.series import LONGEST, Sensitivity
-from rankgauge.stats.sequential import Change, Detector
+from rankgauge.monitoring.detection.series import Learned
+from rankgauge.stats.sequential import Change
 
 __all__ = ["Stream", "in_units", "mean_of", "unit_of"]
 
 _FARTHEST = 1e9
 
 
-class Stream(msgspec.Struct, tag=True):
+class Stream(Learned, tag=True):
     """Scores of queries that are new in each check, such as sampled traffic that was judged; less is worse.
 
     The first `reference` checks, and at least ten times as many queries, set the level and the noise of a check's
@@ -23,18 +21,13 @@ class Stream(msgspec.Struct, tag=True):
     counts as noisier by the square root of their share.
     """
 
-    sensitivity: Sensitivity
     learned: list[tuple[int, float, float, float, float]] = []
     """Of each check: queries, mean, mean absolute score, least and greatest score."""
-    centre: float = 0.0
     unit: float = 1.0
     """What tolerance and noise are measured in: 1 where no score lies outside of [-1, 1], else the mean absolute
     score."""
     size: float = 1.0
     """Queries of a usual check."""
-    weight: int = 0
-    """Checks that the level is the mean of."""
-    detector: Detector | None = None
 
     @property
     def phase(self) -> str:
@@ -44,24 +37,16 @@ class Stream(msgspec.Struct, tag=True):
         """The change that the scores of one check bring."""
         n, mean = len(values), mean_of(values)
         row = (n, mean, mean_of([abs(value) for value in values]), min(values), max(values))
-        reference = self.sensitivity.reference
         if self.detector is None:
             self.learned.append(row)
+            reference = self.sensitivity.reference
             if len(self.learned) >= reference and sum(row[0] for row in self.learned) >= 10 * reference:
                 self._watch()
             return None
         away = in_units(mean, self.centre, self.unit)
-        change = self.detector.update(away, number, min(1.0, math.sqrt(n / self.size)))
-        if change is not None:
-            self.learned = []  # an incident is no time to learn from
-        elif self.learned and len(self.learned) < LONGEST * reference:
-            self.learned.append(row)
-            if self.sensitivity.grows(len(self.learned), self.detector):
-                self._watch()
-        return change
+        return self._detect(self.detector, away, number, row, min(1.0, math.sqrt(n / self.size)))
 
     def _watch(self) -> None:
-        """Level and noise are known, or known better."""
         counts, means, sizes, lows, highs = zip(*self.learned, strict=True)
         total = sum(counts)
         centre = math.fsum(n / total * mean for n, mean in zip(counts, means, strict=True))
@@ -76,16 +61,7 @@ class Stream(msgspec.Struct, tag=True):
         widest = max(1.0, in_units(max(highs), min(lows), self.unit))
         chance = min(0.05, 500 / self.sensitivity.threshold)
         unseen = widest * math.sqrt(-math.log(chance) / total / self.size)
-        noise = self.sensitivity.noise(values, unseen)
-        known = self.centre / self.unit, self.weight
-        self.centre = self.unit * self.sensitivity.held(centre / self.unit, len(values), noise.scale, *known)
-        self.weight = len(values)
-        self.detector = self.detector or Detector(noise, self.sensitivity.threshold)
-        self.detector.noise = noise
-
-    @property
-    def alarmed(self) -> bool:
-        return self.detector is not None and self.detector.alarmed
+        self._know(values, centre, unit=self.unit, least_scale=unseen)
 
 
 def mean_of(values: Sequence[float]) -> float:

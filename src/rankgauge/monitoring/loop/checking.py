@@ -27,7 +27,7 @@ def check_monitor_plan(path: str | Path, *, history: str | None = None) -> Monit
 
 def _place(draft: Draft) -> Iterator[str]:
     """Whether the history can lie where it is to lie."""
-    if draft.history is None:
+    if not draft.sound("history"):
         return
     try:
         place = resolve(draft.history)
@@ -39,26 +39,26 @@ def _place(draft: Draft) -> Iterator[str]:
 
 
 def _documents(draft: Draft) -> Iterator[str]:
-    if draft.documents is None:
+    named = draft.table.documents
+    if named is None or not draft.sound("documents"):
         return
     try:
-        if not callable(load_object(draft.documents, draft.path.parent)):
-            yield f"monitor.documents: {draft.documents} is no function"
+        if not callable(load_object(named, draft.path.parent)):
+            yield f"monitor.documents: {named} is no function"
     except RankgaugeError as error:
         yield f"monitor.documents: {error}"
 
 
 def _baseline(draft: Draft) -> Iterator[str]:
     """Whether the baseline is there, and, where the plan is right otherwise, of this test set."""
-    named, folder = draft.baseline, draft.path.parent
-    if named is None:
+    named, folder = draft.table.baseline, draft.path.parent
+    if named is None or draft.table.kind == "stream" or not draft.sound("baseline"):
         return
     in_file = is_file_name(named) or (folder / named).is_file()
-    place = ":memory:" if in_file else draft.history
-    if place is None or (not in_file and any(_place(draft))):
+    if not in_file and (not draft.sound("history") or any(_place(draft))):
         return  # the place of the history is the fault
     try:
-        with History.open(place, create=in_file) as history:
+        with History.open(":memory:" if in_file else draft.history, create=in_file) as history:
             if draft.plan is not None:
                 load_reference(history, draft.plan)
             else:

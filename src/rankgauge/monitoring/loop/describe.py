@@ -1,18 +1,15 @@
-"""What a check came to, for the log and for the metrics."""
+"""What a check came to, for the log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from rankgauge.monitoring.detection.watch import ERRORS, LATENCY, SystemWatch
 from rankgauge.monitoring.loop.ingest import Ingested
-from rankgauge.monitoring.loop.metrics import Measured
 from rankgauge.monitoring.loop.observing import Observation
-from rankgauge.monitoring.loop.status import log10_evidence
 from rankgauge.record import Record
 from rankgauge.words import Note
 
-__all__ = ["describe", "measured", "scores_of"]
+__all__ = ["describe", "scores_of"]
 
 
 def describe(seen: Observation, done: Ingested) -> Iterator[Note]:
@@ -56,18 +53,3 @@ def scores_of(record: Record | None) -> list[Note]:
         for system in record.systems
         for measure, mean in system.means.items()
     ]
-
-
-def measured(watches: Mapping[str, SystemWatch]) -> Measured:
-    """What the watches saw last."""
-    found = Measured()
-    for system, watch in watches.items():
-        for key, last in watch.last.items():
-            if key.measure == ERRORS:
-                found.failed[system] = round(last.value * last.queries)
-            elif key.measure == LATENCY:
-                found.latency[system, "0.95"] = last.value
-            else:
-                found.scores[key], found.references[key] = last.value, last.reference
-                found.evidence[key] = log10_evidence(watch, key)
-    return found

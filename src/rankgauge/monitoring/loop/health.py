@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from rankgauge.formats.secrets import masked
 from rankgauge.monitoring.alerts.channels import Channel
@@ -21,25 +22,27 @@ Message = tuple[str, Note, list[Note]]
 """Event, title and body."""
 
 
+@dataclass
 class Health:
     """Since when the history cannot be used, and who has been told: each channel once, and once when it is over.
 
     These messages are of no incident in the history: they have the number 0 and the events `unhealthy` and `healthy`.
     """
 
-    def __init__(
-        self, monitor: str, channels: Sequence[Channel], language: Language, log: Callable[[Note], None], clock: Clock
-    ) -> None:
-        self.monitor, self.channels, self.language, self.log, self.clock = monitor, channels, language, log, clock
-        self.lost = 0
-        """Checks that could not be kept."""
-        self.trouble: str | None = None
-        """Why the history cannot be used, while it cannot."""
-        self._since: tuple[float, datetime.datetime] | None = None
-        self._due = False
-        self._told: set[str] = set()
-        self._owed: dict[str, Message] = {}
-        self._next_try = 0.0
+    monitor: str
+    channels: Sequence[Channel]
+    language: Language
+    log: Callable[[Note], None]
+    clock: Clock
+    lost: int = 0
+    """Checks that could not be kept."""
+    trouble: str | None = None
+    """Why the history cannot be used, while it cannot."""
+    _since: tuple[float, datetime.datetime] | None = None
+    _due: bool = False
+    _told: set[str] = field(default_factory=set)
+    _owed: dict[str, Message] = field(default_factory=dict)
+    _next_try: float = 0.0
 
     def unavailable(self, reason: str) -> None:
         """The history cannot be used, or who has the lease is not known; the log says it once, not at every try."""

@@ -19,15 +19,14 @@ from rankgauge.history.checks import (
     next_number,
 )
 from rankgauge.history.incidents import close_incident, open_of
-from rankgauge.history.monitored import Finding, Status
-from rankgauge.history.sql import Connection
+from rankgauge.history.monitored import Check, Finding, Status
 from rankgauge.history.store import History
 from rankgauge.model.series import SeriesKey
 from rankgauge.monitoring.alerts.incidents import GROUPS, Incidents
 from rankgauge.monitoring.detection.drift import Drift, drift_between
 from rankgauge.monitoring.detection.figures import figures_of
 from rankgauge.monitoring.detection.watch import Event, SystemWatch
-from rankgauge.monitoring.loop.memory import common_state, system_state, watch_in
+from rankgauge.monitoring.loop.memory import kept_state, watch_in
 from rankgauge.monitoring.loop.observing import Observation
 from rankgauge.monitoring.loop.plan import MonitorPlan
 from rankgauge.monitoring.loop.reference import Reference
@@ -65,7 +64,7 @@ def relearn(history: History, monitor: str, now: datetime.datetime) -> int:
     """Forget what was learned, after a change that is meant; open incidents end without a word, and are counted."""
     with history.begin() as connection:
         forget_systems(connection, monitor, keep=[])
-        taken = common_state(connection, monitor).get("taken", 0)
+        taken = kept_state(connection, monitor).get("taken", 0)
         keep_state(connection, monitor, COMMON, 0, {"taken": taken})
         ended = [incident for incident in open_of(connection, monitor) if incident.kind != "down"]
         for incident in ended:
@@ -86,49 +85,38 @@ def ingest(
         if known is not None and known.status in ("done", "invalid"):
             return Ingested(known.number, known.status, already=True)
         number = next_number(connection, plan.name) if known is None else known.number
-        work = _Work(history, connection, plan, seen, number, now, reference)
+        channels = [channel.name for channel in plan.channels]
+        told = Incidents(connection, plan.name, channels, number, seen.started, now)
+        work = _Work(history, plan, seen, reference, told)
         status = work.go()
-        finish_check(
-            connection,
-            plan.name,
-            number,
-            seen.token,
-            started=seen.started,
-            finished=seen.finished,
-            status=status,
-            record_id=work.record_id,
-            detail={"invalid": msgspec.to_builtins(seen.invalid), **work.detail},
-        )
-    told = work.incidents
+        detail = {"invalid": msgspec.to_builtins(seen.invalid), **work.detail}
+        times = (seen.started, seen.finished)
+        finish_check(connection, Check(0, plan.name, number, seen.token, *times, status, work.record_id, detail))
     return Ingested(number, status, False, told.opened, told.closed, told.ended, work.anew, work.unheld, work.watches)
 
 
+@dataclass
 class _Work:
     """One check on its way into the history."""
 
-    def __init__(
-        self,
-        history: History,
-        connection: Connection,
-        plan: MonitorPlan,
-        seen: Observation,
-        number: int,
-        now: datetime.datetime,
-        reference: Reference | None,
-    ) -> None:
-        self.history, self.connection, self.plan, self.seen = history, connection, plan, seen
-        self.number, self.reference = number, reference
-        channels = [channel.name for channel in plan.channels]
-        self.incidents = Incidents(connection, plan.name, channels, number, seen.started, now)
-        self.record_id: int | None = None
-        self.detail: dict[str, Any] = {}
-        self.anew: list[str] = []
-        self.unheld: list[str] = []
-        self.watches: dict[str, SystemWatch] = {}
+    history: History
+    plan: MonitorPlan
+    seen: Observation
+    reference: Reference | None
+    incidents: Incidents
+    """With the number of the check, and the connection that all is done by."""
+    record_id: int | None = None
+    detail: dict[str, Any] = field(default_factory=dict)
+    anew: list[str] = field(default_factory=list)
+    unheld: list[str] = field(default_factory=list)
+    watches: dict[str, SystemWatch] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.connection, self.number = self.incidents.connection, self.incidents.number
 
     def go(self) -> Status:
         record, seen = self.seen.record, self.seen
-        common = common_state(self.connection, self.plan.name)
+        common = kept_state(self.connection, self.plan.name)
         if self.plan.watching.stream and seen.since != common.get("taken", 0):
             return "abandoned"  # two monitors asked the same queries of a stream, and the other one was first
         if record is not None:
@@ -180,7 +168,7 @@ class _Work:
 
     def _watch(self, record: Record, system: str, drifted: frozenset[str]) -> None:
         name = self.plan.name
-        state = system_state(self.connection, name, system)
+        state = kept_state(self.connection, name, system)
         identity = _identity(record, stream=self.plan.watching.stream)
         known = watch_in(state, name, system, self.plan.watching) if state else None
         if state and (known is None or state["identity"] != identity):

@@ -13,22 +13,15 @@ from rankgauge.monitoring.detection.figures import Watching
 from rankgauge.monitoring.detection.watch import SystemWatch
 from rankgauge.monitoring.loop.plan import MonitorPlan
 
-__all__ = ["common_state", "queries_taken", "system_state", "watch_in", "watches_of"]
+__all__ = ["kept_state", "queries_taken", "watch_in", "watches_of"]
 
 
-def common_state(connection: Connection, monitor: str) -> dict[str, Any]:
-    """What is not of one system: gold documents, queries of a stream, systems that are steady again."""
-    state = read_state(connection, monitor, COMMON)
-    if state is None:
-        raise DataError(_unreadable(monitor, "its common state"))
-    return state
-
-
-def system_state(connection: Connection, monitor: str, system: str) -> dict[str, Any]:
-    """What was learned of a system; empty where nothing was."""
+def kept_state(connection: Connection, monitor: str, system: str = COMMON) -> dict[str, Any]:
+    """What was learned of a system; empty where nothing was. Without one, what is not of one system: gold documents,
+    queries of a stream, systems that are steady again."""
     state = read_state(connection, monitor, system)
     if state is None:
-        raise _unknown(monitor, system)
+        raise _unreadable(monitor, system)
     return state
 
 
@@ -42,14 +35,14 @@ def watch_in(state: Mapping[str, Any], monitor: str, system: str, watching: Watc
             return SystemWatch.from_dict(state["watch"], watching)
     except (KeyError, TypeError, ValueError):
         pass
-    raise _unknown(monitor, system)
+    raise _unreadable(monitor, system)
 
 
 def watches_of(history: History, plan: MonitorPlan) -> dict[str, SystemWatch]:
     """All systems as they were watched last, less those that the next check learns anew."""
     with history.read() as connection:
         systems = known_systems(connection, plan.name)
-        states = {system: system_state(connection, plan.name, system) for system in systems}
+        states = {system: kept_state(connection, plan.name, system) for system in systems}
     found = {system: watch_in(state, plan.name, system, plan.watching) for system, state in states.items()}
     return {system: watch for system, watch in found.items() if watch is not None}
 
@@ -57,13 +50,12 @@ def watches_of(history: History, plan: MonitorPlan) -> dict[str, SystemWatch]:
 def queries_taken(history: History, monitor: str) -> int:
     """How many queries of a stream are done with."""
     with history.read() as connection:
-        return int(common_state(connection, monitor).get("taken", 0))
+        return int(kept_state(connection, monitor).get("taken", 0))
 
 
-def _unknown(monitor: str, system: str) -> DataError:
-    why = _unreadable(monitor, f"what was learned of {system}")
-    return DataError(f"{why}, or forget it: rankgauge monitor PLAN --relearn")
-
-
-def _unreadable(monitor: str, what: str) -> str:
-    return f"monitor {monitor}: {what} cannot be read; a later release may have written it: use that one"
+def _unreadable(monitor: str, system: str) -> DataError:
+    what = "its common state" if system == COMMON else f"what was learned of {system}"
+    remedy = "" if system == COMMON else ", or forget it: rankgauge monitor PLAN --relearn"
+    return DataError(
+        f"monitor {monitor}: {what} cannot be read; a later release may have written it: use that one{remedy}"
+    )

@@ -5,35 +5,20 @@ from __future__ import annotations
 import datetime
 import errno
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 from rankgauge.errors import DataError
 from rankgauge.extras import optional
-from rankgauge.model.series import SeriesKey
+from rankgauge.monitoring.detection.watch import ERRORS, LATENCY
+from rankgauge.monitoring.loop.status import SeriesStatus
 
-__all__ = ["Measured", "Metrics", "MetricsServer"]
+__all__ = ["Metrics", "MetricsServer"]
 
 _HIGHEST_PORT = 65535
 _STATUSES = ("done", "invalid")
 _KINDS = ("quality", "slice", "latency", "errors", "threshold", "down", "drift")
 _OUTCOMES = ("sent", "failed", "given_up")
-Moment = datetime.datetime | float
-"""A time with its zone, or seconds since 1970."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What was seen last. Series that are not in it disappear; a value of None is as good as none."""
-
-    scores: dict[SeriesKey, float | None] = field(default_factory=dict)
-    references: dict[SeriesKey, float | None] = field(default_factory=dict)
-    evidence: dict[SeriesKey, float | None] = field(default_factory=dict)
-    """log10."""
-    latency: dict[tuple[str, str], float | None] = field(default_factory=dict)
-    """Seconds by system and quantile, such as ("bm25", "0.95")."""
-    failed: dict[str, int] = field(default_factory=dict)
-    """Queries without an answer, by system."""
+Moment = datetime.datetime
 
 
 class Metrics:
@@ -82,7 +67,7 @@ class Metrics:
                 self._alerts.labels(channel, outcome)
         for gauge, moment in ((self._last, last_check), (self._last_valid, last_valid_check)):
             if moment is not None:
-                gauge.labels(monitor).set(_seconds(moment))
+                gauge.labels(monitor).set(moment.timestamp())
         self.incidents(monitor, dict.fromkeys(_KINDS, 0) | dict(open_incidents or {}))
 
     def check(
@@ -91,31 +76,40 @@ class Metrics:
         *,
         status: str,
         finished: Moment,
-        measured: Measured | None = None,
+        series: Iterable[SeriesStatus] | None = None,
         open_incidents: Mapping[str, int] | None = None,
     ) -> None:
         """One check has ended, with status `done` or `invalid`. `open_incidents` counts by kind. What is None stays as
         it was."""
-        moment = _seconds(finished)
+        moment = finished.timestamp()
         self._checks.labels(monitor, status).inc()
         self._last.labels(monitor).set(moment)
         if status == "done":
             self._last_valid.labels(monitor).set(moment)
-        if measured is not None:
-            self.figures(monitor, measured)
+        if series is not None:
+            self.figures(monitor, series)
         if open_incidents is not None:
             self.incidents(monitor, open_incidents)
 
-    def figures(self, monitor: str, found: Measured) -> None:
-        """What was seen last."""
-        for gauge, values in (
-            (self._score, found.scores),
-            (self._reference, found.references),
-            (self._evidence, found.evidence),
-        ):
-            self._replace(gauge, monitor, {(key.system, key.measure, key.tag or ""): v for key, v in values.items()})
-        self._replace(self._latency, monitor, found.latency)
-        self._replace(self._failed, monitor, {(system,): count for system, count in found.failed.items()})
+    def figures(self, monitor: str, found: Iterable[SeriesStatus]) -> None:
+        """What was seen last. Series that are not in it disappear; a value of None is as good as none."""
+        gauges = (self._score, self._reference, self._evidence, self._latency, self._failed)
+        values: dict[Any, dict[tuple[str, ...], float | None]] = {gauge: {} for gauge in gauges}
+        for one in found:
+            key = one.key
+            labels = (key.system, key.measure, key.tag or "")
+            if one.value is None or one.queries is None:
+                continue
+            if key.measure == ERRORS:
+                values[self._failed][key.system,] = round(one.value * one.queries)
+            elif key.measure == LATENCY:
+                values[self._latency][key.system, "0.95"] = one.value
+            else:
+                values[self._score][labels] = one.value
+                values[self._reference][labels] = one.reference
+                values[self._evidence][labels] = one.evidence
+        for gauge, new in values.items():
+            self._replace(gauge, monitor, new)
 
     def incidents(self, monitor: str, open_by_kind: Mapping[str, int]) -> None:
         """How many incidents of each kind are open now. A kind that was counted before stays, with 0."""
@@ -135,7 +129,7 @@ class Metrics:
         return text.decode("utf-8")
 
     def serve(self, port: int, host: str = "127.0.0.1") -> MetricsServer:
-        """Serve /metrics until the result is stopped. Port 0 takes a free one."""
+        """Serve /metrics until the context of the result ends. Port 0 takes a free one."""
         if not 0 <= port <= _HIGHEST_PORT:
             raise DataError(f"the metrics' port must be between 0 and {_HIGHEST_PORT}, not {port}")
         try:
@@ -150,7 +144,7 @@ class Metrics:
             raise DataError(f"metrics: port {port} of {host} {why}") from None
         return MetricsServer(server, thread)
 
-    def _replace(self, gauge: Any, monitor: str, values: Mapping[Any, float | None]) -> None:
+    def _replace(self, gauge: Any, monitor: str, values: Mapping[tuple[str, ...], float | None]) -> None:
         """Set a monitor's series. Those without a value disappear: an old number would look like a new one."""
         new = {(monitor, *key): value for key, value in values.items() if value is not None}
         for labels, value in new.items():
@@ -167,24 +161,17 @@ class Metrics:
 
 
 class MetricsServer:
-    """A server of metrics in a thread of its own; `stop` ends it."""
+    """A server of metrics in a thread of its own, until the context ends."""
 
     def __init__(self, server: Any, thread: Any) -> None:
         self._server, self._thread = server, thread
         self.host, self.port = server.server_address[:2]
 
-    def stop(self) -> None:
-        """Stop serving and give the port back."""
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.stop()
-
-
-def _seconds(moment: Moment) -> float:
-    return moment.timestamp() if isinstance(moment, datetime.datetime) else float(moment)
+        """Stop serving and give the port back."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()

@@ -19,19 +19,21 @@ from rankgauge.formats.secrets import masked
 from rankgauge.history.checks import abandon_checks, begin_check, last_check, list_checks
 from rankgauge.history.incidents import open_by_kind
 from rankgauge.history.lease import Lease
+from rankgauge.history.location import file_identity
 from rankgauge.history.store import History
 from rankgauge.monitoring.alerts.delivery import deliver_due
-from rankgauge.monitoring.loop.describe import describe, measured, scores_of
+from rankgauge.monitoring.loop.describe import describe, scores_of
 from rankgauge.monitoring.loop.health import Health
 from rankgauge.monitoring.loop.ingest import Ingested, ingest
 from rankgauge.monitoring.loop.memory import queries_taken, watches_of
 from rankgauge.monitoring.loop.metrics import Metrics
 from rankgauge.monitoring.loop.observing import Observation, new_token, observe
-from rankgauge.monitoring.loop.opening import file_of, open_history
+from rankgauge.monitoring.loop.opening import open_history
 from rankgauge.monitoring.loop.plan import MonitorPlan
 from rankgauge.monitoring.loop.reference import load_reference
 from rankgauge.monitoring.loop.schedule import Clock, Schedule
 from rankgauge.monitoring.loop.spool import spool, spooled
+from rankgauge.monitoring.loop.status import series_of
 from rankgauge.plans.running import Progress
 from rankgauge.words import Language, Note, tell
 from rankgauge.words.visible import visible
@@ -63,7 +65,7 @@ class Monitor:
 
     def __post_init__(self) -> None:
         self.lease = Lease(self.history, f"monitor {self.plan.name}")
-        self._file = file_of(self.history.location)
+        self._file = file_identity(self.history.location.path)
         self._replaced = False
         self.health = Health(self.plan.name, self.plan.channels, self.plan.language, self.note, self.clock)
         self.reference = load_reference(self.history, self.plan)
@@ -200,7 +202,7 @@ class Monitor:
             self.plan.name,
             status=done.status,
             finished=seen.finished,
-            measured=measured(done.watches),
+            series=series_of(done.watches.values()),
             open_incidents=open_by_kind(self.history, self.plan.name),
         )
 
@@ -265,7 +267,7 @@ class Monitor:
             last_valid_check=self.clock.now() if valid is None else valid.finished,
             open_incidents=open_by_kind(self.history, name),
         )
-        self._safely(lambda: metrics.figures(name, measured(watches_of(self.history, self.plan))))
+        self._safely(lambda: metrics.figures(name, series_of(watches_of(self.history, self.plan).values())))
 
     def _hold(self, standing_by: bool) -> tuple[bool, bool]:
         """Whether this process has the lease, and whether it stands by for another one."""
@@ -289,7 +291,7 @@ class Monitor:
     def _reopen(self) -> None:
         """Open the history anew where its file is gone, or another one: what is written to a removed file is lost."""
         place = self.history.location
-        if self._file is None or file_of(place) == self._file:
+        if self._file is None or file_identity(place.path) == self._file:
             return
         if not self._replaced:
             self.say("replaced", place=str(place))
@@ -298,7 +300,7 @@ class Monitor:
         self.lease.release()
         self.history = open_history(self.plan, place)
         self.lease = Lease(self.history, f"monitor {self.plan.name}")
-        self._file, self._replaced, self._tidied = file_of(place), False, False
+        self._file, self._replaced, self._tidied = file_identity(place.path), False, False
 
     def _read_plan(self) -> str | None:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
@@ -80,8 +81,7 @@ def observe(
     except RankgaugeError as error:  # a test set or corpus that cannot be read: nothing can be said of any system
         record, gold, done = None, None, taken
         invalid = {name: Note("monitor.unreadable", {"error": str(error)}) for name in names}
-    reasons = {name: _masked_note(reason) for name, reason in invalid.items()}
-    return Observation(plan.name, token, started, now(), names, record, reasons, gold, judged, taken, done)
+    return Observation(plan.name, token, started, now(), names, record, _masked(invalid), gold, judged, taken, done)
 
 
 def _new_ones(test_set: TestSet, taken: int, name: str) -> TestSet:
@@ -120,24 +120,22 @@ def _masked_record(record: Record) -> Record:
         system if system.calls is None else replace(system, calls=_masked_calls(system.calls))
         for system in record.systems
     ]
-    invalid = {name: _masked_note(note) for name, note in record.invalid.items()}
-    return replace(record, systems=systems, invalid=invalid)
+    return replace(record, systems=systems, invalid=_masked(record.invalid))
 
 
 def _masked_calls(calls: Calls) -> Calls:
-    errors: dict[str, int] = {}
+    errors: Counter[str] = Counter()
     for error, count in calls.errors.items():  # two texts may be one by now
-        errors[masked(error)] = errors.get(masked(error), 0) + count
-    return replace(calls, errors=errors, notes=[_masked_note(note) for note in calls.notes])
-
-
-def _masked_note(note: Note) -> Note:
-    return replace(note, parameters={name: _masked(value) for name, value in note.parameters.items()})
+        errors[masked(error)] += count
+    return replace(calls, errors=dict(errors), notes=_masked(calls.notes))
 
 
 def _masked(value: Any) -> Any:
+    """A value in which all texts are masked; keys of mappings are names, and stay."""
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, Note):
-        return _masked_note(value)
+        return replace(value, parameters=_masked(value.parameters))
+    if isinstance(value, Mapping):
+        return {key: _masked(item) for key, item in value.items()}
     return [_masked(item) for item in value] if isinstance(value, list | tuple) else value

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 
-from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.history.connecting import away
+from rankgauge.errors import RankgaugeError
+from rankgauge.history.connecting import away, make_folder
 from rankgauge.history.location import Location, resolve
 from rankgauge.history.store import History
 from rankgauge.monitoring.loop.health import Health
@@ -15,7 +14,7 @@ from rankgauge.monitoring.loop.plan import MonitorPlan
 from rankgauge.monitoring.loop.schedule import Clock
 from rankgauge.words import Note
 
-__all__ = ["await_history", "file_of", "open_history"]
+__all__ = ["await_history", "open_history"]
 
 _RETRY = 5.0
 
@@ -24,20 +23,8 @@ def open_history(plan: MonitorPlan, place: Location | None = None) -> History:
     """The plan's history. The folder beside the plan that it is kept in by default is made for it."""
     place = place or resolve(plan.history)
     if place.path is not None and place.path.parent == plan.run.folder / ".rankgauge":
-        try:
-            place.path.parent.mkdir(exist_ok=True)
-        except OSError as error:
-            raise DataError(f"the folder {place.path.parent} cannot be made: {error.strerror or error}") from None
+        make_folder(place.path.parent)
     return History.open(place)
-
-
-def file_of(place: Location) -> tuple[int, int] | None:
-    """What a file is, whatever its name: its device and number there. None where there is none."""
-    try:
-        status = None if place.path is None else os.stat(place.path)
-    except OSError:
-        return None
-    return None if status is None else (status.st_dev, status.st_ino)
 
 
 def await_history(

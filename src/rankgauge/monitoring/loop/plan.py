@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,15 +16,15 @@ from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.evaluation import make_plan
 from rankgauge.formats.durations import parse_duration
 from rankgauge.formats.settings import read_table
-from rankgauge.gating.baseline import is_file_name, load_baseline
+from rankgauge.history.baselines import baseline_file
 from rankgauge.history.location import DEFAULT, VARIABLE
 from rankgauge.monitoring.alerts.channels import Channel, check_alerts
-from rankgauge.monitoring.detection.figures import QUANTILES, Limit, Watching
+from rankgauge.monitoring.detection.figures import QUANTILES, Closeness, Limit, Watching
 from rankgauge.monitoring.detection.limits import parse_limit
 from rankgauge.plans.plan import RunPlan, load_plan
 from rankgauge.words import Language
 
-__all__ = ["Draft", "MonitorPlan", "load_monitor_plan", "read_monitor_plan", "seconds_of"]
+__all__ = ["Draft", "MonitorPlan", "Table", "load_monitor_plan", "read_monitor_plan", "seconds_of"]
 
 _SHORTEST, _LONGEST = 0.1, 366 * 86400
 _SECRET = re.compile(r"://[^/@]*:[^/@]+@|password=[^&]")
@@ -34,8 +34,8 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 @dataclass(frozen=True)
-class _Table:
-    """The table [monitor] as it is written; what is not said stands in `Watching`."""
+class Table(Closeness):
+    """The table [monitor] as it is written."""
 
     name: str | None = None
     history: Annotated[str, Meta(extra={"secret": True})] | None = None
@@ -46,13 +46,6 @@ class _Table:
     ] = "fixed"
     baseline: str | None = None
     documents: str | None = None
-    tolerance: Annotated[float, Meta(ge=0, le=1)] | None = None
-    slices: bool | None = None
-    latency: bool | None = None
-    latency_tolerance: Annotated[float, Meta(ge=0, le=100)] | None = None
-    allowed_errors: Annotated[float, Meta(ge=0, le=0.5)] | None = None
-    reference: Annotated[int, Meta(ge=5, le=1000)] | None = None
-    false_alarm_every: Annotated[float, Meta(ge=10, le=1e9)] | None = None
     thresholds: list[Any] = field(default_factory=list)
     lang: Language = "en"
 
@@ -98,13 +91,16 @@ class Draft:
     """A plan as it was read, right or wrong."""
 
     path: Path
+    table: Table
+    history: str
+    """Path or address of the history."""
     plan: MonitorPlan | None
     """None where there are faults."""
     faults: list[str]
-    history: str | None
-    """None where the plan does not say it as it should; so the other two."""
-    baseline: str | None
-    documents: str | None
+
+    def sound(self, key: str) -> bool:
+        """Whether a key of the table is said as it should be."""
+        return not any(f"monitor.{key}: " in fault for fault in self.faults)
 
     def result(self, more: Sequence[str] = ()) -> MonitorPlan:
         """The plan, or all faults in one `FormatError`."""
@@ -134,9 +130,10 @@ def read_monitor_plan(path: str | Path, *, history: str | None = None) -> Draft:
         content = tomllib.loads(Path(path).read_text("utf-8"))
     except tomllib.TOMLDecodeError:
         raise FormatError(str(path), faults) from None
-    faults += _undefined(content)
-    found, wrong = read_table(content.get("monitor", {}), "monitor", _Table)
-    found = found or _Table()
+    if "monitor" not in content:
+        faults.append('monitor: missing; begin with [monitor] and every = "1h"')
+    found, wrong = read_table(content.get("monitor", {}), "monitor", Table)
+    found = found or Table()
     folder = Path(path).parent
     limits, more = _limits(found.thresholds)
     watching = _watching(found, limits)
@@ -144,37 +141,23 @@ def read_monitor_plan(path: str | Path, *, history: str | None = None) -> Draft:
     place, away = _history(found.history, folder, history)
     channels, unsent = check_alerts(content.get("alert", [{"url": "console"}]))
     name = Path(path).stem if found.name is None else found.name
-    faults += [*wrong, *more, *late, *away, *_named(name), *_fetched(found), *_baseline(found, folder), *unsent]
+    faults += [*wrong, *more, *late, *away, *_named(name, found), *_baseline(found, folder), *unsent]
     faults += [] if run is None else _measured(run, watching)
     plan = None
     if run is not None and not faults:
         plain = replace(run, calls=replace(run.calls, cache=None), sweep=None)
         plan = MonitorPlan(plain, name, place, every, watching, found.baseline, found.documents, channels, found.lang)
-    sound = {key for key in ("history", "baseline", "documents") if not any(f"monitor.{key}: " in f for f in faults)}
-    return Draft(
-        Path(path),
-        plan,
-        faults,
-        place if "history" in sound else None,
-        found.baseline if "baseline" in sound and not watching.stream else None,
-        found.documents if "documents" in sound else None,
-    )
+    return Draft(Path(path), found, place, plan, faults)
 
 
-def _undefined(content: Mapping[str, Any]) -> list[str]:
-    return [] if "monitor" in content else ['monitor: missing; begin with [monitor] and every = "1h"']
-
-
-def _named(name: str) -> list[str]:
-    if name.strip() and name.isprintable() and len(name) <= _LONGEST_NAME:
-        return []
-    return [f"monitor.name: {name[:120]!r} is no name for a monitor; write a short one on one line"]
-
-
-def _fetched(found: _Table) -> list[str]:
-    if found.documents is None or ":" in found.documents:
-        return []
-    return [f"monitor.documents: must be module:function, not {found.documents!r}"]
+def _named(name: str, found: Table) -> list[str]:
+    """Whether what is named has the form of a name."""
+    faults = []
+    if not name.strip() or not name.isprintable() or len(name) > _LONGEST_NAME:
+        faults.append(f"monitor.name: {name[:120]!r} is no name for a monitor; write a short one on one line")
+    if found.documents is not None and ":" not in found.documents:
+        faults.append(f"monitor.documents: must be module:function, not {found.documents!r}")
+    return faults
 
 
 def _measured(run: RunPlan, watching: Watching) -> list[str]:
@@ -188,24 +171,19 @@ def _measured(run: RunPlan, watching: Watching) -> list[str]:
     return faults
 
 
-def _baseline(found: _Table, folder: Path) -> list[str]:
+def _baseline(found: Table, folder: Path) -> list[str]:
     """The faults of a baseline that is a file; one in the history is looked for when that is opened."""
-    named = found.baseline
-    if named is None or not (is_file_name(named) or (folder / named).is_file()):
-        return []
     try:
-        only_means = load_baseline(folder / named).record is None
+        if found.baseline is not None:
+            baseline_file(found.baseline, folder)
     except RankgaugeError as error:
         return [f"monitor.baseline: {error}"]
-    if only_means:
-        return [f"monitor.baseline: {named} has only means; a record with its scores is needed here"]
     return []
 
 
-def _watching(found: _Table, limits: list[Limit]) -> Watching:
-    known = {entry.name for entry in fields(Watching)}
-    given = {key: value for key, value in asdict(found).items() if key in known and value is not None}
-    return Watching(**given, stream=found.kind == "stream", limits=tuple(limits))
+def _watching(found: Table, limits: list[Limit]) -> Watching:
+    closeness = {entry.name: getattr(found, entry.name) for entry in fields(Closeness)}
+    return Watching(**closeness, stream=found.kind == "stream", limits=tuple(limits))
 
 
 def _limits(texts: list[Any]) -> tuple[list[Limit], list[str]]:
@@ -218,7 +196,7 @@ def _limits(texts: list[Any]) -> tuple[list[Limit], list[str]]:
     return limits, faults
 
 
-def _every(found: _Table) -> tuple[float | None, list[str]]:
+def _every(found: Table) -> tuple[float | None, list[str]]:
     try:
         return None if found.every is None else seconds_of(found.every), []
     except DataError as error:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
 from rankgauge.history.checks import check_counts, last_check
-from rankgauge.history.deliveries import PENDING, list_deliveries
-from rankgauge.history.incidents import list_incidents
+from rankgauge.history.incidents import PENDING, list_deliveries, list_incidents
 from rankgauge.history.monitored import Check, Incident
 from rankgauge.history.store import History
 from rankgauge.model.series import SeriesKey
@@ -18,7 +18,7 @@ from rankgauge.monitoring.detection.watch import SystemWatch
 from rankgauge.monitoring.loop.memory import watches_of
 from rankgauge.monitoring.loop.plan import MonitorPlan
 
-__all__ = ["MonitorStatus", "SeriesStatus", "log10_evidence", "status_of"]
+__all__ = ["MonitorStatus", "SeriesStatus", "series_of", "status_of"]
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class SeriesStatus:
     phase: str
     """learning, provisional, exact or watching."""
     alarm: bool
-    value: float | None
-    reference: float | None
-    queries: int | None
-    evidence: float | None
-    """log10 of the evidence of a fall; in alarm, of a recovery."""
-    needed: float | None
-    noise: float | None
+    value: float | None = None
+    reference: float | None = None
+    queries: int | None = None
+    evidence: float | None = None
+    """log10 of the evidence of a fall, never below 0; in alarm, of a recovery. None where nothing is detected yet."""
+    needed: float | None = None
+    noise: float | None = None
     """Standard deviation of the noise model; of latencies, that of their logarithm."""
-    correlation: float | None
+    correlation: float | None = None
 
 
 @dataclass(frozen=True)
@@ -67,39 +67,28 @@ def status_of(history: History, plan: MonitorPlan) -> MonitorStatus:
         plan.name,
         check_counts(history, plan.name),
         last_check(history, plan.name),
-        [entry for watch in watches_of(history, plan).values() for entry in _series(watch)],
+        series_of(watches_of(history, plan).values()),
         plan.watching.false_alarm_every,
         list_incidents(history, plan.name, still_open=True)[::-1],
         len(list_deliveries(history, plan.name, states=PENDING)),
     )
 
 
-def log10_evidence(watch: SystemWatch, key: SeriesKey) -> float | None:
-    """The evidence of a series, never below 0; None where nothing is detected yet."""
-    detector = watch.series[key].detector
-    return None if detector is None else max(detector.evidence / math.log(10), 0.0)
+def series_of(watches: Iterable[SystemWatch]) -> list[SeriesStatus]:
+    """All figures that the watches have, as they were seen last."""
+    return [_status(watch, key) for watch in watches for key in watch.series]
 
 
-def _series(watch: SystemWatch) -> list[SeriesStatus]:
-    entries = []
-    for key, series in watch.series.items():
-        last, detector = watch.last.get(key), series.detector
-        noise = None if detector is None else detector.noise
-        needed = None
-        if detector is not None:
-            needed = math.log10(detector.recovery if detector.alarmed else detector.threshold)
-        entries.append(
-            SeriesStatus(
-                key,
-                series.phase,
-                series.alarmed,
-                None if last is None else last.value,
-                None if last is None else last.reference,
-                None if last is None else last.queries,
-                log10_evidence(watch, key),
-                needed,
-                getattr(noise, "scale", None),
-                getattr(noise, "correlation", None),
-            )
-        )
-    return entries
+def _status(watch: SystemWatch, key: SeriesKey) -> SeriesStatus:
+    series, last = watch.series[key], watch.last.get(key)
+    found = SeriesStatus(key, series.phase, series.alarmed, **({} if last is None else vars(last)))
+    detector = series.detector
+    if detector is None:
+        return found
+    return replace(
+        found,
+        evidence=max(detector.evidence / math.log(10), 0.0),
+        needed=math.log10(detector.recovery if detector.alarmed else detector.threshold),
+        noise=getattr(detector.noise, "scale", None),
+        correlation=getattr(detector.noise, "correlation", None),
+    )
