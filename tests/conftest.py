@@ -39,7 +39,7 @@ SLOW = (
     "reports",
     "retrievers/test_bm25.py",
     "retrievers/test_dense.py",
-    "retrievers/test_fingerprint.py",
+    "retrievers/test_configuration.py",
     "retrievers/test_fusion.py",
     "retrievers/test_fusion_extremes.py",
     "retrievers/test_hybrid.py",
