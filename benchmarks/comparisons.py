@@ -16,7 +16,7 @@ def main() -> None:
 
     from rankgauge.comparison import Comparison
     from rankgauge.comparison.rows import Scored, System
-    from rankgauge.stats.family import Settings
+    from rankgauge.stats.settings import Settings
 
     rng = np.random.default_rng(0)
     base = rng.random((QUERIES, MEASURES))

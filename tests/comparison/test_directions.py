@@ -16,9 +16,9 @@ from rankgauge.model.ranked import RankedGrades
 from rankgauge.reports import report
 from rankgauge.reports.charts import sign_of
 from rankgauge.reports.page_data import data_of
-from rankgauge.stats.family import TESTS
 from rankgauge.stats.noninferiority import non_inferiority
 from rankgauge.stats.pareto import pareto_front
+from rankgauge.stats.significance import TESTS
 from rankgauge.words import say
 
 

@@ -11,7 +11,8 @@ from rankgauge import Comparison, compare, compare_scores
 from rankgauge.comparison.rows import System
 from rankgauge.record import ScoredMeasure
 from rankgauge.reports import report
-from rankgauge.stats.family import TESTS, Settings
+from rankgauge.stats.settings import Settings
+from rankgauge.stats.significance import TESTS
 from rankgauge.words import say
 
 

@@ -16,11 +16,12 @@ from rankgauge.stats.bootstrap import bootstrap_tests
 from rankgauge.stats.classical import sign_test, signed_rank_test, t_test
 from rankgauge.stats.constant import constant_bounds, constant_p
 from rankgauge.stats.differences import Column
-from rankgauge.stats.family import Settings, compare_columns
+from rankgauge.stats.family import compare_columns
 from rankgauge.stats.intervals import mean_interval, student_quantile
 from rankgauge.stats.noninferiority import non_inferiority
 from rankgauge.stats.onesided import equivalence_p
 from rankgauge.stats.randomization import max_t_tests, randomization_tests
+from rankgauge.stats.settings import Settings
 
 ALPHAS = [0.2, 0.05, 0.01, 1e-3, 1e-4, 1e-6]
 SIZES = [2, 3, 5, 8, 16, 17, 40, 300]

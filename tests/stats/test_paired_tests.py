@@ -12,8 +12,9 @@ from scipy import stats as scipy_stats
 from rankgauge.stats.bootstrap import bootstrap_tests
 from rankgauge.stats.classical import sign_test, signed_rank_test, t_test
 from rankgauge.stats.differences import Column
-from rankgauge.stats.family import Settings, compare_columns
+from rankgauge.stats.family import compare_columns
 from rankgauge.stats.randomization import max_t_tests, randomization_tests
+from rankgauge.stats.settings import Settings
 from tests.stats.shapes import columns_of
 
 

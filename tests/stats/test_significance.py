@@ -10,7 +10,7 @@ import pytest
 from rankgauge import compare_scores
 from rankgauge.errors import DataError
 from rankgauge.stats.differences import Column, Inverted, Outcome
-from rankgauge.stats.family import Settings
+from rankgauge.stats.settings import Settings
 from rankgauge.stats.significance import TESTS, SignificanceTest
 
 

@@ -36,6 +36,8 @@ def chosen_format(form: str | None, as_json: bool, output: str | None) -> str:
         raise click.UsageError(f"--json and --format {form} exclude each other")
     if as_json or form is not None:
         return "json" if as_json else str(form)
+    if output is None:
+        return "terminal"
     from rankgauge.errors import DataError
     from rankgauge.reports.renderers import format_of
 

@@ -39,7 +39,7 @@ from rankgauge.record import (
 from rankgauge.record.result import Result
 from rankgauge.sensitivity.tied_orders import tied_ranges
 from rankgauge.sensitivity.unjudged import ranges_and_reasons
-from rankgauge.stats.family import Settings
+from rankgauge.stats.settings import Settings
 from rankgauge.words import Language, tell
 
 if TYPE_CHECKING:

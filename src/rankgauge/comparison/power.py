@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rankgauge.arguments import named_arguments
-from rankgauge.comparison.compare import compare_runs
+from rankgauge.comparison.comparing import compare_runs
 from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.errors import DataError
 from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan
@@ -17,10 +17,10 @@ from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.record import Note
 from rankgauge.stats.differences import Column
-from rankgauge.stats.family import Settings
 from rankgauge.stats.intervals import share_interval
 from rankgauge.stats.levels import check_alpha, check_power, check_whole
 from rankgauge.stats.power import detectable_difference, power_of, queries_needed, significant_spread
+from rankgauge.stats.settings import Settings
 from rankgauge.words import Language, tell
 
 __all__ = ["Audit", "Question", "Size", "audit", "power", "size_for", "sizes_of"]

@@ -13,7 +13,8 @@ from rankgauge.errors import MeasureError
 from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.record import Row, ScoredMeasure
 from rankgauge.stats.differences import SAME, Column
-from rankgauge.stats.family import Settings, Verdict, compare_columns
+from rankgauge.stats.family import compare_columns
+from rankgauge.stats.settings import Settings, Verdict
 
 __all__ = ["System", "check_averaged", "on_common_queries", "rows_of"]
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rankgauge.arguments import named_arguments
-from rankgauge.comparison.compare import compare_vectors
+from rankgauge.comparison.comparing import compare_vectors
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
 from rankgauge.errors import DataError, FormatError
 from rankgauge.record import Note, Record, ScoredMeasure
 from rankgauge.record.comparability import differences
-from rankgauge.stats.family import Settings
+from rankgauge.stats.settings import Settings
 from rankgauge.words import tell
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 from rankgauge.comparison.rows import System, check_averaged, on_common_queries, rows_of
 from rankgauge.errors import DataError
 from rankgauge.record import ScoredMeasure
-from rankgauge.stats.family import Settings
+from rankgauge.stats.settings import Settings
 
 __all__ = ["ComparedSystems", "check_systems"]
 

@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rankgauge.comparison.compare import compare_runs
+from rankgauge.comparison.comparing import compare_runs
 from rankgauge.comparison.rerank import rerank_of
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation import Scoring, make_plan, record_of
 from rankgauge.formats import Source, load_judgments
 from rankgauge.measures.presets import PRESETS
 from rankgauge.record import Note, Record
-from rankgauge.stats.family import Settings
+from rankgauge.stats.settings import Settings
 from rankgauge.words import Language, say
 
 __all__ = ["Finding", "verify"]

@@ -11,7 +11,7 @@ from rankgauge.live.live import LiveEvaluation, evaluate_retriever, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Record
-from rankgauge.stats.family import Settings
+from rankgauge.stats.settings import Settings
 
 __all__ = ["Showcase", "chinese_showcase", "stdlib_showcase"]
 

@@ -39,7 +39,7 @@ def _look_at(path: Path, location: Location, *, create: bool) -> None:
         return
     if not create:
         raise NoHistoryError(
-            f"there is no history at {location} yet: 'rankgauge history add' or --keep begins one, and --history or "
+            f"there is no history at {location} yet: 'rankgauge history add' begins one, and `history=` or "
             f"{VARIABLE} names another"
         )
     if location.default:

@@ -14,7 +14,7 @@ from rankgauge.history.sql import sa
 __all__ = ["NoHistoryError", "told", "unwritable"]
 
 _INCOMPLETE = "tables of the history are missing; put back a copy of the database, or begin a new one elsewhere"
-_ELSEWHERE = f"or keep the history elsewhere with --history or {VARIABLE}"
+_ELSEWHERE = f"or keep the history elsewhere with `history=` or {VARIABLE}"
 
 
 class NoHistoryError(DataError):

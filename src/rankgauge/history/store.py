@@ -64,9 +64,7 @@ class History:
             with history.read() as connection:
                 at = known_step(connection, place)
             if at is None and not create:
-                raise NoHistoryError(
-                    f"there is no history in {place} yet: 'rankgauge history add' or --keep begins one"
-                )
+                raise NoHistoryError(f"there is no history in {place} yet: 'rankgauge history add' begins one")
             if at != REVISIONS[-1]:
                 with history.begin() as connection:
                     migrate(connection, place)

@@ -23,8 +23,8 @@ from rankgauge.retrievers.journal import Journal, open_journal
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
 from rankgauge.retrievers.work import CallSettings
-from rankgauge.stats.family import Settings
 from rankgauge.stats.latency import Latency
+from rankgauge.stats.settings import Settings
 from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
 

@@ -20,7 +20,7 @@ from rankgauge.plans.entries import SweepPlan, read_sweep, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
 from rankgauge.plans.systems import SystemPlan
 from rankgauge.retrievers.work import CallSettings
-from rankgauge.stats.family import Settings
+from rankgauge.stats.settings import Settings
 
 __all__ = ["OutputPlan", "PlannedCalls", "RunPlan", "SweepPlan", "load_plan", "template"]
 

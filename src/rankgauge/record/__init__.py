@@ -1,33 +1,32 @@
 """Record: the one typed result document that every evaluation, comparison and sweep ends as."""
 
-from rankgauge.record.calls import Calls
-from rankgauge.record.comparison import (
-    Agreement,
-    Change,
-    Changes,
-    ComparisonResult,
-    Rerank,
-    RerankRow,
-    Row,
-    Slice,
-    Standing,
-    Tied,
-    TiedRange,
-    TiedScore,
-    Unjudged,
-    UnjudgedRange,
-)
-from rankgauge.record.record import (
-    InputFile,
-    ListedDocument,
-    Mean,
-    Provenance,
-    Record,
-    ScoredMeasure,
-    SystemResult,
-)
-from rankgauge.record.sweep import HeldOut, SweepResult, Version
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankgauge.lazy import lazy_names
 from rankgauge.words import Note
+
+if TYPE_CHECKING:
+    from rankgauge.record.calls import Calls
+    from rankgauge.record.comparison import (
+        Agreement,
+        Change,
+        Changes,
+        ComparisonResult,
+        Rerank,
+        RerankRow,
+        Row,
+        Slice,
+        Standing,
+        Tied,
+        TiedRange,
+        TiedScore,
+        Unjudged,
+        UnjudgedRange,
+    )
+    from rankgauge.record.record import InputFile, ListedDocument, Mean, Provenance, Record, ScoredMeasure, SystemResult
+    from rankgauge.record.sweep import HeldOut, SweepResult, Version
 
 __all__ = [
     "Agreement",
@@ -57,3 +56,28 @@ __all__ = [
     "UnjudgedRange",
     "Version",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "calls": ("Calls",),
+        "comparison": (
+            "Agreement",
+            "Change",
+            "Changes",
+            "ComparisonResult",
+            "Rerank",
+            "RerankRow",
+            "Row",
+            "Slice",
+            "Standing",
+            "Tied",
+            "TiedRange",
+            "TiedScore",
+            "Unjudged",
+            "UnjudgedRange",
+        ),
+        "record": ("InputFile", "ListedDocument", "Mean", "Provenance", "Record", "ScoredMeasure", "SystemResult"),
+        "sweep": ("HeldOut", "SweepResult", "Version"),
+    },
+)

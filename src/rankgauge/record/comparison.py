@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rankgauge.stats.differences import another_winner
-from rankgauge.stats.family import Settings, Verdict
 from rankgauge.stats.intervals import Interval
+from rankgauge.stats.settings import Settings, Verdict
 from rankgauge.words import Language, Note, tell
 
 __all__ = [

@@ -5,17 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rankgauge.errors import DataError
-from rankgauge.gating.outcome import GateResult
 from rankgauge.record import Record
-from rankgauge.reports.calls import calls_data, calls_part, sweeps_part
-from rankgauge.reports.comparison import (
-    changed_part,
-    comparison_data,
-    comparison_part,
-    ending_part,
-    summary_part,
-    verdict_cards,
-)
 from rankgauge.reports.document import Block, Explorer, Report, Table, word
 from rankgauge.reports.evaluation import (
     cautions,
@@ -26,7 +16,6 @@ from rankgauge.reports.evaluation import (
     score_data,
     targets_part,
 )
-from rankgauge.reports.gate import gate_report
 
 __all__ = ["record_report", "report_of"]
 
@@ -35,10 +24,13 @@ _NAMES = 3
 
 def report_of(result: Any, *, per_query: bool = False) -> Report:
     """The report of a record, of a result that has one, or of a gate."""
-    if isinstance(result, GateResult):
-        return gate_report(result)
     record = result if isinstance(result, Record) else getattr(result, "record", None)
     if not isinstance(record, Record):
+        from rankgauge.gating.outcome import GateResult
+        from rankgauge.reports.gate import gate_report
+
+        if isinstance(result, GateResult):
+            return gate_report(result)
         raise DataError(f"no report can be made of {type(result).__name__}; give a record, or a result that has one")
     return record_report(record, per_query=per_query)
 
@@ -46,15 +38,19 @@ def report_of(result: Any, *, per_query: bool = False) -> Report:
 def record_report(record: Record, *, per_query: bool = False) -> Report:
     """The report of a record; `per_query` adds every query's scores to formats that cannot explore them."""
     compared = record.comparison
-    blocks: list[Block] = [*(summary_part(record) if compared else ()), *means_part(record)]
-    if compared is not None and compared.rows:
-        blocks += comparison_part(record, compared)
-    blocks += [*calls_part(record), *sweeps_part(record)]
     static: list[Block] = [per_query_table(record)] if per_query else []
-    blocks.append(Explorer([*static, *(changed_part(record, compared) if compared else ())]))
-    blocks += ending_part(record, compared) if compared is not None else ()
-    blocks += targets_part(record)
-    blocks += verdict_cards(compared) if compared is not None and compared.rows else ()
+    # Only what the record holds is loaded: a table of means should come at once.
+    if compared is None:
+        blocks = [*means_part(record), *_live_part(record), Explorer(static), *targets_part(record)]
+    else:
+        from rankgauge.reports import comparison as part
+
+        blocks = [*part.summary_part(record), *means_part(record)]
+        blocks += part.comparison_part(record, compared) if compared.rows else ()
+        blocks += _live_part(record)
+        blocks.append(Explorer([*static, *part.changed_part(record, compared)]))
+        blocks += [*part.ending_part(record, compared), *targets_part(record)]
+        blocks += part.verdict_cards(compared) if compared.rows else ()
     blocks += [*readings(record), *provenance_part(record)]
     names = [system.name for system in record.systems]
     about = word("comparison_of" if compared is not None else "evaluation_of", names=_named(names))
@@ -69,13 +65,31 @@ def record_report(record: Record, *, per_query: bool = False) -> Report:
     )
 
 
+def _is_live(record: Record) -> bool:
+    return bool(record.sweeps or record.invalid or any(system.calls for system in record.systems))
+
+
+def _live_part(record: Record) -> list[Block]:
+    if not _is_live(record):
+        return []
+    from rankgauge.reports.calls import calls_part, sweeps_part
+
+    return [*calls_part(record), *sweeps_part(record)]
+
+
 def _data(record: Record, per_query: bool) -> dict[str, Table]:
     if record.comparison is not None:
+        from rankgauge.reports.comparison import comparison_data
+
         main = comparison_data(record.comparison)
     elif per_query:
         main = per_query_table(record, ("system", "query"))
     else:
         main = score_data(record)
+    if not _is_live(record):
+        return {main.name: main}
+    from rankgauge.reports.calls import calls_data
+
     return {main.name: main, **calls_data(record)}
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.words import Language, group, say
@@ -65,7 +65,7 @@ class Chart:
 
 @cache
 def _file(name: str) -> Spec:
-    text = (files("rankgauge.reports") / "templates" / "charts" / f"{name}.json").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / "templates" / "charts" / f"{name}.json").read_text(encoding="utf-8")
     found: Spec = json.loads(text)
     return found
 

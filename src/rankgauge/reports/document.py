@@ -74,7 +74,7 @@ Kind = Literal[
 """What a column holds, and so how its numbers are written."""
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Estimate:
     """A mean with its interval."""
 
@@ -82,7 +82,7 @@ class Estimate:
     ends: tuple[float, float] | None
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Pair:
     """Two systems that are compared, from a to b."""
 
@@ -90,7 +90,7 @@ class Pair:
     b: str
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Reading:
     """A mean in the words of its measure."""
 
@@ -98,7 +98,7 @@ class Reading:
     value: float
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Drawn:
     """A value and its interval at their place between the least and the greatest of a table."""
 
@@ -107,7 +107,7 @@ class Drawn:
     scale: tuple[float, float]
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Marked:
     """Words that stand out, such as a verdict."""
 
@@ -131,7 +131,7 @@ def note_about(names: Sequence[str], note: Note) -> Note:
     return Note("report.of", {"who": list(names), "text": note}, note.level)
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Column:
     """What stands in a column. One that stands `under` another is its second line where there is room for it."""
 
@@ -144,7 +144,7 @@ class Column:
     detail: Detail = "answer"
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Table:
     """Rows of cells; a row of a single note stands across all columns."""
 
@@ -171,7 +171,7 @@ def data_table(name: str, rows: Sequence[Mapping[str, Cell]], kind: Kind = "plai
     return Table(name, [Column(head, kind) for head in heads], [[row.get(head) for head in heads] for row in rows])
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Heading:
     """The beginning of a section."""
 
@@ -180,7 +180,7 @@ class Heading:
     detail: Detail = "audit"
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Paragraph:
     """A text of its own; hints say how to read what stands beside them."""
 
@@ -189,7 +189,7 @@ class Paragraph:
     detail: Detail = "answer"
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Notes:
     """Notes, one below the other."""
 
@@ -198,7 +198,7 @@ class Notes:
     detail: Detail = "answer"
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Facts:
     """Names and values, such as the choices of a contract."""
 
@@ -208,7 +208,7 @@ class Facts:
     detail: Detail = "answer"
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Card:
     """One figure with what it says."""
 
@@ -221,7 +221,7 @@ class Card:
     pair: Pair | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Cards:
     """The figures that matter, each in a sentence."""
 
@@ -229,7 +229,7 @@ class Cards:
     detail: Detail = "answer"
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Charts:
     """Drawings of one kind. Their specifications hold words, so they are made when the language is known."""
 
@@ -239,7 +239,7 @@ class Charts:
     detail: Detail = "audit"
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Beside:
     """Blocks that stand side by side where there is room."""
 
@@ -247,7 +247,7 @@ class Beside:
     detail: Detail = "answer"
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Explorer:
     """Single queries. A page lets its reader choose among all of them; other formats show these blocks."""
 
@@ -255,7 +255,7 @@ class Explorer:
     detail: Detail = "answer"
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Outcome:
     """What was decided."""
 
@@ -267,7 +267,7 @@ class Outcome:
 Block: TypeAlias = Heading | Table | Notes | Paragraph | Facts | Cards | Charts | Beside | Explorer | Outcome
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Check:
     """Something that was required, and what came of it."""
 
@@ -277,7 +277,7 @@ class Check:
     words: Text
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Suite:
     """Checks that belong together, for formats that are lists of tests."""
 
@@ -288,7 +288,7 @@ class Suite:
     warnings: Sequence[Note] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(repr=False)
 class Report:
     """The document. `data` are the figures as plain tables for programs, of which the first is the main one."""
 
