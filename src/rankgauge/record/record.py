@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,13 +22,11 @@ from rankgauge.model.contract import Contract
 from rankgauge.model.scores import Coverage
 from rankgauge.record.calls import Calls
 from rankgauge.record.codec import decode, encode
+from rankgauge.record.comparison import ComparisonResult
 from rankgauge.record.result import Result
+from rankgauge.record.sweep import SweepResult
 from rankgauge.stats.intervals import Interval
 from rankgauge.words import Note
-
-if TYPE_CHECKING:
-    from rankgauge.record.comparison import ComparisonResult
-    from rankgauge.record.sweep import SweepResult
 
 __all__ = ["LARGEST", "InputFile", "ListedDocument", "Mean", "Provenance", "Record", "ScoredMeasure", "SystemResult"]
 
@@ -159,7 +157,6 @@ class Record(Result):
     @staticmethod
     def from_dict(value: Any, name: str = "the record") -> Record:
         """A record from what JSON holds of it, without contradictions; `name` stands in messages."""
-        _load_parts()
         record = decode(value, Record, name)
         faults = list(_contradictions(record))
         if faults:
@@ -211,15 +208,6 @@ class Record(Result):
         """The time as a moment; without a zone it is taken as UTC."""
         found = datetime.datetime.fromisoformat(self.created)
         return found.replace(tzinfo=datetime.UTC) if found.tzinfo is None else found.astimezone(datetime.UTC)
-
-
-def _load_parts() -> None:
-    """The types that only a record of comparisons or sweeps needs: loaded when one is read, since making so many
-    classes would be a tenth of the time that a small evaluation takes."""
-    from rankgauge.record.comparison import ComparisonResult
-    from rankgauge.record.sweep import SweepResult
-
-    globals().update(ComparisonResult=ComparisonResult, SweepResult=SweepResult)
 
 
 def _contradictions(record: Record) -> Iterator[str]:
