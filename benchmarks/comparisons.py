@@ -15,7 +15,9 @@ def main() -> None:
     from ranx.statistical_tests import fisher_randomization_test
 
     from rankgauge.comparison import Comparison
-    from rankgauge.comparison.rows import Scored, System
+    from rankgauge.comparison.rows import System
+    from rankgauge.measures import parse_measure
+    from rankgauge.record import ScoredMeasure
     from rankgauge.stats.settings import Settings
 
     rng = np.random.default_rng(0)
@@ -24,7 +26,8 @@ def main() -> None:
     systems = {f"s{i}": System(f"s{i}", v, np.ones(v.shape, dtype=bool)) for i, v in enumerate(values)}
     start = time.perf_counter()
     settings = Settings.of(samples=PERMUTATIONS)
-    found = Comparison([str(i) for i in range(QUERIES)], [Scored(str(j)) for j in range(MEASURES)], systems, settings)
+    measures = [ScoredMeasure.of(parse_measure(f"nDCG@{j + 1}")) for j in range(MEASURES)]
+    found = Comparison([str(i) for i in range(QUERIES)], measures, systems, settings)
     own = time.perf_counter() - start
     a, b = values[0][:, 0].copy(), values[1][:, 0].copy()
     fisher_randomization_test(a, b, n_permutations=10)  # it is compiled on first use

@@ -10,13 +10,14 @@ import random
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 MEASURES = ("nDCG@10", "AP", "RR", "R@100", "P@10")
 TREC = ("ndcg_cut.10", "map", "recip_rank", "recall.100", "P.10")
 
 
-def dictionary(path: str, column: int, kind: type) -> dict[str, dict]:
-    result: dict[str, dict] = {}
+def dictionary(path: str, column: int, kind: type) -> dict[str, dict[str, Any]]:
+    result: dict[str, dict[str, Any]] = {}
     with open(path) as file:
         for line in file:
             fields = line.split()
@@ -54,7 +55,7 @@ def dictionaries(qrels_path: str, run_path: str) -> dict[str, dict[str, float]]:
     qrels, run = dictionary(qrels_path, 3, int), dictionary(run_path, 4, float)
     shuffler = random.Random(1)
     shuffled = {query: dict(shuffler.sample(list(docs.items()), len(docs))) for query, docs in run.items()}
-    contenders: dict[str, Callable[[dict], object]] = {
+    contenders: dict[str, Callable[[dict[str, Any]], object]] = {
         "pytrec_eval": lambda lists: tool.RelevanceEvaluator(qrels, set(TREC)).evaluate(lists),
         "rankgauge": lambda lists: evaluate(qrels, lists, MEASURES),
     }

@@ -65,7 +65,7 @@ def sign_test(column: Column) -> Outcome:
         k = int(rejected[-1])
         return float(decided[k]), float(decided[n - 1 - k])
 
-    return Inverted(p, "sign (median of the queries that differ)", bounds)
+    return Inverted(p, "sign", bounds)
 
 
 def signed_rank_test(column: Column) -> Outcome:
@@ -98,7 +98,7 @@ def signed_rank_test(column: Column) -> Outcome:
         ends = _pairwise_mean(decided, order), -_pairwise_mean(-decided[::-1], order)
         return min(ends), max(ends)  # rounding may put them an ulp apart the wrong way round
 
-    return Inverted(p, "wilcoxon (pseudo-median of the queries that differ)", bounds)
+    return Inverted(p, "wilcoxon", bounds)
 
 
 def _midranks(values: Floats) -> tuple[Floats, Floats]:

@@ -16,6 +16,7 @@ from rankgauge.errors import RankgaugeError
 from rankgauge.formats.sources import write_whole
 from rankgauge.monitoring.loop.observing import Observation
 from rankgauge.record import Record
+from rankgauge.record.record import name_parts
 
 __all__ = ["Spooled", "spool", "spooled"]
 
@@ -64,5 +65,6 @@ def spooled(folder: Path, monitor: str) -> Spooled:
 
 def _observation(content: dict[str, Any]) -> Observation:
     record = content.pop("record")
+    name_parts()
     observation = msgspec.convert({**content, "record": None}, Observation)
     return observation if record is None else replace(observation, record=Record.from_dict(record))
