@@ -7,6 +7,7 @@ import os
 import sys
 
 from rankgauge.cli.interrupt import Interrupted
+from rankgauge.visible import visible_lines
 
 __all__ = ["main"]
 
@@ -23,12 +24,12 @@ def main() -> None:
         sys.stdout.flush()
     except (KeyboardInterrupt, Interrupted) as stop:  # first, for it may come while the names below are imported
         _ignore_more()
-        print(f"rankgauge: {stop if str(stop) else 'interrupted'}", file=sys.stderr)
+        _complain(str(stop) or "interrupted")
         sys.exit(130)
     except RankgaugeError as error:
         from rankgauge.cli.flags import in_flags
 
-        print(f"rankgauge: {in_flags(str(error), sys.argv[1:])}", file=sys.stderr)
+        _complain(in_flags(str(error), sys.argv[1:]))
         sys.exit(2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -39,11 +40,18 @@ def main() -> None:
             place = "the output cannot be written"
         else:
             place = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
-        print(f"rankgauge: {place}: {error.strerror or error}", file=sys.stderr)
+        _complain(f"{place}: {error.strerror or error}")
         sys.exit(2)
     except MemoryError:
-        print("rankgauge: out of memory", file=sys.stderr)
+        _complain("out of memory")
         sys.exit(2)
+
+
+def _complain(message: str) -> None:
+    """Print what is wrong. Further lines are set in, so that no name from elsewhere passes for a message of its own."""
+    first, *others = visible_lines(message).split("\n")
+    lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in others)]
+    print("rankgauge: " + "\n".join(lines), file=sys.stderr)
 
 
 def _open_streams() -> None:

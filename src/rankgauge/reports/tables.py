@@ -37,9 +37,13 @@ def render_csv(table: Table) -> str:
     return buffer.getvalue()
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What begins a formula, in a spreadsheet that reads a cell as typed."""
+
+
 def _harmless(cell: str) -> str:
     """A cell that a spreadsheet takes for a formula, such as a name that begins with =, becomes a text by a '."""
-    if not cell.startswith(("=", "+", "-", "@")) or cell == "-":
+    if not (cell.startswith(_FORMULA) or cell.lstrip().startswith(_FORMULA)) or cell == "-":
         return cell
     try:
         float(cell)
