@@ -13,24 +13,24 @@ __all__ = ["uncommanded", "visible", "visible_lines"]
 
 # Zero-width joiners belong into emoji, and into words of scripts whose letters join.
 _JOINED = (
-    "\u0600-\u109f\u1780-\u18af\u1b00-\u1bff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc"
-    "\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff\U00011000-\U00011fff"
+    r"\u0600-\u109f\u1780-\u18af\u1b00-\u1bff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc"
+    r"\u2190-\u21ff\u2300-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff\U00011000-\U00011fff"
 )
-_VARIANTS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_VARIANTS = r"\ufe00-\ufe0f\U000e0100-\U000e01ef"
 
 _HIDDEN = re.compile(
     # The flags of England, Scotland and Wales are spelled in tags, and keys such as 1 with a variant.
-    "(?P<kept>\U0001f3f4[\U000e0030-\U000e007a]{2,6}\U000e007f|[0-9#*]\ufe0f\u20e3)"
+    r"(?P<kept>\U0001f3f4[\U000e0030-\U000e007a]{2,6}\U000e007f|[0-9#*]\ufe0f\u20e3)"
     # Controls, ends of lines, and marks that turn the direction of writing.
-    "|[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+    r"|[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
     # What takes no room: soft hyphens, blanks of no width, fillers, annotations, byte order marks, tags.
-    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff"
+    r"\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff"
     # What is no character: halves of surrogate pairs, and the two that XML refuses.
-    "\ud800-\udfff\ufffe\uffff]"
-    f"|(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])"
+    r"\ud800-\udfff\ufffe\uffff]"
+    rf"|(?<![{_JOINED}])[\u200c\u200d]|[\u200c\u200d](?![{_JOINED}])"
     # A sign has one variant, and an ASCII letter none; more of these marks in a row hide a message.
-    f"|(?<![^\\s!-~{_VARIANTS}])[{_VARIANTS}]"
+    rf"|(?<![^\s!-~{_VARIANTS}])[{_VARIANTS}]"
 )
 # GitHub reads ::NAME:: at the beginning of a line, blanks aside; ##[NAME] and Azure's ##vso[ anywhere in it; TeamCity
 # ##teamcity[.

@@ -15,8 +15,10 @@ from rankgauge.comparison.verdicts import summary_notes
 from rankgauge.errors import MissingExtraError
 from rankgauge.formats.json_values import dumps
 from rankgauge.reports import report
+from rankgauge.reports.chart_specs import shown
 from rankgauge.reports.page_data import data_of, script_json
 from rankgauge.reports.renderers import html
+from rankgauge.visible import visible
 from rankgauge.words import LANGUAGES, Language, Note, say, tell
 from tests.cli.command import run_command
 from tests.reports.samples import (

@@ -18,7 +18,7 @@ _MARKS = {"pass": "✅", "fail": "❌", "warn": "⚠️", "open": "❔"}
 # What GitHub and GitLab turn into links after Markdown is done, so that no escape helps: people, issues, addresses.
 _LINKED = r"(?<![a-z0-9_])@[a-z0-9]|[\w.+-]@[\w-]+\.\w|(?<![a-z0-9_&])[#!][0-9]|\w/[\w.-]+#[0-9]|\bgh-[0-9]|://|\bwww\.|\bmailto:"
 _ACTIVE = re.compile(
-    rf"(?P<linked>(?<![!-~])(?=[!-~]*?(?:{_LINKED}))[!-~]+)"
+    rf"(?P<linked>(?<![!-{{}}~])(?=[!-{{}}~]*?(?:{_LINKED}))[!-{{}}~]+)"
     r"|(?P<code>(?<!`)`[\w='\".,+-]+`(?!`))"  # as texts of our own name an argument
     r"|(?P<html><)|(?P<entity>&(?=\#?\w+;))"
     r"|\\(?=[!-/:-@\[-`{-~]|$)|[|`*~$]|!(?=\[)|\](?=[\[(:])|(?<![^\W_])_|_(?![^\W_])",
