@@ -42,6 +42,9 @@ def main() -> None:
             place = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
         _complain(f"{place}: {error.strerror or error}")
         sys.exit(2)
+    except UnicodeEncodeError as error:
+        _complain(_unwritable(error))
+        sys.exit(2)
     except MemoryError:
         _complain("out of memory")
         sys.exit(2)
@@ -52,6 +55,17 @@ def _complain(message: str) -> None:
     first, *others = visible_lines(message).split("\n")
     lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in others)]
     print("rankgauge: " + "\n".join(lines), file=sys.stderr)
+
+
+def _unwritable(error: UnicodeEncodeError) -> str:
+    """Half of a surrogate pair, which JSON can hold as an escape; or a letter that the terminal's encoding lacks."""
+    from rankgauge.words.visible import shortened
+
+    letter = ascii(error.object[error.start])
+    if error.encoding.lower() != "utf-8":
+        return f"the output is to be {error.encoding}, which has no {letter}; set PYTHONIOENCODING=utf-8"
+    whole = shortened(error.object, 100)
+    return f"{whole!r} holds {letter}, half of a surrogate pair, which only JSON can hold; mend it in the input"
 
 
 def _open_streams() -> None:
