@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rankgauge.visible import visible_lines
+from rankgauge.visible import visible, visible_lines
 
 __all__ = [
     "ContractError",
@@ -85,9 +85,12 @@ class FormatError(RankgaugeError):
         if self.total == 1:
             fault = self.faults[0]
             place = self.path if fault.line is None else f"{self.path}:{fault.line}"
-            lines = [f"{place}: {fault.message}"]
+            lines = [visible(f"{place}: {fault.message}")]
         else:
-            lines = [f"{self.path}: {self.total} faults", *(f"  {fault}" for fault in self.faults)]
+            lines = [
+                visible(f"{self.path}: {self.total} faults"),
+                *(f"  {visible(str(fault))}" for fault in self.faults),
+            ]
             if self.total > len(self.faults):
                 lines.append(f"  ... and {self.total - len(self.faults)} more")
         if self.hint:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,8 +45,7 @@ FORMATS = [*RENDERERS.known, "json"]
 CASES: dict[str, list[tuple[list[str], str, int]]] = {
     "evaluate": [
         (["testset.json", f"{NAME}=a.json", FILE, "-q", "-f", "%FORMAT"], "%FORMAT", 0),
-        (["testset.json", "a.json", "--keep", "--label", NAME, "--history", "h\x1b.db"], "terminal", 2),
-        (["testset.json", "a.json", "--keep", "--label", "@octocat", "--history", "h\x1b.db"], "terminal", 0),
+        (["testset.json", "a.json", "--keep", "--label", NAME, "--history", "h\x1b.db"], "terminal", 0),
         (["testset.json", "a.json", "--missing", "error", "--corpus", FILE], "terminal", 2),
     ],
     "compare": [
@@ -66,7 +66,7 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["alone.json", "--baseline", "alone.json", "--target", "nDCG@10 >= 0.9", "-f", "%FORMAT"], "%FORMAT", 1),
         *(
             (["kept.json", "--baseline", "kept.json", "--system", text, "-f", "%FORMAT"], "%FORMAT", 0)
-            for text in map(HOSTILE.get, ("github", "link", "html", "latex", "mention"))
+            for text in map(HOSTILE.get, ("link", "latex"))
             if text is not None
         ),
         (["kept.json", "--baseline", "alone.json", "--system", NAME], "terminal", 2),
@@ -76,7 +76,7 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
     "baseline promote": [
         (["main", "alone.json", "--note", NAME], "terminal", 0),
         (["main", "alone.json", "--json"], "json", 0),
-        (["main", "kept.json", "--system", HOSTILE["github"]], "terminal", 2),
+        (["main", "kept.json", "--system", HOSTILE["github"]], "terminal", 1),
     ],
     "baseline show": [(["main"], "terminal", 0), (["main", "--json"], "json", 0), ([NAME], "terminal", 2)],
     "baseline list": [([], "terminal", 0), (["--json"], "json", 0), (["--history", f"no{FILE}"], "terminal", 2)],
@@ -87,15 +87,15 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
     ],
     "history list": [([], "terminal", 0), (["--system", NAME], "terminal", 0), (["--json"], "json", 0)],
     "history show": [(["1"], "terminal", 0), (["2"], "terminal", 0), (["1", "--json"], "json", 0)],
-    "history diff": [(["2", "2"], "terminal", 0), (["1", "2", "--system", NAME], "terminal", 2)],
+    "history diff": [(["2", "3"], "terminal", 0), (["1", "2", "--system", NAME], "terminal", 2)],
     "history prune": [(["--keep", "0"], "terminal", 0)],
     "history export": [(["1", "-o", "-"], "json", 0), (["1", "-o", f"{FILE}l"], "terminal", 0)],
     "history trend": [
         (["nDCG@10"], "terminal", 0),
         (["nDCG@10", "--json"], "json", 0),
         (["nDCG@10", "-o", "trend.csv"], "trend.csv", 0),
-        (["nDCG@10", "-o", "trend.html"], "trend.html", 0),
-        (["nDCG@10", "-o", "trend.svg"], "trend.svg", 0),
+        (["nDCG@10", "-o", "--limit", "1", "-o", "trend.html"], "trend.html", 0),
+        (["nDCG@10", "-o", "--system", NAME, "-o", "trend.svg"], "trend.svg", 0),
         ([NAME], "terminal", 2),
     ],
     "monitor": [
@@ -201,7 +201,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             compared = rankgauge.compare(judged, named, ["nDCG@10", "R@3"], baseline=HOSTILE["github"], samples=100)
             _written("kept.json" if start else "record.json", compared.to_record().to_dict())
         _written(FILE, runs[2])
-        _written("alone.json", rankgauge.evaluate(judged, runs[0], ["nDCG@10", "R@3"], name=NAME).record.to_dict())
+        for path, run in {"alone.json": runs[0], "other.json": runs[1]}.items():
+            _written(path, rankgauge.evaluate(judged, run, ["nDCG@10", "R@3"], name=NAME).record.to_dict())
         _written("live.json", hostile_record("".join(HOSTILE.values())))
         heads = ["::error::x", "=1+1", "@octocat", "<b>", "\u202e", "[a](http://evil.example)"]
         rows = [["query", *heads]]
@@ -209,12 +210,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Path("scores.csv").write_text("".join(f"{','.join(row)}\n" for row in rows), encoding="utf-8")
         (made / "hostile_search_module.py").write_text(SEARCH)
         plan = 'testset = "plain-testset.json"\nmeasures = ["R@5"]\n[calls]\nk = 5\nretries = 0\n'
-        for kind, use in (("escape", "search"), ("github", "broken"), ("pipe", "search"), ("bidi", "search")):
+        for kind, use in (("escape", "search"), ("github", "broken"), ("azure", "search"), ("bidi", "search")):
             plan += f'[[system]]\nname = {_toml(HOSTILE[kind])}\nuse = "hostile_search_module:{use}"\n'
-        plan += '[monitor]\nname = "@octocat"\n[[alert]]\nname = "console"\nurl = "console://"\n'
+        plan += '[monitor]\nname = "@octocat"\n'
         Path("plan.toml").write_text(plan, encoding="utf-8")
         Path("bad.toml").write_text(f"{plan}[{_toml(LONG)}]\nx = {_toml(LONG)}\n", encoding="utf-8")
-        run_command("history", "add", "kept.json", "alone.json")
+        run_command("history", "add", "kept.json", "alone.json", "other.json")
         run_command("baseline", "set", "main", "alone.json")
         run_command("evaluate", "testset.json", f"{NAME}=a.json", FILE, "-o", "made.json")
         Path("elsewhere").mkdir()
@@ -249,7 +250,9 @@ def test_outputs_keep_their_rules(name: str, folder: Path) -> None:
     for arguments, form, status in CASES[name]:
         formats = FORMATS[:-1] if name == "report" else FORMATS
         for chosen in formats if form == "%FORMAT" else [form]:
-            for language in LANGUAGES if "language" in takes and chosen != "html" else LANGUAGES[:1]:
+            for language in (
+                LANGUAGES if "language" in takes and not chosen.endswith(("html", "svg")) else LANGUAGES[:1]
+            ):
                 words = [chosen if word == "%FORMAT" else word for word in arguments]
                 words += ["--lang", language] if "language" in takes else []
                 unfit = form == "%FORMAT" and name in UNFIT.get(chosen, ())
@@ -285,3 +288,52 @@ def test_ordinary_names_stay_as_they_are() -> None:
     done = run_command("trec_eval", "testset.json", "a.json", "-q")
     for name in ORDINARY:
         assert f"\t{name}\t" in done.stdout
+
+
+@pytest.mark.parametrize("width", [20, 60, 200])
+def test_colours_and_folds_are_ours_alone(width: int) -> None:
+    """A narrow table breaks its cells into lines, none of which may be a command."""
+    for path in ("record.json", "live.json"):
+        text = rankgauge.report(Record.load(path), format="terminal", width=width, color=True, per_query=True)
+        RULES["terminal"](re.sub(r"\x1b\[(?:0|1|1;3[123])m", "", text))
+
+
+def test_python_shows_no_controls() -> None:
+    """Results, their warnings, and errors, as an interactive session or a test shows them."""
+    judged, run = json.loads(Path("plain-qrels.json").read_bytes()), json.loads(Path("plain-a.json").read_bytes())
+    result = rankgauge.evaluate(judged, run, name=NAME)
+    compared = rankgauge.compare(judged, {NAME: run, LONG: run}, samples=100)
+    shown = [repr(result), *result.warnings, repr(compared), *compared.warnings, *compared.advice()]
+    shown += [repr(rankgauge.load_run(FILE)), repr(rankgauge.load_testset("testset.json"))]
+    for make in (
+        lambda: rankgauge.load_run(f"no{FILE}"),
+        lambda: rankgauge.evaluate(judged, {LONG: {"d": 1.0}}),
+        lambda: rankgauge.evaluate(judged, run, [NAME]),
+        lambda: rankgauge.DataError(LONG).__str__(),
+    ):
+        try:
+            shown.append(str(make()))
+        except rankgauge.RankgaugeError as error:
+            shown.append(str(error))
+    for text in shown:
+        RULES["terminal"](text)
+
+
+def test_labels_of_metrics() -> None:
+    """Read back by Prometheus' own parser they are what they were, and no line is forged."""
+    parser = pytest.importorskip("prometheus_client.parser")
+    from rankgauge.model.series import SeriesKey
+    from rankgauge.monitoring.loop.metrics import Metrics
+    from rankgauge.monitoring.loop.status import SeriesStatus
+
+    metrics = Metrics()
+    metrics.begin(LONG, [LONG])
+    keys = [SeriesKey(HOSTILE["html"], "nDCG@10", text) for text in HOSTILE.values()]
+    metrics.figures(LONG, [SeriesStatus(key, "watching", False, value=0.5, queries=3) for key in keys])
+    text = metrics.text()
+    assert all(line.startswith(("#", "rankgauge_")) for line in text.splitlines())
+    found = [sample for family in parser.text_string_to_metric_families(text) for sample in family.samples]
+    tags = [sample.labels["tag"] for sample in found if sample.name == "rankgauge_score"]
+    assert len(tags) == len(HOSTILE)
+    for tag in tags:
+        RULES["terminal"](tag)
