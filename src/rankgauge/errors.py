@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rankgauge.visible import visible, visible_lines
+from rankgauge.visible import visible_message
 
 __all__ = [
     "ContractError",
@@ -28,7 +28,7 @@ class RankgaugeError(Exception):
     """
 
     def __str__(self) -> str:
-        return visible_lines(super().__str__())
+        return visible_message(super().__str__())
 
 
 class MeasureError(RankgaugeError):
@@ -85,12 +85,9 @@ class FormatError(RankgaugeError):
         if self.total == 1:
             fault = self.faults[0]
             place = self.path if fault.line is None else f"{self.path}:{fault.line}"
-            lines = [visible(f"{place}: {fault.message}")]
+            lines = [f"{place}: {fault.message}"]
         else:
-            lines = [
-                visible(f"{self.path}: {self.total} faults"),
-                *(f"  {visible(str(fault))}" for fault in self.faults),
-            ]
+            lines = [f"{self.path}: {self.total} faults", *(f"  {fault}" for fault in self.faults)]
             if self.total > len(self.faults):
                 lines.append(f"  ... and {self.total - len(self.faults)} more")
         if self.hint:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["uncommanded", "visible", "visible_lines"]
+__all__ = ["uncommanded", "visible", "visible_lines", "visible_message"]
 
 # Zero-width joiners belong into emoji, and into words of scripts whose letters join.
 _JOINED = (
@@ -50,6 +50,11 @@ def visible(text: str) -> str:
 def visible_lines(text: str) -> str:
     """A text whose ends of lines are meant, with each line visible."""
     return "\n".join(map(visible, text.split("\n")))
+
+
+def visible_message(text: str) -> str:
+    """A message of an error, whose further lines are set in: an end of a line elsewhere in it came with a name."""
+    return "\n".join(map(visible, re.split(r"\n(?=  )", text)))
 
 
 def uncommanded(text: str) -> str:

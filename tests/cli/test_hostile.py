@@ -307,7 +307,7 @@ def test_python_shows_no_controls() -> None:
         lambda: rankgauge.load_run(f"no{FILE}"),
         lambda: rankgauge.evaluate(judged, {LONG: {"d": 1.0}}),
         lambda: rankgauge.evaluate(judged, run, [NAME]),
-        lambda: rankgauge.DataError(LONG).__str__(),
+        lambda: str(rankgauge.RankgaugeError(LONG)),
     ):
         try:
             shown.append(str(make()))

@@ -7,7 +7,7 @@ import os
 import sys
 
 from rankgauge.cli.interrupt import Interrupted
-from rankgauge.visible import visible_lines
+from rankgauge.visible import visible_message
 
 __all__ = ["main"]
 
@@ -51,10 +51,7 @@ def main() -> None:
 
 
 def _complain(message: str) -> None:
-    """Print what is wrong. Further lines are set in, so that no name from elsewhere passes for a message of its own."""
-    first, *others = visible_lines(message).split("\n")
-    lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in others)]
-    print("rankgauge: " + "\n".join(lines), file=sys.stderr)
+    print(f"rankgauge: {visible_message(message)}", file=sys.stderr)
 
 
 def _unwritable(error: UnicodeEncodeError) -> str:
