@@ -15,6 +15,7 @@ from rankgauge.retrievers.checks import check_corpus
 
 __all__ = ["askable", "check_scoring", "documents_of"]
 
+
 def check_scoring(scoring: Scoring) -> None:
     """Raise the errors that scoring would raise after the last call."""
     plan = scoring.plan

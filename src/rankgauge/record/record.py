@@ -255,8 +255,21 @@ def _contradictions(record: Record) -> Iterator[str]:
                 yield f"{place}: not {n} scores"
             elif n and counted is not None and len(counted) != n:
                 yield f"{place}: not told which queries count"
+            elif (outside := _outside(told.value, values, about)) is not None:
+                low, high = about.bounds or (0, 0)
+                yield f"{place}: {outside:.6g} lies outside its range, {low:g} to {high:g}"
             elif values and about.aggregate in AGGREGATES:
                 yield from _unlike_its_scores(place, told.value, values, counted, about.aggregate)
+
+
+def _outside(told: float, values: list[float] | None, about: ScoredMeasure) -> float | None:
+    """A score, or a mean without scores, that the measure cannot have."""
+    if about.bounds is None:
+        return None
+    low, high = about.bounds
+    slack = 1e-9 * max(1.0, abs(low), abs(high))
+    looked_at = values or ([told] if about.aggregate == "mean" else [])
+    return next((value for value in looked_at if not low - slack <= value <= high + slack), None)
 
 
 def _unlike_its_scores(
