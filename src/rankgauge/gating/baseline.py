@@ -13,7 +13,7 @@ from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.gating.targets import parse_share, parse_target
 from rankgauge.record import Record, SystemResult
 from rankgauge.record.codec import FORMAT as RECORD_FORMAT
-from rankgauge.record.record import LARGEST
+from rankgauge.record.contradictions import LARGEST
 
 __all__ = ["FORMAT", "Baseline", "baseline_of", "export_baseline", "is_file_name", "load_baseline"]
 
