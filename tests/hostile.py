@@ -56,7 +56,7 @@ ORDINARY = ["文档一", "مستند", "می‌خواهم", "👩🏽‍🚀", "
 
 _TURNING = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _UNSEEN = set("\u00ad\u200b\u2060\u3164\ufeff\U000e0041")
-_LINKED = re.compile(r"(?:^|[^\w])@\w|\w@\w+\.\w|(?:^|[^\w])[#!]\d|\bGH-\d|://|\bwww\.")
+_LINKED = re.compile(r"(?:^|[^\w])@\w|\w@\w+\.\w|(?:^|[^\w])[#!]\d|\bGH-\d|://|\bwww\.", re.ASCII)
 
 
 def lines(text: str, *, folded: bool = False) -> None:

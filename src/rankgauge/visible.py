@@ -44,7 +44,9 @@ def visible(text: str) -> str:
 
     Letters of all languages and emoji stay as they are, a backslash too.
     """
-    return uncommanded(_HIDDEN.sub(lambda found: found["kept"] or ascii(found[0])[1:-1], text))
+    while (shown := _HIDDEN.sub(lambda found: found["kept"] or ascii(found[0])[1:-1], text)) != text:
+        text = shown  # again, for what stood behind an escape stands behind a letter now
+    return uncommanded(text)
 
 
 def visible_lines(text: str) -> str:
