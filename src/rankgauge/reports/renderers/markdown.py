@@ -16,7 +16,10 @@ __all__ = ["render"]
 _MARKS = {"pass": "✅", "fail": "❌", "warn": "⚠️", "open": "❔"}
 
 # What GitHub and GitLab turn into links after Markdown is done, so that no escape helps: people, issues, addresses.
-_LINKED = r"(?<![a-z0-9_])@[a-z0-9]|[\w.+-]@[\w-]+\.\w|(?<![a-z0-9_&])[#!][0-9]|\w/[\w.-]+#[0-9]|\bgh-[0-9]|://|\bwww\.|\bmailto:"
+_LINKED = (
+    r"(?<![a-z0-9_])@\w|[\w.+-]@[\w-]+\.\w|(?<![a-z0-9_&])[#!][0-9]|\w/[\w.-]+#[0-9]|\bgh-[0-9]"
+    r"|://|\bwww\.|\bmailto:"
+)
 _ACTIVE = re.compile(
     rf"(?P<linked>(?<![!-{{}}~])(?=[!-{{}}~]*?(?:{_LINKED}))[!-{{}}~]+)"
     r"|(?P<code>(?<!`)`[\w='\".,+-]+`(?!`))"  # as texts of our own name an argument
