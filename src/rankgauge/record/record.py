@@ -14,7 +14,7 @@ import numpy as np
 
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError, FormatError
-from rankgauge.formats.json_values import dumps, read_json
+from rankgauge.formats.json_values import dumps, read_record
 from rankgauge.formats.sources import Source
 from rankgauge.measures import Measure, find_measure_name
 from rankgauge.measures.measure import AGGREGATES
@@ -154,7 +154,7 @@ class Record(Result):
     def load(path: str | os.PathLike[str]) -> Record:
         """A record from a file, or a `FormatError` that names what is wrong with it."""
         source = Source(path)
-        return Record.from_dict(read_json(source), source.name)
+        return Record.from_dict(read_record(source), source.name)
 
     @staticmethod
     def from_dict(value: Any, name: str = "the record") -> Record:
