@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from rankgauge.retrievers import HttpRetriever, from_elasticsearch, run_queries
 from rankgauge.retrievers.endpoint import EmbeddingEndpoint
 from rankgauge.retrievers.hits import hits_of
 from rankgauge.retrievers.searcher import as_searcher
+from tests.cli.command import run_command
 from tests.parts import ROOT
 from tests.retrievers.ask_hostile import AT_A_TIME, QUERIES
 from tests.retrievers.hostile import answers, hostile
+from tests.retrievers.servers import Reply, calls
 
 TOO_LONG = "the answer has more than 10 MB; ask for fewer or smaller results, or raise max_body"
 HEADERS = "the headers of the answer are too long"
@@ -104,6 +107,67 @@ def test_the_limit_can_be_set() -> None:
     assert HttpRetriever.faults(url="http://localhost", max_body=-1) == [
         "max_body=-1 must be a whole number of at least 1"
     ]
+
+
+def test_a_plan_can_set_it(tmp_path: Path) -> None:
+    (tmp_path / "testset.json").write_text('[{"id": "q1", "query": "x", "relevant_docs": ["d1"]}]')
+    with hostile() as url:
+        plan = tmp_path / "plan.toml"
+        text = f"""testset = "testset.json"
+measures = ["R@1"]
+[[system]]
+name = "service"
+use = "http"
+parameters = {{ url = "{url}/plain", max_body = LIMIT }}
+"""
+        for limit, status, said in (
+            ("100", 0, ""),
+            ("5", 2, "more than 5 bytes; ask for fewer or smaller results, or raise max_body"),
+            ('"5"', 2, "max_body"),
+            ("0", 2, "max_body"),
+        ):
+            plan.write_text(text.replace("LIMIT", limit))
+            assert said in run_command("run", plan, "--fresh", status=status).stderr
+
+
+def test_calls_that_hang_are_bounded() -> None:
+    """Threads of other code cannot be ended: after so many no more are begun, in this run and in later ones."""
+    let_go = threading.Event()
+
+    def hangs_often(query: str, k: int) -> list[str]:
+        if query.endswith("0"):
+            return ["d1"]
+        let_go.wait(60)
+        return []
+
+    before = threading.active_count()
+    try:
+        asked = {str(number): f"query {number}" for number in range(400)}
+        result = run_queries(hangs_often, asked, 3, timeout=0.05, concurrency=20, max_failed=1.0)
+        assert threading.active_count() - before <= 120
+        assert result.given_up
+        assert len(result.failed) + len(result.not_asked) + len(result.run.to_dict()) >= 400
+        assert "no answer within 0.05 s" in result.errors
+        with pytest.raises(RetrieverError, match=r"hangs_often: 1\d\d calls that were given up still hang"):
+            run_queries(hangs_often, asked, 3)
+    finally:
+        let_go.set()
+    for _ in range(500):
+        if threading.active_count() <= before:
+            break
+        threading.Event().wait(0.01)
+    assert run_queries(hangs_often, {"0": "query 0"}, 3).valid
+
+
+def test_a_proxy_is_asked_for_an_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = {"data": [{"index": 0, "embedding": [1, 2]}]}
+    with calls(lambda asked: Reply(vectors)) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url.replace("//", "//user:secret@"))
+        monkeypatch.setenv("no_proxy", "")
+        assert EmbeddingEndpoint("http://models.invalid/v1", model="m")(["x"]).tolist() == [[1, 2]]
+    (asked,) = proxy.asked
+    assert asked.path == "http://models.invalid/v1/embeddings"
+    assert asked.headers["Proxy-Authorization"].startswith("Basic ")
 
 
 def test_a_generator_without_end_is_left() -> None:

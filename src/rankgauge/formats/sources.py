@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import io
 import os
-import shlex
 import sys
 import tempfile
 import zlib
@@ -89,6 +88,8 @@ class Source:
 
     def _refuse_foreign(self, begin: bytes) -> None:
         if foreign := foreign_kind(begin):
+            import shlex
+
             raise FormatError(self.name, [foreign.replace("FILE", shlex.quote(self.path))])
 
     def _all_of(self, file: IO[bytes], limits: Limits, packed: int | None) -> bytes:

@@ -23,6 +23,8 @@ _LOOK: Final = 0.05  # seconds between two looks at the clock for calls that han
 _SYNC: Final = 0.25  # seconds between two waits for the disk
 _GRACE: Final = 1.0  # seconds for a cancelled coroutine to end
 _LATER: Final = 0.5  # seconds after which a connection is closed whose call was given up: the clock is looked at first
+_MOST_HANGING: Final = 100  # calls of one retriever
+_hanging: dict[str, list[threading.Thread]] = {}  # by name: what was given up and cannot be ended
 
 
 @named_arguments
@@ -50,12 +52,18 @@ def run_queries(
     asked for. With a journal, answers it holds are not asked again. `progress` gets the number of finished queries and
     of all. Ctrl-C ends it with what is done.
     When there was no answer at all (no connection, or none in time), and more than `max_failed` of the queries, at
-    least 5, have failed so, the rest is not asked.
+    least 5, have failed so, the rest is not asked; nor when 100 calls of a retriever hang, and then another run of it is
+    an error.
     """
     searcher = as_searcher(searcher)
     _check_queries(queries)
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     calls.check()
+    if (hanging := _still_hanging(searcher.name)) >= _MOST_HANGING:
+        raise RetrieverError(
+            f"{searcher.name}: {hanging} calls that were given up still hang, so no more are made; "
+            "start the program again"
+        )
     work = Work(searcher, queries, calls, journal, seed)
     start = time.perf_counter()
     try:
@@ -150,13 +158,24 @@ class _Threads(_Workers):
         for number in range(len(self.slots)):
             self._launch(number)
 
+    def __init__(self, work: Work, concurrency: int) -> None:
+        super().__init__(work, concurrency)
+        self._threads: dict[int, threading.Thread] = {}
+
     def replace(self, number: int) -> None:
+        name = self.work.searcher.name
+        _hanging.setdefault(name, []).append(self._threads[number])
+        if _still_hanging(name) >= _MOST_HANGING:
+            self.work.ask_no_more()
+            return
         self.slots[number] = Slot()
         self._launch(number)
 
     def _launch(self, number: int) -> None:
         # Daemons, so that one that hangs does not keep the program from ending.
-        threading.Thread(target=self._run, args=(self.slots[number],), daemon=True, name="rankgauge").start()
+        thread = threading.Thread(target=self._run, args=(self.slots[number],), daemon=True, name="rankgauge")
+        self._threads[number] = thread
+        thread.start()
 
     def _run(self, slot: Slot) -> None:
         try:
@@ -248,6 +267,16 @@ class _Loops(_Workers):
                 else:
                     slot.began = pause = None
                     work.succeeded(slot, response)
+
+
+def _still_hanging(name: str) -> int:
+    """How many calls of a retriever were given up and have not ended since."""
+    alive = [thread for thread in _hanging.get(name, ()) if thread.is_alive()]
+    if alive:
+        _hanging[name] = alive
+    else:
+        _hanging.pop(name, None)
+    return len(alive)
 
 
 def _check_queries(queries: Any) -> None:
