@@ -52,8 +52,8 @@ def run_queries(
     asked for. With a journal, answers it holds are not asked again. `progress` gets the number of finished queries and
     of all. Ctrl-C ends it with what is done.
     When there was no answer at all (no connection, or none in time), and more than `max_failed` of the queries, at
-    least 5, have failed so, the rest is not asked; nor when 100 calls of a retriever hang, and then another run of it is
-    an error.
+    least 5, have failed so, the rest is not asked; nor when 100 calls of a retriever hang, and then another run of it
+    is an error.
     """
     searcher = as_searcher(searcher)
     _check_queries(queries)
