@@ -88,7 +88,7 @@ class _Lazy(click.Group):
     "--max-size",
     metavar="SIZE",
     help="Largest compressed or piped input, unpacked, and largest record, such as 20GB. "
-    "Default: 4 GB or 200 times the compressed size, 256 MB for a record.",
+    "Default: 4 GB and 50 times the compressed size (TREC text: 200 times), 256 MB for a record.",
 )
 @click.pass_context
 def app(ctx: click.Context, max_size: str | None) -> None:

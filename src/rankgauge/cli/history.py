@@ -45,6 +45,7 @@ def add(files: tuple[str, ...], label: str | None, history: str | None, language
     no label yet, it gets the one given.
     """
     from rankgauge.formats.json_values import read_json_lines, read_record
+    from rankgauge.formats.limits import RECORD_LINES
     from rankgauge.formats.sources import Source
     from rankgauge.record import Record
 
@@ -52,7 +53,7 @@ def add(files: tuple[str, ...], label: str | None, history: str | None, language
     for path in files:
         source = Source(path)
         if source.bare_name.endswith((".jsonl", ".ndjson")):
-            lines = [(f"{source.name}:{number}", value) for number, value in read_json_lines(source)]
+            lines = [(f"{source.name}:{number}", value) for number, value in read_json_lines(source, RECORD_LINES)]
         else:
             lines = [(source.name, read_record(source))]
         read += [(name, Record.from_dict(value, name)) for name, value in lines]

@@ -11,7 +11,7 @@ from datetime import time as clock
 from typing import Any
 
 from rankgauge.errors import DataError, Fault, FormatError
-from rankgauge.formats.limits import RECORDS, allowed
+from rankgauge.formats.limits import FILES, RECORDS, Limits, allowed
 from rankgauge.formats.sources import Source
 
 __all__ = [
@@ -79,9 +79,9 @@ def _value(text: str, name: str) -> Any:
     return value
 
 
-def read_json_lines(source: Source) -> Iterator[tuple[int, Any]]:
+def read_json_lines(source: Source, limits: Limits = FILES) -> Iterator[tuple[int, Any]]:
     """(line number, value) of every line that is not blank; faults of all lines are raised together."""
-    lines = enumerate(source.text().split("\n"), start=1)
+    lines = enumerate(source.text(limits).split("\n"), start=1)
     values = [(number, _parse(line)) for number, line in lines if line.strip()]
     faults = [replace(value, line=number) for number, value in values if isinstance(value, Fault)]
     if faults:

@@ -178,7 +178,7 @@ class _Unpacking:
 
     def _counted(self, data: bytes) -> bytes:
         self._made += len(data)
-        if self._made > FILES.free and self._made > PARTS.of(packed := self._packed.tell()):
+        if self._made > PARTS.free and self._made > PARTS.of(packed := self._packed.tell()):
             raise FormatError(self._name, [PARTS.exceeded(packed)])
         return data
 
