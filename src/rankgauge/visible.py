@@ -18,7 +18,7 @@ _JOINED = (
 )
 _VARIANTS = r"\ufe00-\ufe0f\U000e0100-\U000e01ef"
 
-_HIDDEN = re.compile(
+_HIDDEN = (
     # The flags of England, Scotland and Wales are spelled in tags, and keys such as 1 with a variant.
     r"(?P<kept>\U0001f3f4[\U000e0030-\U000e007a]{2,6}\U000e007f|[0-9#*]\ufe0f\u20e3)"
     # Controls, ends of lines, and marks that turn the direction of writing.
@@ -34,9 +34,7 @@ _HIDDEN = re.compile(
 )
 # GitHub reads ::NAME:: at the beginning of a line, blanks aside; ##[NAME] and Azure's ##vso[ anywhere in it; TeamCity
 # ##teamcity[.
-_COMMAND = re.compile(
-    r"^(?P<blank>(?:[^\S\n]|\x1b\[[0-9;]*m)*):(?=:[a-z])|#(?=#(?:vso|teamcity)?\[)", re.MULTILINE | re.IGNORECASE
-)
+_COMMAND = r"(?mi)^(?P<blank>(?:[^\S\n]|\x1b\[[0-9;]*m)*):(?=:[a-z])|#(?=#(?:vso|teamcity)?\[)"
 
 
 def visible(text: str) -> str:
@@ -44,7 +42,9 @@ def visible(text: str) -> str:
 
     Letters of all languages and emoji stay as they are, a backslash too.
     """
-    while (shown := _HIDDEN.sub(lambda found: found["kept"] or ascii(found[0])[1:-1], text)) != text:
+    if text.isascii() and text.isprintable():  # compiling the expression takes long
+        return uncommanded(text)
+    while (shown := re.sub(_HIDDEN, lambda found: found["kept"] or ascii(found[0])[1:-1], text)) != text:
         text = shown  # again, for what stood behind an escape stands behind a letter now
     return uncommanded(text)
 
@@ -61,4 +61,6 @@ def visible_message(text: str) -> str:
 
 def uncommanded(text: str) -> str:
     """A finished text, colours and all, none of whose lines is a command to a CI service."""
-    return _COMMAND.sub(lambda found: f"{found['blank']}\\x3a" if found[0].endswith(":") else "\\x23", text)
+    if "::" not in text and "##" not in text:
+        return text
+    return re.sub(_COMMAND, lambda found: f"{found['blank']}\\x3a" if found[0].endswith(":") else "\\x23", text)
