@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rankgauge import evaluate
 from rankgauge.comparison.verdicts import summary_notes
 from rankgauge.errors import MissingExtraError
 from rankgauge.formats.json_values import dumps
+from rankgauge.record import Mean
 from rankgauge.reports import report
 from rankgauge.reports.chart_specs import shown
 from rankgauge.reports.page_data import data_of, script_json
@@ -316,3 +319,12 @@ def test_command_opens_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     source.write_bytes(dumps(evaluation_record("bm25")))
     run_command("report", source, "-o", page, "--open")
     assert opened == [str(page)]
+
+
+def test_formulas_are_told_in_the_language() -> None:
+    record = evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, ["RR"]).record
+    assert "首篇相关文档的名次" in report(record, format="html", language="zh")
+    assert "rank of the first relevant document" in report(record, format="html", language="en")
+    own = replace(record, measures=[replace(record.measures[0], name="ours", formula="clicks / views")])
+    own = replace(own, systems=[replace(own.systems[0], means={"ours": Mean(1.0, None, 1)}, per_query={"ours": [1.0]})])
+    assert "clicks / views" in report(own, format="html", language="zh")

@@ -12,6 +12,7 @@ from rankgauge.reports.document import (
     Drawn,
     Estimate,
     Facts,
+    Formula,
     Kind,
     Marked,
     Pair,
@@ -62,7 +63,7 @@ def written(cell: Cell, kind: Kind, look: Look) -> str:
     """A cell of a column of this kind."""
     if cell is None:
         return look.missing
-    if isinstance(cell, str | Note | Reading):
+    if isinstance(cell, str | Note | Reading | Formula):
         return told(cell, look)
     if isinstance(cell, bool):
         return str(cell).lower()
@@ -94,9 +95,11 @@ def told(text: Text, look: Look) -> str:
     if isinstance(text, Note):
         return tell(text, look.language)
     from rankgauge.measures import find_measure
-    from rankgauge.measures.explanations import sentence
+    from rankgauge.measures.explanations import describe, sentence
 
     measure = find_measure(text.measure)
+    if isinstance(text, Formula):
+        return visible(text.recorded if measure is None else describe(measure.definition, look.language)["formula"])
     return "" if measure is None else sentence(measure, text.value, look.language)
 
 

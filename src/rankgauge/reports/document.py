@@ -31,6 +31,7 @@ __all__ = [
     "Estimate",
     "Explorer",
     "Facts",
+    "Formula",
     "Heading",
     "Kind",
     "Marked",
@@ -99,6 +100,14 @@ class Reading:
 
 
 @dataclass(repr=False)
+class Formula:
+    """The formula of a measure, which a language may tell in its own words."""
+
+    measure: str
+    recorded: str
+
+
+@dataclass(repr=False)
 class Drawn:
     """A value and its interval at their place between the least and the greatest of a table."""
 
@@ -116,7 +125,7 @@ class Marked:
     """better, worse, equivalent, inconclusive or quiet."""
 
 
-Text: TypeAlias = Note | Reading | str
+Text: TypeAlias = Note | Reading | Formula | str
 """A text is a name from elsewhere; words are notes."""
 Cell: TypeAlias = Text | int | float | tuple[float, float] | Estimate | Pair | Marked | Drawn | None
 
@@ -203,7 +212,7 @@ class Facts:
     """Names and values, such as the choices of a contract."""
 
     title: Note
-    entries: Sequence[tuple[Text, str]]
+    entries: Sequence[tuple[Text, Text]]
     name: str = ""
     detail: Detail = "answer"
 

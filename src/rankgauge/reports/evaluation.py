@@ -20,6 +20,7 @@ from rankgauge.reports.document import (
     Detail,
     Estimate,
     Facts,
+    Formula,
     Heading,
     Notes,
     Paragraph,
@@ -196,7 +197,7 @@ def provenance_part(record: Record) -> Iterator[Block]:
         yield Notes(notes)
     yield Heading(word("provenance"), "provenance")
     yield from contract_facts(record)
-    formulas = [(about.name, about.formula) for about in record.measures]
+    formulas = [(about.name, Formula(about.name, about.formula)) for about in record.measures]
     yield Facts(word("measures"), formulas, detail="audit")
     made = record.provenance
     if made.inputs:
