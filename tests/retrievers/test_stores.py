@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
 
 def plan(folder: Path, use: str, parameters: str) -> Path:
     path = folder / "plan.toml"
-    path.write_text(f'{HEAD}[[system]]\nname = "store"\nuse = "{use}"\nparameters = {{ {parameters} }}\n')
+    path.write_text(f'{HEAD}[calls]\ncache = true\n[[system]]\nname = "store"\nuse = "{use}"\nparameters = {{ {parameters} }}\n')
     return path
 
 

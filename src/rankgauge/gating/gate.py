@@ -25,6 +25,7 @@ from rankgauge.gating.checks import (
     left_out,
 )
 from rankgauge.gating.comparability import check_comparable, check_directions, remark
+from rankgauge.gating.freshness import check_baseline_measured, check_measured
 from rankgauge.gating.outcome import GateResult, Rule
 from rankgauge.gating.rules import GateRules
 from rankgauge.gating.sides import Sides
@@ -92,9 +93,10 @@ def gate(
     chosen = record.system(settings.system)
     sides = Sides(record, chosen, baseline)
     found: list[Rule] = [] if failed is None else [failed]
-    remarks: list[Note] = []
+    remarks = check_measured(record, chosen.name, allowed="cached" in settings.allow)
     if baseline is not None:
         remarks += check_comparable(record, chosen.name, baseline, settings, moment)
+        remarks += check_baseline_measured(baseline, chosen.name, allowed="cached" in settings.allow)
         compared, more = _thresholds(sides, settings) if baseline.record is None else _against(sides, settings)
         found += compared
         remarks += more

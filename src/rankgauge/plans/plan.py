@@ -32,14 +32,15 @@ _ENDINGS = {"record": (".json",), "report": (".html",), "table": (".md", ".csv",
 class PlannedCalls(CallSettings):
     """How the systems are called, and where their answers are kept."""
 
-    cache: str | bool | None = _CACHE
-    """The folder that answers are kept in; False or None keeps none."""
+    cache: str | bool | None = None
+    """True, or a folder: answers are kept for later starts. None: only until a start has finished, so that one that was
+    interrupted goes on where it was. False: not at all."""
 
     def folder_in(self, folder: Path) -> Path | None:
         """The folder that answers are kept in, for a plan in this one."""
-        if self.cache is None or self.cache is False:
+        if self.cache is False:
             return None
-        return folder / (_CACHE if self.cache is True else self.cache)
+        return folder / (self.cache if isinstance(self.cache, str) else _CACHE)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -110,6 +111,11 @@ class RunPlan:
     def cache(self) -> Path | None:
         """The folder that answers are kept in."""
         return self.calls.folder_in(self.folder)
+
+    @property
+    def only_resumes(self) -> bool:
+        """Whether the answers are kept only until a start has finished."""
+        return self.calls.cache is None
 
 
 def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
