@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,17 +15,20 @@ from msgspec import Meta
 
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
+from rankgauge.extras import check_installed
 from rankgauge.formats.settings import read_table, read_toml
 from rankgauge.gating.rules import Measured, check_gate_table
 from rankgauge.plans.entries import SweepPlan, read_sweep, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
 from rankgauge.plans.systems import SystemPlan
+from rankgauge.retrievers.checks import faults_of
 from rankgauge.retrievers.work import CallSettings
 from rankgauge.stats.settings import Settings
 
 __all__ = ["OutputPlan", "PlannedCalls", "RunPlan", "SweepPlan", "load_plan", "template"]
 
 _CACHE = ".rankgauge"
+_REPORT = ("jinja2", "the HTML report", "jinja2"), ("vl_convert", "the charts of the report", "vl-convert-python")
 _ENDINGS = {"record": (".json",), "report": (".html",), "table": (".md", ".csv", ".tex")}
 
 
@@ -147,7 +151,11 @@ def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
         faults += wrong
     measured = None if tested is None else Measured(measures, read.contract, tested.tags)
     faults += check_gate_table(read.gate, measured)
-    faults += [*_ending_faults(read.outputs), *output_faults(vars(read.outputs), folder, [file, *files.values()])]
+    faults += [
+        *_ending_faults(read.outputs),
+        *_report_faults(read.outputs),
+        *output_faults(vars(read.outputs), folder, [file, *files.values()]),
+    ]
     if faults:
         raise FormatError(str(path), _in_order(faults, content), hint=hint)
     return RunPlan(
@@ -209,6 +217,13 @@ def _ending_faults(outputs: OutputPlan) -> Iterator[str]:
         value = getattr(outputs, key)
         if value is not None and not value.lower().removesuffix(".gz").endswith(endings):
             yield f"outputs.{key}: {value!r} must end with {' or '.join(endings)}"
+
+
+def _report_faults(outputs: OutputPlan) -> Iterator[str]:
+    """What the report needs and is not installed, told before the calls and not after them."""
+    if outputs.report is not None:
+        checks = (partial(check_installed, *needed, "report") for needed in _REPORT)
+        yield from (f"outputs.report: {fault}" for fault in faults_of(*checks))
 
 
 def template() -> str:

@@ -92,7 +92,7 @@ def check_values(
     """What is wrong with values of one parameter, each looked at once, the others being the system's own."""
 
     known = parameters_of(str(system.use)).get(key) if system.is_named and system.use in RETRIEVERS else None
-    if known is None or key == "api_key_env" or hasattr(RETRIEVERS[str(system.use)], "faults"):
+    if known is None or key == "api_key_env" or _looks_at(RETRIEVERS[str(system.use)], values):
         # Of a factory only the names are known, which are the same for all values.
         for value in values[:1] if known is None else values:
             changed = replace(system, parameters={**system.parameters, key: value})
@@ -100,6 +100,11 @@ def check_values(
         return
     for fault in faults_of(*(partial(known.check, value) for value in values)):
         yield f"{system.use}: {fault}"
+
+
+def _looks_at(factory: Any, values: Sequence[Any]) -> bool:
+    """Whether a retriever looks at values itself. What it needs installed, names decide, of which there are few."""
+    return hasattr(factory, "faults") or (hasattr(factory, "needs") and any(isinstance(one, str) for one in values))
 
 
 def _fields(system: SystemPlan) -> list[str]:
