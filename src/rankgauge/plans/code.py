@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import get_importer
 from typing import Any, Final
 
 from rankgauge.retrievers.own_code import is_own
@@ -67,7 +68,11 @@ def code_of(module: str, folder: Path) -> Code:
             if path is not None and (top := name.partition(".")[0]) not in sys.stdlib_module_names:
                 found.packages[top] = _version(top)
             continue
-        data = path.read_bytes()
+        try:
+            data = path.read_bytes()
+        except OSError:  # gone since it was loaded, or inside an archive
+            found.files[name], found.closed = [], False
+            continue
         now = hashlib.sha256(data).hexdigest()
         found.files[name] = list(dict.fromkeys((now, _seen.setdefault(path, now))))
         found.closed &= len(found.files[name]) == 1
@@ -111,13 +116,30 @@ def _file_of(name: str, folder: str) -> Path | None:
     try:
         first, *inner = [*_parents(name), name]
         # A package that is installed for editing may have a finder of its own, which knows its first name.
-        spec = PathFinder.find_spec(first, [folder]) or find_spec(first)
+        spec = _found_in([folder], first) or find_spec(first)
         for part in inner:
-            spec = None if spec is None else PathFinder.find_spec(part, spec.submodule_search_locations or [])
-    except (ImportError, ValueError, AttributeError):  # of a module that was made by hand
+            spec = None if spec is None else _found_in(spec.submodule_search_locations or [], part)
+    except (ImportError, ValueError):  # of a module that was made by hand
         return None
     origin = None if spec is None or not spec.has_location else spec.origin
     return None if origin is None else Path(origin).resolve()
+
+
+def _found_in(places: Iterable[str], name: str) -> ModuleSpec | None:
+    """A module, or else a folder of modules, in one of some places. Python's own search would ask for the packages
+    around it, which are not loaded."""
+    folders = []
+    for place in places:
+        finder: Any = get_importer(place)
+        spec: ModuleSpec | None = None if finder is None else finder.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            return spec
+        folders += [] if spec is None else spec.submodule_search_locations or []
+    if not folders:
+        return None
+    spec = ModuleSpec(name, None)
+    spec.submodule_search_locations = folders
+    return spec
 
 
 def _is_closed(name: str, path: Path | None) -> bool:
