@@ -20,6 +20,7 @@ from pkgutil import get_importer
 from typing import Any, Final
 
 from rankgauge.retrievers.own_code import is_own
+from rankgauge.version import __version__
 
 __all__ = ["Code", "code_of"]
 
@@ -50,7 +51,7 @@ class Code:
     @property
     def key(self) -> dict[str, Any]:
         """What answers are kept under."""
-        return {"files": self.files, "packages": self.packages}
+        return {"files": self.files, "packages": self.packages, "python": sys.version, "rankgauge": __version__}
 
 
 def code_of(module: str, folder: Path) -> Code:

@@ -66,8 +66,9 @@ def version_of(system: SystemPlan, folder: Path, made: Any) -> Version:
     if not system.is_named:
         code = code_of(str(system.use or system.factory).partition(":")[0], folder)
         return Version({**key, "code": code.key}, code.closed)
-    module = getattr(RETRIEVERS[str(system.use)], "__module__", "")
-    if module and not module.startswith("rankgauge.") and module != "functools":  # a partial of ours
+    factory = RETRIEVERS[str(system.use)]
+    module = getattr(getattr(factory, "func", factory), "__module__", "")
+    if module and not module.startswith("rankgauge."):
         key["code"] = code_of(module, folder).key
     return Version({**key, "configuration": own_configuration(made)}, is_closed(made))
 
