@@ -43,8 +43,8 @@ def test_before_a_commit(checkout: Checkout) -> None:
     assert "PASS" in checkout.bash(HOOK["entry"]).stdout
     assert "PASS" in checkout.bash(PLAIN).stdout
     checkout.write("search/ranking.py", RUBBISH)
-    assert "REGRESSION" in checkout.bash(HOOK["entry"], status=1).stdout
     assert "REGRESSION" in checkout.bash(PLAIN, status=1).stdout
+    assert "REGRESSION" in checkout.bash(HOOK["entry"], status=1).stdout
 
 
 def test_before_a_commit_with_a_cache(checkout: Checkout) -> None:
