@@ -22,7 +22,7 @@ def optional(module: str, what: str, package: str, extra: str = "retrievers") ->
             raise _missing(what, package, extra) from None
 
 
-def check_installed(module: str, what: str, package: str, extra: str) -> None:
+def check_installed(module: str, what: str, package: str, extra: str = "retrievers") -> None:
     """Raise the same error without the time that importing takes."""
     try:
         found = find_spec(module)

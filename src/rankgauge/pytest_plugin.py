@@ -76,6 +76,7 @@ class Guard:
         latency: Sequence[str] = (),
         max_errors: int = 0,
         on_inconclusive: str = "auto",
+        allow: str | Sequence[str] = (),
         history: PathLike | None = None,
         name: str | None = None,
         **options: Any,
@@ -91,7 +92,7 @@ class Guard:
             record = _measured(retriever, test_set, k, measures, name, options)
             place = history or self._history
             if self._set_baseline:
-                _keep(record, baseline, place, max_loss)
+                _keep(record, baseline, place, max_loss, allow)
                 return None
             from rankgauge.gating.gate import gate
             from rankgauge.history.references import find_baseline
@@ -106,6 +107,7 @@ class Guard:
                 latency=latency,
                 max_errors=max_errors,
                 on_inconclusive=on_inconclusive,
+                allow=allow,
             )
         _judge(result)
         return result
@@ -122,6 +124,7 @@ class Guard:
         floors: Sequence[str] = (),
         latency: Sequence[str] = (),
         max_errors: int = 0,
+        allow: str | Sequence[str] = (),
         name: str | None = None,
         **options: Any,
     ) -> GateResult:
@@ -135,7 +138,7 @@ class Guard:
             from rankgauge.gating.rules import GateRules
 
             rules = GateRules.of(
-                targets=targets, scenario=scenario, floors=floors, latency=latency, max_errors=max_errors
+                targets=targets, scenario=scenario, floors=floors, latency=latency, max_errors=max_errors, allow=allow
             )
             if measures is None:
                 measures = _named(rules)
@@ -189,8 +192,10 @@ def _keep(
     baseline: PathLike,
     history: PathLike | None,
     max_loss: str | float | None,
+    allow: str | Sequence[str],
 ) -> None:
     from rankgauge.gating.baseline import baseline_of, export_baseline, is_file_name
+    from rankgauge.gating.freshness import check_measured
     from rankgauge.gating.rules import GateRules
 
     if isinstance(baseline, str) and not is_file_name(baseline):
@@ -198,13 +203,15 @@ def _keep(
         from rankgauge.history.store import History
 
         with History.open(history) as opened:
-            set_baseline(opened, baseline, record, max_loss=max_loss, note="set by pytest")
+            set_baseline(opened, baseline, record, max_loss=max_loss, note="set by pytest", allow=allow)
         return
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
 
-    path = os.fspath(baseline)
-    made = baseline_of(record, path, max_loss=GateRules.of(max_loss=max_loss).max_loss)
+    path, (system,) = os.fspath(baseline), record.systems
+    rules = GateRules.of(max_loss=max_loss, allow=allow)
+    check_measured(record, system.name, allowed="cached" in rules.allow)
+    made = baseline_of(record, path, max_loss=rules.max_loss)
     write_whole(path, dumps(export_baseline(made)))
 
 

@@ -28,7 +28,7 @@ from tests.docs.pages import DOCS, GENERATED, READMES, ROOT, blocks_of, written_
 
 PAGES = written_pages()
 EXECUTED = ("python", "console", "bash")
-SHOWN = ("text", "toml", "json")
+SHOWN = ("text", "toml", "json", "yaml")
 NOT_RUN = ("make", "pip", "eval", "sort")
 
 

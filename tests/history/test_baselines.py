@@ -15,10 +15,10 @@ from rankgauge.gating.baseline import export_baseline
 from rankgauge.gating.rules import GateRules
 from rankgauge.history import baselines
 from rankgauge.history.baselines import (
-    baseline_record,
     current_baseline,
     gate_baseline,
     promote_baseline,
+    scored_baseline,
     set_baseline,
 )
 from rankgauge.history.store import History
@@ -49,7 +49,8 @@ def test_set_and_current(history: History) -> None:
     loaded = gate_baseline(history, "other")
     assert loaded.record == scored(0.9)
     assert Record.from_dict(export_baseline(loaded)["record"]) == scored(0.9)
-    assert baseline_record(history, "other", Path()) == (scored(0.9), "ours")
+    found = scored_baseline(history, "other", Path())
+    assert (found.record, found.system) == (scored(0.9), "ours")
 
 
 def test_small_losses_do_not_add_up(history: History) -> None:

@@ -233,7 +233,8 @@ def test_a_plan_runs(folder: Path) -> None:
     assert Record.from_dict(json.loads(record.to_json())) == record
     assert sorted(record.provenance.inputs) == ["corpus", "judgments", "plan"]
     again = run_plan(load_plan(folder / "plan.toml")).record
-    assert again.systems[0].calls.cached == 24
+    assert [system.calls.kept for system in again.systems] == [0, 0, 0]  # a start that has finished leaves no answers
+    assert [version.timed_before for version in again.sweeps[0].versions] == [24, 24, 24]  # but those of its sweep
 
 
 def test_a_system_that_fails_does_not_take_the_others_along(folder: Path) -> None:

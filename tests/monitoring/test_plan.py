@@ -35,7 +35,7 @@ def test_a_plan_and_its_defaults(service: Workspace) -> None:
     assert plan.history == str(service.folder / ".rankgauge" / "history.db")
     assert plan.spool == service.folder / ".rankgauge" / "spool"
     assert [channel.name for channel in plan.channels] == ["console"]
-    assert plan.run.calls.cache is None  # each check asks anew
+    assert plan.run.calls.cache is False  # each check asks anew
     assert (plan.watching.tolerance, plan.watching.reference, plan.watching.stream) == (0.02, 20, False)
 
 

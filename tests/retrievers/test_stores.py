@@ -20,7 +20,7 @@ from rankgauge.retrievers import build
 from tests.retrievers.servers import Asked, Reply, Service, calls, elasticsearch
 from tests.retrievers.test_adapters import DOCUMENTS, WORDS, CountingFunction, nearest, right, vector
 
-HEAD = 'testset = "testset.json"\nmeasures = ["R@2"]\n[calls]\nk = 2\n'
+HEAD = 'testset = "testset.json"\nmeasures = ["R@2"]\n[calls]\nk = 2\ncache = true\n'
 
 
 def embeddings(asked: Asked) -> Reply:
@@ -123,9 +123,9 @@ def test_elasticsearch_in_a_plan(folder: Path, monkeypatch: pytest.MonkeyPatch) 
         ("chroma", 'collection = "a", path = "chroma", url = "http://h"', ["either path"]),
         ("chroma", 'collection = "a", url = "localhost"', ["must begin with http"]),
         ("chroma", 'colection = "a", path = "chroma"', ["did you mean 'collection'", "needs the parameter"]),
-        ("faiss", 'index = "docs.faiss", ids = "none", model = "m"', ["ids='", "there is no such file"][:1]),
+        ("faiss", 'index = "docs.faiss", ids = "none", endpoint = "http://h", model = "m"', ["there is no such file"]),
         ("faiss", 'index = "docs.faiss", ids = "ids.txt"', ["queries need the model that made the vectors"]),
-        ("faiss", 'index = 3, ids = "ids.txt", model = "m"', ["faiss: index=3 must be a text"]),
+        ("faiss", 'index = 3, ids = "ids.txt", endpoint = "http://h", model = "m"', ["faiss: index=3 must be a text"]),
         ("elasticsearch", 'url = "h:9200", index = "docs"', ["must begin with http"]),
         ("elasticsearch", 'url = "http://h"', ["needs the parameter 'index'"]),
         (

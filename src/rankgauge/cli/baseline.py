@@ -33,6 +33,9 @@ def baseline() -> None:
 @click.option(
     "--target", "targets", multiple=True, metavar="TARGET", help="A target of its gates, such as 'R@10 >= 0.8'."
 )
+@click.option(
+    "--allow", multiple=True, type=click.Choice(["cached"]), help="Take answers that were not measured for the record."
+)
 @click.option("--note", metavar="TEXT", help="Why; it is kept.")
 @history_option
 @options.json_flag
@@ -43,6 +46,7 @@ def set_command(
     system: str | None,
     max_loss: str | None,
     targets: tuple[str, ...],
+    allow: tuple[str, ...],
     note: str | None,
     history: str | None,
     as_json: bool,
@@ -50,15 +54,17 @@ def set_command(
 ) -> None:
     """Make a record the baseline NAME, and the anchor that later promotions are held against as well.
 
-    Nothing is checked: use it at the beginning, and after the test set or the contract has changed. Max loss and
-    targets that are not given stay as they were.
+    Its scores are not checked: use it at the beginning, and after the test set or the contract has changed. Max loss
+    and targets that are not given stay as they were.
     """
     from rankgauge.history.baselines import set_baseline
     from rankgauge.record import Record
 
     loaded = Record.load(record)
     with opened_history(history, create=True, write=True) as opened:
-        made = set_baseline(opened, name, loaded, system=system, max_loss=max_loss, targets=targets or None, note=note)
+        made = set_baseline(
+            opened, name, loaded, system=system, max_loss=max_loss, targets=targets or None, note=note, allow=allow
+        )
     if as_json:
         print_json(_plain(made))
     else:

@@ -74,8 +74,9 @@ rule_options = options.together(
     click.option(
         "--allow",
         multiple=True,
-        type=click.Choice(["corpus", "testset", "missing"]),
-        help="Compare although this differs from the baseline's; missing: without the queries that only it scored.",
+        type=click.Choice(["corpus", "testset", "missing", "cached"]),
+        help="Compare although this differs from the baseline's; missing: without the queries that only it scored; "
+        "cached: take answers that were not measured for the record.",
     ),
     click.option("--rules", metavar="FILE.toml", help="Rules from the table [gate] of a TOML file, such as a plan."),
 )

@@ -45,8 +45,8 @@ def run(
 ) -> None:
     """Ask the systems of a plan every query, score and compare them, and write what the plan asks for.
 
-    A start that was interrupted goes on where it was: only what has no answer yet is asked. `rankgauge init` writes a
-    plan to start from.
+    A start that was interrupted goes on where it was: only what has no answer yet is asked. After one that has finished
+    everything is asked anew, unless the plan says cache = true. `rankgauge init` writes a plan to start from.
     """
     from rankgauge.plans.plan import load_plan
     from rankgauge.plans.running import run_plan
@@ -63,9 +63,15 @@ def run(
             echo(text, file=out)
             return
         kept = Keeping(keep, history, label)
+        written: list[Path] = []
+
+        def write(outcome: Outcome) -> None:
+            written.extend(_written(loaded, outcome, language))
+            kept.store(outcome.record, language, label=Path(plan).stem)
+
         try:
             with _progress() as progress:
-                outcome = run_plan(loaded, fresh=fresh, progress=progress)
+                outcome = run_plan(loaded, fresh=fresh, progress=progress, write=write)
         except KeyboardInterrupt:
             key = "live.stopped_lost" if loaded.cache is None else "live.stopped_kept"
             raise KeyboardInterrupt(say(key, language, cache=loaded.cache)) from None
@@ -75,9 +81,8 @@ def run(
         else:
             text = report(record, language=language, digits=digits, width=terminal_width(out), color=out.isatty())
             click.echo(text, nl=False, file=out)
-        for path in _written(loaded, outcome, language):
+        for path in written:
             echo(say("live.wrote", language, path=path), err=True)
-        kept.store(record, language, label=Path(plan).stem)
         for name, reason in outcome.invalid.items():
             echo(say("live.left_out", language, name=name, reason=shortened(tell(reason, language))), err=True)
         if outcome.invalid:

@@ -26,6 +26,7 @@ from rankgauge.gating.checks import (
 )
 from rankgauge.gating.comparability import check_comparable, check_directions, remark
 from rankgauge.gating.evidence import check_age
+from rankgauge.gating.freshness import check_baseline_measured, check_measured
 from rankgauge.gating.outcome import GateResult, Rule
 from rankgauge.gating.rules import GateRules
 from rankgauge.gating.sides import Sides
@@ -96,8 +97,10 @@ def gate(
     sides = Sides(record, chosen, baseline)
     found: list[Rule] = [] if failed is None else [failed]
     remarks = check_age(None, record.created_at, settings.max_record_age, moment)
+    remarks += check_measured(record, chosen.name, allowed="cached" in settings.allow)
     if baseline is not None:
         remarks += check_comparable(record, chosen.name, baseline, settings, moment)
+        remarks += check_baseline_measured(baseline, chosen.name, allowed="cached" in settings.allow)
         compared, more = _thresholds(sides, settings) if baseline.record is None else _against(sides, settings)
         found += compared
         remarks += more

@@ -39,7 +39,7 @@ __all__ = [
 
 DEFAULT_MAX_LOSS = 0.05
 ON_INCONCLUSIVE = ("auto", "pass", "fail", "report")
-ALLOWED = ("corpus", "testset", "missing")
+ALLOWED = ("corpus", "testset", "missing", "cached")
 
 Texts = str | Sequence[str]
 
@@ -73,7 +73,8 @@ class GateRules:
     """pass, fail, report, or auto: pass if the loss observed is within the max relative loss, else fail."""
     allow: tuple[str, ...] = ()
     """`corpus`, `testset`: compare although these differ from the baseline's; `missing`: without the queries that the
-    baseline scored and the record does not."""
+    baseline scored and the record does not; `cached`: answers that were not measured for the record, and may be those
+    of an older system."""
 
     @staticmethod
     @named_arguments

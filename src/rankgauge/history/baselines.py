@@ -15,6 +15,7 @@ from typing import Any
 
 from rankgauge.errors import DataError
 from rankgauge.gating.baseline import Baseline, baseline_of, is_file_name, load_baseline
+from rankgauge.gating.freshness import check_measured
 from rankgauge.gating.gate import gate
 from rankgauge.gating.outcome import GateResult, together
 from rankgauge.gating.rules import DEFAULT_MAX_LOSS, GateRules
@@ -30,10 +31,10 @@ from rankgauge.record.identity import uid_of
 __all__ = [
     "Promotion",
     "baseline_file",
-    "baseline_record",
     "current_baseline",
     "gate_baseline",
     "promote_baseline",
+    "scored_baseline",
     "set_baseline",
 ]
 
@@ -66,13 +67,16 @@ def set_baseline(
     max_loss: str | float | None = None,
     targets: Sequence[str] | None = None,
     note: str | None = None,
+    allow: str | Sequence[str] | None = None,
 ) -> StoredBaseline:
     """Make a record the baseline and the anchor, whatever it scores. Max loss and targets not given stay as they
-    were."""
+    were. Cached answers, which may be those of an older system, are taken with `allow="cached"` only."""
     check_name(name)
     chosen = record.system(system).name
     baseline_of(record, name, system=chosen)
-    allowed = GateRules.of(max_loss=max_loss).max_loss
+    rules = GateRules.of(max_loss=max_loss, allow=allow)
+    cached = check_measured(record, chosen, allowed="cached" in rules.allow)
+    allowed = rules.max_loss
     wanted = None if targets is None else [parse_target(target).text for target in targets]
     with history.begin() as connection:
         before = _latest(history, name, connection)
@@ -81,7 +85,8 @@ def set_baseline(
             wanted = list(before.targets) if wanted is None else wanted
         row = {"name": name, "version": 1 if before is None else before.version + 1, "system": chosen}
         row |= {"action": "set", "note": note, "max_loss": allowed, "anchor_id": None}
-        return _insert(history, connection, record, row, {"targets": wanted or []})
+        settings = {"targets": wanted or [], "looser": ["allow=cached"] if cached else []}
+        return _insert(history, connection, record, row, settings)
 
 
 def promote_baseline(
@@ -189,11 +194,9 @@ def gate_baseline(history: History, name: str, *, anchor: bool = False) -> Basel
     )
 
 
-def baseline_record(history: History, reference: str, folder: Path) -> tuple[Record, str | None]:
-    """Record and system of a baseline that is a file, looked for in `folder`, or a name in the history."""
-    found = baseline_file(reference, folder) or gate_baseline(history, reference)
-    assert found.record is not None
-    return found.record, found.system
+def scored_baseline(history: History, reference: str, folder: Path) -> Baseline:
+    """A baseline with its scores that is a file, looked for in `folder`, or a name in the history."""
+    return baseline_file(reference, folder) or gate_baseline(history, reference)
 
 
 def baseline_file(reference: str, folder: Path) -> Baseline | None:

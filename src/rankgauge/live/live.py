@@ -18,7 +18,7 @@ from rankgauge.model.contract import Contract
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Calls, InputFile, Record
 from rankgauge.retrievers.answers import RetrievalResult
-from rankgauge.retrievers.configuration import configuration_of, corpus_version
+from rankgauge.retrievers.configuration import configuration_of, corpus_version, is_closed
 from rankgauge.retrievers.journal import Journal, open_journal
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
@@ -50,6 +50,10 @@ class LiveEvaluation(Evaluation):
         self.retrieval, self.asked = retrieval, retrieval.k
         self.live_notes = list(notes)
         """Notes on the calls and the lists they gave."""
+        self.resuming = False
+        """Whether kept answers are those of an interrupted start of the same run."""
+        self.proven = False
+        """Whether kept answers are known to be those that the retriever would give now."""
 
     @property
     def latency(self) -> Latency:
@@ -76,7 +80,9 @@ class LiveEvaluation(Evaluation):
             concurrency=retrieval.concurrency,
             latency=self.latency if self.latency.count else None,
             throughput=self.throughput,
-            cached=retrieval.cached,
+            cached=0 if self.resuming else retrieval.cached,
+            resumed=retrieval.cached if self.resuming else 0,
+            proven=self.proven and retrieval.cached > 0,
             repeated=retrieval.repeated,
             failed=retrieval.failed,
             errors=retrieval.errors,
@@ -201,7 +207,9 @@ def evaluate_retriever(
     With `cache`, a folder, answers are kept as they come, and a later start asks only what is missing. They are found
     again by the query's text, k, the name, the corpus, and `configuration`: a dictionary of all that the answers depend
     on, such as the version of an index. Retrievers of `rankgauge.retrievers` say that themselves; for any other,
-    `cache` without `configuration` is an error. A `Journal` of your own serves as `cache` too.
+    `cache` without `configuration` is an error. A `Journal` of your own serves as `cache` too. Kept answers
+    pass a gate only if they are those of a retriever of `rankgauge.retrievers` that asks no server, or with
+    `allow="cached"`.
     """
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
@@ -219,7 +227,9 @@ def evaluate_retriever(
         }
         return open_journal(cache, called, key)
 
-    return asking.ask(retriever, name, kept, progress)
+    live = asking.ask(retriever, name, kept, progress)
+    live.proven = configuration is None and not isinstance(cache, Journal) and is_closed(retriever)
+    return live
 
 
 def _shallow(scored: Evaluation, k: int) -> list[Note]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,17 +15,20 @@ from msgspec import Meta
 
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
+from rankgauge.extras import check_installed
 from rankgauge.formats.settings import read_table, read_toml
 from rankgauge.gating.rules import Measured, check_gate_table
 from rankgauge.plans.entries import SweepPlan, read_sweep, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
 from rankgauge.plans.systems import SystemPlan
+from rankgauge.retrievers.checks import faults_of
 from rankgauge.retrievers.work import CallSettings
 from rankgauge.stats.settings import Settings
 
 __all__ = ["OutputPlan", "PlannedCalls", "RunPlan", "SweepPlan", "load_plan", "template"]
 
 _CACHE = ".rankgauge"
+_REPORT = ("jinja2", "the HTML report", "jinja2"), ("vl_convert", "the charts of the report", "vl-convert-python")
 _ENDINGS = {"record": (".json",), "report": (".html",), "table": (".md", ".csv", ".tex")}
 
 
@@ -32,14 +36,15 @@ _ENDINGS = {"record": (".json",), "report": (".html",), "table": (".md", ".csv",
 class PlannedCalls(CallSettings):
     """How the systems are called, and where their answers are kept."""
 
-    cache: str | bool | None = _CACHE
-    """The folder that answers are kept in; False or None keeps none."""
+    cache: str | bool | None = None
+    """True, or a folder: answers are kept for later starts. None: only until a start has finished, so that one that was
+    interrupted goes on where it was. False: not at all."""
 
     def folder_in(self, folder: Path) -> Path | None:
         """The folder that answers are kept in, for a plan in this one."""
-        if self.cache is None or self.cache is False:
+        if self.cache is False:
             return None
-        return folder / (_CACHE if self.cache is True else self.cache)
+        return folder / (self.cache if isinstance(self.cache, str) else _CACHE)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -111,6 +116,11 @@ class RunPlan:
         """The folder that answers are kept in."""
         return self.calls.folder_in(self.folder)
 
+    @property
+    def only_resumes(self) -> bool:
+        """Whether the answers are kept only until a start has finished."""
+        return self.calls.cache is None
+
 
 def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
     """Read and check a plan. All faults are in one `FormatError`, with the hint."""
@@ -141,7 +151,11 @@ def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
         faults += wrong
     measured = None if tested is None else Measured(measures, read.contract, tested.tags)
     faults += check_gate_table(read.gate, measured)
-    faults += [*_ending_faults(read.outputs), *output_faults(vars(read.outputs), folder, [file, *files.values()])]
+    faults += [
+        *_ending_faults(read.outputs),
+        *_report_faults(read.outputs),
+        *output_faults(vars(read.outputs), folder, [file, *files.values()]),
+    ]
     if faults:
         raise FormatError(str(path), _in_order(faults, content), hint=hint)
     return RunPlan(
@@ -203,6 +217,13 @@ def _ending_faults(outputs: OutputPlan) -> Iterator[str]:
         value = getattr(outputs, key)
         if value is not None and not value.lower().removesuffix(".gz").endswith(endings):
             yield f"outputs.{key}: {value!r} must end with {' or '.join(endings)}"
+
+
+def _report_faults(outputs: OutputPlan) -> Iterator[str]:
+    """What the report needs and is not installed, told before the calls and not after them."""
+    if outputs.report is not None:
+        checks = (partial(check_installed, *needed, "report") for needed in _REPORT)
+        yield from (f"outputs.report: {fault}" for fault in faults_of(*checks))
 
 
 def template() -> str:

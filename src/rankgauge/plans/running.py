@@ -16,7 +16,7 @@ from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriev
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.plans.plan import RunPlan
-from rankgauge.plans.systems import make_system, version_of
+from rankgauge.plans.systems import Version, make_system, version_of
 from rankgauge.record import Record
 from rankgauge.retrievers.configuration import corpus_version
 from rankgauge.retrievers.journal import folder_held, journals_in
@@ -41,17 +41,31 @@ class Outcome:
 
 
 @named_arguments
-def run_plan(plan: RunPlan, *, fresh: bool = False, progress: Progress | None = None) -> Outcome:
+def run_plan(
+    plan: RunPlan,
+    *,
+    fresh: bool = False,
+    progress: Progress | None = None,
+    write: Callable[[Outcome], object] | None = None,
+) -> Outcome:
     """Carry out a plan that has been checked. A system that fails is left out and named; the others go on.
 
-    With `fresh`, what earlier starts have answered is forgotten. Another start that keeps its answers in the same
-    folder is an error before anything is asked.
+    A start that was interrupted goes on where it was, unless `fresh` forgets what earlier starts have answered. Once
+    there is an outcome, and `write` has written it, the next start asks everything anew, unless the plan says `cache`;
+    of a system that was left out the answers stay. Another start that keeps its answers in the same folder is an
+    error before anything is asked.
     """
     cache = plan.cache
     with nullcontext() if cache is None else folder_held(cache):
         for journal in journals_in(cache) if fresh and cache is not None else []:
             journal.unlink()
-        return _carried_out(plan, progress)
+        outcome = _carried_out(plan, progress)
+        if write is not None:
+            write(outcome)
+        if cache is not None and plan.only_resumes:
+            for journal in (path for live in outcome.evaluations for path in journals_in(cache, live.name)):
+                journal.unlink()
+        return outcome
 
 
 def _carried_out(plan: RunPlan, progress: Progress | None) -> Outcome:
@@ -82,20 +96,23 @@ def evaluate_systems(
     invalid: dict[str, Note] = {}
     for system in plan.systems:
         try:
+            made = make_system(system, plan.folder, corpus)
+            kept = Version({}, False) if plan.cache is None else version_of(system, plan.folder, made)
             live = evaluate_retriever(
-                make_system(system, plan.folder, corpus),
+                made,
                 test_set,
                 measures=plan.measures,
                 name=system.name,
                 corpus=corpus,
                 cache=plan.cache,
-                configuration={**system.configuration, "code": version_of(system, plan.folder)},
+                configuration={**system.configuration, "version": kept.key},
                 id_field=system.id_field,
                 score_field=system.score_field,
                 progress=None if progress is None else partial(progress, system.name),
                 contract=plan.contract,
                 **plan.calls.arguments,
             )
+            live.resuming, live.proven = plan.only_resumes, kept.closed
             found.append(live)
         except RetrievalError as error:
             invalid[system.name] = error.reason
@@ -149,7 +166,7 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
         cache=plan.cache,
         configuration={
             **base.configuration,
-            "code": version_of(base, plan.folder),
+            "version": None if plan.cache is None else version_of(base, plan.folder, None).key,
             "corpus": None if plan.cache is None else corpus_version(corpus),
         },
         id_field=base.id_field,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import inspect
 import sys
@@ -17,13 +16,15 @@ from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.formats import Source
 from rankgauge.formats.json_values import plain_value
 from rankgauge.model.testset import Corpus
+from rankgauge.plans.code import code_of
 from rankgauge.retrievers.checks import faults_of
+from rankgauge.retrievers.configuration import is_closed, own_configuration
 from rankgauge.retrievers.fields import signed_path
 from rankgauge.retrievers.own_code import told
 from rankgauge.retrievers.registry import RETRIEVERS, build, needs_corpus, parameter_faults, parameters_of
 from rankgauge.retrievers.searcher import as_searcher
 
-__all__ = ["SystemPlan", "check_system", "check_values", "load_object", "make_system", "version_of"]
+__all__ = ["SystemPlan", "Version", "check_system", "check_values", "load_object", "make_system", "version_of"]
 
 
 @dataclass(frozen=True)
@@ -49,16 +50,27 @@ class SystemPlan:
         return {**about, "parameters": plain_value(self.parameters)}
 
 
-def version_of(system: SystemPlan, folder: Path) -> str | None:
-    """A hash of the file that a system of the user's own is written in, or of the files that a named one searches, so
-    that answers of older ones are not taken for this one's. What the user's file imports is not looked at."""
-    paths = list(_paths(system, folder).values())
+@dataclass(frozen=True)
+class Version:
+    """What the answers of a system depend on beside its configuration, and whether that is all they do."""
+
+    key: dict[str, Any]
+    closed: bool
+
+
+def version_of(system: SystemPlan, folder: Path, made: Any) -> Version:
+    """The code of a system of the user's own, through all that it imports, or the files that a named one searches, so
+    that answers of older ones are not taken for this one's. `made` is the system itself."""
+    paths = [Path(path) for path in _paths(system, folder).values()]
+    key: dict[str, Any] = {"files": [Source(path).sha256() for path in paths if path.is_file()]}
     if not system.is_named:
-        module = sys.modules.get(str(system.use or system.factory).partition(":")[0])
-        paths = [getattr(module, "__file__", None) or ""]
-    files = [Path(path) for path in paths if Path(path).is_file()]
-    hashes = "".join(Source(path).sha256() for path in files)
-    return hashlib.sha256(hashes.encode()).hexdigest() if files else None
+        code = code_of(str(system.use or system.factory).partition(":")[0], folder)
+        return Version({**key, "code": code.key}, code.closed)
+    factory = RETRIEVERS[str(system.use)]
+    module = getattr(getattr(factory, "func", factory), "__module__", "")
+    if module and not module.startswith("rankgauge."):
+        key["code"] = code_of(module, folder).key
+    return Version({**key, "configuration": own_configuration(made)}, is_closed(made))
 
 
 def check_system(system: SystemPlan, folder: Path, *, has_corpus: bool) -> list[str]:
@@ -81,7 +93,7 @@ def check_values(
     """What is wrong with values of one parameter, each looked at once, the others being the system's own."""
 
     known = parameters_of(str(system.use)).get(key) if system.is_named and system.use in RETRIEVERS else None
-    if known is None or key == "api_key_env" or hasattr(RETRIEVERS[str(system.use)], "faults"):
+    if known is None or key == "api_key_env" or _looks_at(RETRIEVERS[str(system.use)], values):
         # Of a factory only the names are known, which are the same for all values.
         for value in values[:1] if known is None else values:
             changed = replace(system, parameters={**system.parameters, key: value})
@@ -89,6 +101,11 @@ def check_values(
         return
     for fault in faults_of(*(partial(known.check, value) for value in values)):
         yield f"{system.use}: {fault}"
+
+
+def _looks_at(factory: Any, values: Sequence[Any]) -> bool:
+    """Whether a retriever looks at values itself. What it needs installed, names decide, of which there are few."""
+    return hasattr(factory, "faults") or (hasattr(factory, "needs") and any(isinstance(one, str) for one in values))
 
 
 def _fields(system: SystemPlan) -> list[str]:

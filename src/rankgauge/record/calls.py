@@ -18,10 +18,16 @@ class Calls:
     """Documents that each call asked for."""
     concurrency: int
     latency: Latency | None
-    """None where all answers came from the cache."""
+    """None where no answer was measured now."""
     throughput: float | None
     """Answered calls in a second (QPS)."""
     cached: int = 0
+    """Answers that were measured by an earlier run and kept."""
+    resumed: int = 0
+    """Answers that were measured by an earlier start of this run, which was interrupted."""
+    proven: bool = False
+    """Whether the system would still give the answers that were not measured now: all that they depend on is known, and
+    the same. Of what a server answers that is never known."""
     repeated: int = 0
     """Calls that were made again after an error that may pass."""
     failed: list[str] = field(default_factory=list)
@@ -29,3 +35,8 @@ class Calls:
     errors: dict[str, int] = field(default_factory=dict)
     """How many queries failed for each reason, as the retriever told it."""
     notes: list[Note] = field(default_factory=list)
+
+    @property
+    def kept(self) -> int:
+        """Answers that were not measured now."""
+        return self.cached + self.resumed

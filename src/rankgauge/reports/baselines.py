@@ -33,7 +33,8 @@ def promotion_note(made: StoredBaseline) -> Note | None:
     """What to know of a promotion against the gate, or by looser rules."""
     if made.forced is not None:
         return _word("forced", status=made.forced, note=made.note)
-    return _word("looser", rules=list(made.looser), note=made.note) if made.looser else None
+    looser = made.looser if made.action == "promote" else ()
+    return _word("looser", rules=list(looser), note=made.note) if looser else None
 
 
 def baselines_report(found: Sequence[StoredBaseline]) -> Report:

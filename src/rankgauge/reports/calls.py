@@ -87,7 +87,7 @@ def _figures(record: Record) -> list[tuple[str, Column, Callable[[Live], Cell]]]
         ("timed", Column(word("timed"), "count"), lambda live: 0 if live[1].latency is None else live[1].latency.count),
         ("failed", Column(word("failed"), "count"), lambda live: len(live[1].failed)),
         ("repeated", Column(word("repeated"), "count"), lambda live: live[1].repeated),
-        ("cached", Column(word("cached"), "count"), lambda live: live[1].cached),
+        ("cached", Column(word("cached"), "count"), lambda live: live[1].kept),
     ]
 
 
@@ -110,7 +110,7 @@ def _fastest_first(entries: Sequence[tuple[float, str]]) -> list[Note]:
 
 def _calls_notes(record: Record, live: Sequence[Live]) -> Iterator[Note]:
     """What to keep in mind when the latencies are read."""
-    cached = [system.name for system, calls in live if calls.latency is None and calls.cached]
+    cached = [system.name for system, calls in live if calls.latency is None and calls.kept]
     if cached:
         yield word("untimed", names=cached)
     about = next((about for about in record.measures if about.aggregate != "sum"), None)

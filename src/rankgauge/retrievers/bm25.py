@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
-from rankgauge.extras import optional
-from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_corpus, check_number, check_query
+from rankgauge.extras import check_installed, optional
+from rankgauge.retrievers.checks import (
+    Bounds,
+    Choices,
+    check_choice,
+    check_corpus,
+    check_number,
+    check_query,
+    faults_of,
+)
 from rankgauge.retrievers.configuration import described
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import best_positions
-from rankgauge.retrievers.text import TextLanguage, tokenizer_for
+from rankgauge.retrievers.text import TextLanguage, check_text, tokenizer_for
 
 __all__ = ["BM25", "BM25_METHODS"]
 
+_LIBRARY = ("bm25s", "BM25", "bm25s")
 BM25_METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 
 
@@ -55,9 +64,14 @@ class BM25:
         ]
         if not self._vocabulary:
             raise DataError(f"none of the {len(texts)} documents holds a word that could be searched")
-        bm25s = optional("bm25s", "BM25", "bm25s")
+        bm25s = optional(*_LIBRARY)
         self._index = bm25s.BM25(k1=self.k1, b=self.b, delta=self.delta, method=self.method, dtype="float64")
         self._index.index((rows, dict(self._vocabulary)), show_progress=False)
+
+    @staticmethod
+    def needs(language: str = "auto", **_: Any) -> list[str]:
+        """What is not installed."""
+        return faults_of(lambda: check_installed(*_LIBRARY), lambda: check_text(language))
 
     @property
     def ids(self) -> Sequence[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from rankgauge.retrievers.bm25 import BM25
-from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_number, check_whole
+from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_number, check_whole, faults_of
 from rankgauge.retrievers.dense import Dense
-from rankgauge.retrievers.encoders import Dimensions, EndpointUrl, KeyVariable, ModelName
+from rankgauge.retrievers.encoders import Dimensions, EndpointUrl, KeyVariable, ModelName, check_model
 from rankgauge.retrievers.fusion import METHODS, NORMS, check_options
 from rankgauge.retrievers.hybrid import Hybrid
 from rankgauge.retrievers.interface import Retriever
@@ -91,3 +91,24 @@ def rerank(
     retriever = made[check_choice("base", base, _BASES)](corpus, language=language)
     scores = TermProximity(corpus, language=language) if scorer == _PROXIMITY else scorer
     return Rerank(retriever, scores, corpus=corpus, depth=depth)
+
+
+def _hybrid_needs(**parameters: Any) -> list[str]:
+    return list(dict.fromkeys([*BM25.needs(**parameters), *Dense.needs(**parameters)]))
+
+
+_NEEDS: dict[str, Callable[..., list[str]]] = {"bm25": BM25.needs, "dense": Dense.needs, "hybrid": _hybrid_needs}
+
+
+def _mmr_needs(base: str = "dense", **parameters: Any) -> list[str]:
+    return list(dict.fromkeys([*Dense.needs(**parameters), *_NEEDS[base](**parameters)]))
+
+
+def _rerank_needs(base: str = "bm25", scorer: str = _PROXIMITY, **parameters: Any) -> list[str]:
+    return _NEEDS[base](**parameters) + ([] if scorer == _PROXIMITY else faults_of(lambda: check_model(scorer)))
+
+
+hnsw.needs = partial(Dense.needs, index="hnsw")  # type: ignore[attr-defined]
+hybrid.needs = _hybrid_needs  # type: ignore[attr-defined]
+mmr.needs = _mmr_needs  # type: ignore[attr-defined]
+rerank.needs = _rerank_needs  # type: ignore[attr-defined]

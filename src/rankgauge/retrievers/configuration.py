@@ -14,7 +14,7 @@ from typing import Any
 
 from rankgauge.errors import DataError
 
-__all__ = ["configuration_of", "corpus_version", "described", "own_configuration"]
+__all__ = ["configuration_of", "corpus_version", "described", "is_closed", "own_configuration"]
 
 _LIBRARIES = ("rankgauge", "PyStemmer", "bm25s", "faiss-cpu", "jieba", "numpy", "scikit-learn")
 
@@ -40,6 +40,18 @@ def own_configuration(part: Any) -> dict[str, Any] | None:
         return None
     said: dict[str, Any] | None = getattr(part, "configuration", None)
     return said
+
+
+def is_closed(retriever: Any) -> bool:
+    """Whether its configuration is all that its answers depend on: it asks no server, which may have changed."""
+    said = own_configuration(retriever)
+    return said is not None and not _has_address(said)
+
+
+def _has_address(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return "url" in value or any(map(_has_address, value.values()))
+    return False
 
 
 def described(corpus: Mapping[str, str], parts: Mapping[str, Any], **parameters: Any) -> dict[str, Any] | None:

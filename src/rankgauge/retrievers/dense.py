@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_corpus, check_query, check_whole
+from rankgauge.retrievers.checks import Bounds, Choices, check_choice, check_corpus, check_query, check_whole, faults_of
 from rankgauge.retrievers.configuration import described
-from rankgauge.retrievers.encoders import LSA, Dimensions, Encoder, EndpointUrl, KeyVariable, model_encoder
+from rankgauge.retrievers.encoders import (
+    LSA,
+    Dimensions,
+    Encoder,
+    EndpointUrl,
+    KeyVariable,
+    check_encoder,
+    model_encoder,
+)
 from rankgauge.retrievers.hits import Hit
-from rankgauge.retrievers.nearest import HNSW, Exact, Vectors, unit_vectors
+from rankgauge.retrievers.nearest import HNSW, Exact, Vectors, check_graph, unit_vectors
 from rankgauge.retrievers.text import LANGUAGES, TextLanguage
 
 __all__ = ["INDEXES", "Dense"]
@@ -64,6 +72,13 @@ class Dense:
         used = graph if index == "hnsw" else {}
         self.configuration = described(texts, {"encoder": self._encoder}, dense=index, **used)
         self._index: Exact | HNSW = HNSW(self._vectors, **graph) if index == "hnsw" else Exact(self._vectors)
+
+    @staticmethod
+    def needs(
+        index: str = "exact", model: Any = None, endpoint: str | None = None, language: str = "auto", **_: Any
+    ) -> list[str]:
+        """What is not installed."""
+        return faults_of(lambda: check_encoder(model, endpoint, language), *([check_graph] if index == "hnsw" else []))
 
     @property
     def ids(self) -> Sequence[str]:

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.extras import optional
+from rankgauge.extras import check_installed, optional
 from rankgauge.retrievers.checks import Bounds, check_whole
-from rankgauge.retrievers.text import tokenizer_for
+from rankgauge.retrievers.text import check_text, tokenizer_for
 
-__all__ = ["LSA", "Encoder", "model_encoder", "sentence_model"]
+__all__ = ["LSA", "Encoder", "check_encoder", "check_model", "model_encoder", "sentence_model"]
 
 Encoder = Callable[[Sequence[str]], Any]
 """Texts to an array with one row for each."""
@@ -21,6 +21,8 @@ Dimensions = Annotated[int, "Length of the vectors of latent semantic analysis."
 ModelName = Annotated[str | None, "A sentence-transformers model, or the endpoint's."]
 EndpointUrl = Annotated[str | None, "URL of an OpenAI-compatible server, before /embeddings."]
 KeyVariable = Annotated[str | None, "Environment variable that holds the endpoint's key."]
+
+_LSA = ("dense retrieval without a model", "scikit-learn")
 
 
 class LSA:
@@ -33,8 +35,8 @@ class LSA:
     def __init__(self, texts: Sequence[str], *, dimensions: int = 256, language: str = "auto") -> None:
         check_whole("dimensions", dimensions, 1)
         terms = tokenizer_for(language)
-        features = optional("sklearn.feature_extraction.text", "dense retrieval without a model", "scikit-learn")
-        decomposition = optional("sklearn.decomposition", "dense retrieval without a model", "scikit-learn")
+        features = optional("sklearn.feature_extraction.text", *_LSA)
+        decomposition = optional("sklearn.decomposition", *_LSA)
         self._tfidf = features.TfidfVectorizer(analyzer=terms, sublinear_tf=True)
         try:
             table = self._tfidf.fit_transform(texts)
@@ -68,6 +70,22 @@ def model_encoder(model: Any, endpoint: str | None, api_key_env: str | None) -> 
     if isinstance(model, str):
         return sentence_encoder(model)
     raise RankgaugeError(f"model={model!r} must be the name of a model or a function from texts to an array")
+
+
+def check_encoder(model: Any = None, endpoint: str | None = None, language: str = "auto") -> None:
+    """Raise an error unless what turns texts into vectors is installed."""
+    if endpoint is not None:
+        check_installed("httpx", "asking a URL", "httpx", "http")
+    elif isinstance(model, str):
+        check_model(model)
+    elif model is None:
+        check_text(language)
+        check_installed("sklearn", *_LSA)
+
+
+def check_model(model: str) -> None:
+    """Raise an error unless sentence-transformers is installed."""
+    check_installed("sentence_transformers", f"the model {model!r}", "sentence-transformers", "models")
 
 
 def sentence_model(kind: str, model: str) -> Any:

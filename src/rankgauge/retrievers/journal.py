@@ -167,9 +167,12 @@ def _lock_file(handle: int) -> bool:
 def open_journal(folder: str | os.PathLike[str], name: str, key: Mapping[str, Any]) -> Journal:
     """The journal of what `key` describes, in the folder that answers are kept in."""
     digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:16]
-    plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)[:60]
     _make(Path(folder))
-    return Journal(Path(folder) / f"{plain}-{digest}.jsonl", key)
+    return Journal(Path(folder) / f"{_plain(name)}-{digest}.jsonl", key)
+
+
+def _plain(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)[:60]
 
 
 def _make(folder: Path) -> None:
@@ -203,6 +206,8 @@ def folder_held(folder: Path) -> Iterator[None]:
         os.close(handle)  # which gives the lock free too
 
 
-def journals_in(folder: Path) -> list[Path]:
-    """The journals that a folder holds, told by their names; other files of the folder are not among them."""
-    return [path for path in sorted(folder.glob("*.jsonl")) if _JOURNAL.fullmatch(path.name)]
+def journals_in(folder: Path, name: str | None = None) -> list[Path]:
+    """The journals that a folder holds, or those of one system, told by their names; other files of the folder are not
+    among them."""
+    found = [path for path in sorted(folder.glob("*.jsonl")) if _JOURNAL.fullmatch(path.name)]
+    return found if name is None else [path for path in found if path.name[:-23] == _plain(name)]

@@ -10,14 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from rankgauge.errors import DataError
-from rankgauge.extras import optional
+from rankgauge.extras import check_installed, optional
 from rankgauge.retrievers.checks import check_whole
 from rankgauge.retrievers.interface import best_positions
 
-__all__ = ["HNSW", "Exact", "ann_recall", "unit_vectors"]
+__all__ = ["HNSW", "Exact", "ann_recall", "check_graph", "unit_vectors"]
 
 Vectors = npt.NDArray[np.float32]
 _TOLERANCE = 1e-6  # scores are sums of float32 products
+_LIBRARY = ("faiss", "an HNSW index", "faiss-cpu")
+
+
+def check_graph() -> None:
+    """Raise an error unless what HNSW needs is installed."""
+    check_installed(*_LIBRARY)
 
 
 def unit_vectors(rows: Any, where: str = "the vectors") -> Vectors:
@@ -57,7 +63,7 @@ class HNSW:
     def __init__(self, vectors: Vectors, *, M: int = 16, ef_construction: int = 200, ef_search: int = 64) -> None:
         M, self.ef_search = check_whole("M", M, 2), check_whole("ef_search", ef_search, 1)
         ef_construction = check_whole("ef_construction", ef_construction, 1)
-        self._faiss = faiss = optional("faiss", "an HNSW index", "faiss-cpu")
+        self._faiss = faiss = optional(*_LIBRARY)
         self._index = faiss.IndexHNSWFlat(vectors.shape[1], M, faiss.METRIC_INNER_PRODUCT)
         self._index.hnsw.efConstruction = ef_construction
         threads = faiss.omp_get_max_threads()

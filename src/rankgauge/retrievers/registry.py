@@ -3,7 +3,8 @@
 A part is a function or class with keyword parameters that gives a retriever; where it has a parameter `corpus`, it gets
 the documents. Its signature tells the rest: types, defaults, and in `Annotated` what a parameter is for and which
 values it takes. Where values can be wrong that have the right types, such as a file that is not there, the part has a
-function `faults(**parameters)`, which lists them without connecting to anything.
+function `faults(**parameters)`, which lists them without connecting to anything; where it needs more than the core, it
+may have a function `needs(**parameters)`, which lists what is not installed.
 """
 
 from __future__ import annotations
@@ -115,8 +116,8 @@ def parameter_faults(name: str, parameters: Mapping[str, Any]) -> list[str]:
     variable = parameters.get("api_key_env")
     if isinstance(variable, str) and not os.environ.get(variable, "").strip():
         faults.append(f"the environment variable {variable} (api_key_env) is not set: put the key there")
-    more: Callable[..., list[str]] | None = getattr(factory, "faults", None)
-    return faults if more is None else faults + [f"{name}: {fault}" for fault in more(**sound)]
+    looks = [getattr(factory, key) for key in ("needs", "faults") if hasattr(factory, key)]
+    return faults + [f"{name}: {fault}" for look in looks for fault in look(**sound)]
 
 
 def check_parameters(name: str, parameters: Mapping[str, Any]) -> None:

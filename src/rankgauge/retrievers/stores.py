@@ -14,7 +14,7 @@ from rankgauge.extras import check_installed, optional
 from rankgauge.formats.secrets import masked
 from rankgauge.retrievers.adapters import MATCH, from_chroma, from_elasticsearch, from_faiss
 from rankgauge.retrievers.checks import Bounds, InFolder, faults_of
-from rankgauge.retrievers.encoders import EndpointUrl, KeyVariable, ModelName, model_encoder
+from rankgauge.retrievers.encoders import EndpointUrl, KeyVariable, ModelName, check_encoder, model_encoder
 from rankgauge.retrievers.searcher import Searcher
 from rankgauge.retrievers.web import MAX_BODY, check_url
 
@@ -56,8 +56,12 @@ def chroma(
     return from_chroma(found, embed=lambda text: encode([text])[0], where=where)
 
 
-def _chroma_faults(path: str | None = None, url: str | None = None, **_: Any) -> list[str]:
+def _chroma_faults(
+    path: str | None = None, url: str | None = None, model: str | None = None, endpoint: str | None = None, **_: Any
+) -> list[str]:
     faults = faults_of(lambda: check_installed(*_CHROMA))
+    if model is not None:  # without one, the collection's own embeds the queries
+        faults += faults_of(lambda: check_encoder(model, endpoint))
     if (path is None) == (url is None):
         faults.append("say where the collection is: either path, a folder, or url, a server")
     if path is not None and not Path(path).is_dir():
@@ -91,6 +95,8 @@ def _faiss_faults(
             faults.append(f"{name}={path!r}: there is no such file")
     if model is None:
         faults.append(f"queries need the model that made the vectors: {_ENCODERS}")
+    else:
+        faults += faults_of(lambda: check_encoder(model, endpoint))
     return faults if endpoint is None else faults + faults_of(lambda: check_url(endpoint))
 
 

@@ -9,13 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from rankgauge.extras import optional
+from rankgauge.extras import check_installed, optional
 from rankgauge.retrievers.checks import Choices, check_choice
 
 __all__ = [
     "LANGUAGES",
     "TextLanguage",
     "Tokenizer",
+    "check_text",
     "chinese_terms",
     "english_terms",
     "identifiers",
@@ -36,6 +37,8 @@ _HAN_RUN = re.compile(f"[{_HAN}]+")
 
 _STOP = frozenset(Path(__file__).with_name("stop_words.txt").read_text("utf-8").split())
 _local = threading.local()
+_STEMMER = ("Stemmer", "stemming", "PyStemmer")
+_CHINESE = ("jieba", "Chinese text", "jieba")
 
 
 def english_terms(text: str) -> list[str]:
@@ -86,6 +89,13 @@ def tokenizer_for(language: str) -> Tokenizer:
     return english_terms if language == "en" else terms_by_script
 
 
+def check_text(language: str = "auto") -> None:
+    """Raise an error unless the tokenizer of a language is installed. What `auto` needs, its texts decide."""
+    check_installed(*_STEMMER)
+    if language == "zh":
+        check_installed(*_CHINESE)
+
+
 def _parts(word: str) -> list[str]:
     if word.isascii() and word.isalnum() and (word.islower() or word.isupper()):
         return [word.lower()]
@@ -96,7 +106,7 @@ def _stemmer() -> Callable[[str], str]:
     """Snowball's English stemmer; one for each thread, for it must not be shared."""
     found: Callable[[str], str] | None = getattr(_local, "stem", None)
     if found is None:
-        library = optional("Stemmer", "stemming", "PyStemmer")
+        library = optional(*_STEMMER)
         found = _local.stem = library.Stemmer("english").stemWord
     return found
 
@@ -116,7 +126,7 @@ def _load_jieba() -> Any:
     jieba's own start logs to the terminal, and reads and writes a cache in the folder for temporary files, where
     others can write too; the dictionary is read from the package instead.
     """
-    cutter = optional("jieba", "Chinese text", "jieba").Tokenizer()
+    cutter = optional(*_CHINESE).Tokenizer()
     cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
     cutter.initialized = True
     return cutter

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.gating.baseline import is_file_name
-from rankgauge.history.baselines import baseline_record
+from rankgauge.history.baselines import scored_baseline
 from rankgauge.history.connecting import look_at_file
 from rankgauge.history.location import resolve
 from rankgauge.history.store import History
@@ -62,7 +62,7 @@ def _baseline(draft: Draft) -> Iterator[str]:
             if draft.plan is not None:
                 load_reference(history, draft.plan)
             else:
-                baseline_record(history, named, folder)
+                scored_baseline(history, named, folder)
     except RankgaugeError as error:
         yield f"monitor.baseline: {_said(error).removeprefix('monitor.baseline: ')}"
 

@@ -45,6 +45,7 @@ class Table(Closeness):
         Meta(description='"fixed" (the same queries each time) or "stream" (new ones)'),
     ] = "fixed"
     baseline: str | None = None
+    allow: Literal["cached"] | None = None
     documents: str | None = None
     thresholds: list[Any] = field(default_factory=list)
     lang: Language = "en"
@@ -68,6 +69,8 @@ class MonitorPlan:
     channels: list[Channel]
     language: Language = "en"
     """Of the alerts."""
+    allow: str | None = None
+    """`cached`: a baseline whose answers were not measured for its record."""
 
     @property
     def spool(self) -> Path:
@@ -145,8 +148,10 @@ def read_monitor_plan(path: str | Path, *, history: str | None = None) -> Draft:
     faults += [] if run is None else _measured(run, watching)
     plan = None
     if run is not None and not faults:
-        plain = replace(run, calls=replace(run.calls, cache=None), sweep=None)
-        plan = MonitorPlan(plain, name, place, every, watching, found.baseline, found.documents, channels, found.lang)
+        plain = replace(run, calls=replace(run.calls, cache=False), sweep=None)
+        plan = MonitorPlan(
+            plain, name, place, every, watching, found.baseline, found.documents, channels, found.lang, found.allow
+        )
     return Draft(Path(path), found, place, plan, faults)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation import make_plan
 from rankgauge.formats import Source
-from rankgauge.history.baselines import baseline_record
+from rankgauge.gating.freshness import check_baseline_measured
+from rankgauge.history.baselines import scored_baseline
 from rankgauge.history.store import History
 from rankgauge.monitoring.detection.figures import figures_of
 from rankgauge.monitoring.loop.plan import MonitorPlan
@@ -39,8 +40,13 @@ def load_reference(history: History, plan: MonitorPlan) -> Reference | None:
     if plan.baseline is None or plan.watching.stream:
         return None
     try:
-        record, named = baseline_record(history, plan.baseline, plan.run.folder)
-        scores = {system.name: _scores(record, named or _of(record, system.name), plan) for system in plan.run.systems}
+        found = scored_baseline(history, plan.baseline, plan.run.folder)
+        record = found.record
+        assert record is not None
+        held = {system.name: found.system or _of(record, system.name) for system in plan.run.systems}
+        scores = {name: _scores(record, system, plan) for name, system in held.items()}
+        for system in held.values():
+            check_baseline_measured(replace(found, system=system), system, allowed=plan.allow == "cached")
         if identity_of(record).test_set not in (None, Source(plan.run.test_set).sha256()):
             raise DataError(f"{plan.baseline} was measured on another test set; {_REMEDY}")
     except RankgaugeError as error:
