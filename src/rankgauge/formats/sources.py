@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from rankgauge.errors import FormatError
+from rankgauge.formats.private import is_private
 
 __all__ = ["Source", "fields_of", "not_utf8", "unpacked_name", "write_whole"]
 
@@ -180,9 +181,10 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
+            if not is_private(target):  # a temporary file is
+                mask = os.umask(0)
+                os.umask(mask)
+                os.chmod(temporary, 0o666 & ~mask)
             os.replace(temporary, target)
         except BaseException:
             os.unlink(temporary)

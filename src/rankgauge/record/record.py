@@ -15,6 +15,7 @@ import numpy as np
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.json_values import dumps, read_json
+from rankgauge.formats.secrets import masked_value
 from rankgauge.formats.sources import Source
 from rankgauge.measures import Measure, find_measure_name
 from rankgauge.measures.measure import AGGREGATES
@@ -149,6 +150,10 @@ class Record(Result):
     sweeps: list[SweepResult] = field(default_factory=list)
     invalid: dict[str, Note] = field(default_factory=dict)
     """Systems that could not be evaluated, with the reason."""
+
+    def __post_init__(self) -> None:
+        """What a retriever said may hold a secret, which no record keeps."""
+        object.__setattr__(self, "invalid", masked_value(self.invalid))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Record:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from rankgauge.formats.secrets import masked_value
 from rankgauge.stats.intervals import Interval
 from rankgauge.words import Note
 
@@ -29,6 +30,10 @@ class Version:
     """No other setting is at least as good and faster."""
     timed_before: int = 0
     """How many of the calls behind p50 and p95 were made and timed in an earlier start, at the same concurrency."""
+
+    def __post_init__(self) -> None:
+        """A parameter may be a key, or an address with a password, which no record keeps."""
+        object.__setattr__(self, "parameters", masked_value(self.parameters))
 
     @property
     def label(self) -> str:
@@ -62,6 +67,9 @@ class SweepResult:
     held_out: HeldOut | None = None
     failed: dict[str, Note] = field(default_factory=dict)
     """Versions without a score, with the reason."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "failed", masked_value(self.failed))
 
     @property
     def optimism(self) -> float | None:
