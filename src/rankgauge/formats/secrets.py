@@ -72,7 +72,7 @@ _SECRETS = [
     re.compile(rf"""((?:token|signature)\\{{0,3}}["']\s{{0,9}}[:,]\s{{0,9}}(?:b(?=["']))?){_VALUE}""", re.IGNORECASE),
     re.compile(rf"([a-z][_-]token\s{{0,9}}:\s{{0,9}}){_VALUE}", re.IGNORECASE),
     re.compile(
-        rf"""((?:[?&;]|\\u0026|%26)(?:[\w.%-]{{0,40}}[_.-])?{_PARAMETER}=)([^&\s"'<>#;\\]+)""",
+        rf"""((?:[?&;]|\\u0026|%26)(?:[\w.%-]{{0,40}}[_.-])?{_PARAMETER}=)([^&\s"'<>#;\\]*[^&\s"'<>#;\\:,.)])""",
         re.IGNORECASE,
     ),
     # user:password@host, with and without a scheme, but not our own advice; a user alone that is a token
@@ -170,7 +170,7 @@ def register_secrets(value: Any, name: str = "") -> None:
     elif isinstance(value, str):
         text = _REFERENCE.sub("", value)
         found = _inside(text)
-        if secret_name(name):
+        if secret_name(name) and text == value:
             login = _AUTHORIZATION.fullmatch(text.strip())
             found |= {login[1] if login else text.strip()}
         for secret in found:

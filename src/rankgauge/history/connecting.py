@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
-from rankgauge.formats.private import PRIVATE, is_private, make_folders
+from rankgauge.formats.private import make_folders
 from rankgauge.formats.secrets import masked_address
 from rankgauge.history.faults import NoHistoryError, unwritable
 from rankgauge.history.location import VARIABLE, Location
 from rankgauge.history.reading import read_only, sealed
 from rankgauge.history.sql import sa
 
-__all__ = ["WRITE", "away", "begin_file", "engine_for", "look_at_file", "make_folder"]
+__all__ = ["WRITE", "away", "engine_for", "look_at_file", "make_folder"]
 
 WRITE = "rankgauge_write"
 """The execution option of a connection that is going to write."""
@@ -58,16 +57,6 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         shown = masked_address(str(folder))
         raise DataError(f"the folder {shown!r} cannot be made: {error.strerror or error}") from None
-
-
-def begin_file(location: Location) -> None:
-    """A file that is to be begun in a private folder is private itself; SQLite gives what stands beside it the same
-    mode."""
-    if location.path is not None and is_private(location.path) and not location.path.exists():
-        try:
-            os.close(os.open(location.path, os.O_CREAT | os.O_RDWR, PRIVATE))
-        except OSError:
-            raise unwritable(location) from None
 
 
 def engine_for(location: Location, timeout: float, *, write: bool = True) -> sa.Engine:

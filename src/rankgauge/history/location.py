@@ -72,8 +72,8 @@ def resolve(text: str | os.PathLike[str] | None = None) -> Location:
     except UnicodeEncodeError:
         raise DataError(f"{masked_address(given)!r} holds bytes that are no text in UTF-8; name another file") from None
     scheme = _SCHEME.match(given)
-    options = {} if scheme or Path(given).exists() else connection_string(given)
-    if options:
+    options = None if scheme else connection_string(given)
+    if options and not Path(given).exists():
         return _server(options, given)
     if scheme is None:
         if looks_like_address(given) and not Path(given).exists():

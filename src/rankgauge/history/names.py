@@ -43,10 +43,9 @@ def looks_like_address(text: str) -> bool:
 
 
 def connection_string(text: str) -> dict[str, str] | None:
-    """The options of a libpq connection string such as `host=db dbname=history`; None where it cannot be read, and
-    nothing where it is meant as something else."""
+    """The options of a libpq connection string such as `host=db dbname=history`; None for what is none."""
     if not _OPENING.match(text):
-        return {}
+        return None
     options, end = {}, 0
     while found := _OPTION.match(text, end):
         value = found[2].removeprefix("'").removesuffix("'") if found[2].startswith("'") else found[2]

@@ -11,7 +11,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
-from rankgauge.history.connecting import WRITE, begin_file, engine_for, look_at_file
+from rankgauge.formats.private import begin_private
+from rankgauge.history.connecting import WRITE, engine_for, look_at_file
 from rankgauge.history.faults import NoHistoryError, told
 from rankgauge.history.finding import find, light, matching, measure_names, of_means, stored_of
 from rankgauge.history.location import Location, resolve
@@ -59,8 +60,8 @@ class History:
         """
         place = location if isinstance(location, Location) else resolve(location)
         look_at_file(place, create=create)
-        if create:
-            begin_file(place)
+        if create and place.path is not None:
+            begin_private(place.path)
         history = cls(place, engine_for(place, timeout, write=write))
         try:
             with history.read() as connection:
