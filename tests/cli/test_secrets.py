@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.cli.command import Done, run_process
+from tests.cli.command import Done, run_command, run_process
 from tests.history.conftest import Server, server
 from tests.retrievers.servers import Asked, Reply, Service, calls
 
@@ -273,6 +273,46 @@ def test_no_output_holds_a_secret(place: tuple[Path, Service, Service]) -> None:
         assert "***" in text
     for path in (folder / ".rankgauge", *(folder / ".rankgauge").rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_a_record_from_elsewhere(tmp_path: Path) -> None:
+    """What another program, or an older release, has written down is masked where it is read."""
+    record = tmp_path / "record.json"
+    questions = [{"id": "q1", "query": "word1", "relevant_docs": ["d1"]}]
+    (tmp_path / "questions.json").write_text(json.dumps(questions))
+    (tmp_path / "run.json").write_text(json.dumps({"q1": {"d1": 1.0}}))
+    run_command("evaluate", tmp_path / "questions.json", tmp_path / "run.json", "-o", record)
+    content = json.loads(record.read_text())
+    error = f"status 401: http://me:{HISTORY}@host/?key={HISTORY}"
+    note = {"key": "live.error", "parameters": {"error": error}, "level": "warning"}
+    version = {"number": 1, "parameters": {"url": error, "api_key": HISTORY}, "mean": 1.0, "interval": None}
+    version |= dict.fromkeys(("p50", "p95", "throughput", "ann_recall"))
+    content["invalid"] = {"other": note}
+    content["systems"][0]["calls"] = {
+        "k": 10,
+        "concurrency": 1,
+        "latency": None,
+        "throughput": None,
+        "errors": {error: 1},
+        "notes": [note],
+    }
+    content["sweeps"] = [
+        {"system": "s", "measure": "RR", "lower_is_better": False, "versions": [version], "best": "V1"}
+        | {"failed": {"V2": note}}
+    ]
+    record.write_text(json.dumps(content))
+    for form in ("terminal", "markdown", "html"):
+        shown = run_command("report", record, "-f", form).stdout
+        assert "***" in shown
+        assert HISTORY not in shown
+    run_command("history", "add", record, "--history", tmp_path / "history.db")
+    assert HISTORY not in cells(tmp_path / "history.db")
+
+
+def test_a_mistyped_command_shows_no_password() -> None:
+    done = run_command(f"postgresql://me:{HISTORY}@db/x", status=2)
+    assert "me:***@db" in done.stderr
+    assert HISTORY not in done.stderr
 
 
 @pytest.mark.needs("postgresql")

@@ -133,7 +133,9 @@ def masked_value(value: Any) -> Any:
             key: MASK if isinstance(item, str) and isinstance(key, str) and secret_name(key) else masked_value(item)
             for key, item in value.items()
         }
-    return [masked_value(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, tuple):
+        return tuple(map(masked_value, value))
+    return [masked_value(item) for item in value] if isinstance(value, list) else value
 
 
 def masked_address(text: str) -> str:

@@ -154,6 +154,7 @@ class Record(Result):
     def __post_init__(self) -> None:
         """What a retriever said may hold a secret, which no record keeps."""
         object.__setattr__(self, "invalid", masked_value(self.invalid))
+        object.__setattr__(self, "sweeps", [sweep.masked() for sweep in self.sweeps])
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Record:

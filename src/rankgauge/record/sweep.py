@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rankgauge.formats.secrets import masked_value
@@ -30,10 +30,6 @@ class Version:
     """No other setting is at least as good and faster."""
     timed_before: int = 0
     """How many of the calls behind p50 and p95 were made and timed in an earlier start, at the same concurrency."""
-
-    def __post_init__(self) -> None:
-        """A parameter may be a key, or an address with a password, which no record keeps."""
-        object.__setattr__(self, "parameters", masked_value(self.parameters))
 
     @property
     def label(self) -> str:
@@ -68,8 +64,10 @@ class SweepResult:
     failed: dict[str, Note] = field(default_factory=dict)
     """Versions without a score, with the reason."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "failed", masked_value(self.failed))
+    def masked(self) -> SweepResult:
+        """The same without secrets: a parameter may be a key, or an address with a password."""
+        versions = [replace(version, parameters=masked_value(version.parameters)) for version in self.versions]
+        return replace(self, versions=versions, failed=masked_value(self.failed))
 
     @property
     def optimism(self) -> float | None:
