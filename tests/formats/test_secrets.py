@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge.formats.durations import retry_after
-from rankgauge.formats.secrets import masked, register_secret, register_secrets, scrub
+from rankgauge.formats.secrets import masked, register_secret, register_secrets
+from rankgauge.formats.spellings import scrub
 
 SECRET = "s3cr3t-V4lue"
 

@@ -2,44 +2,40 @@
 
 `masked` puts `***` for what is written like a secret, in texts from elsewhere such as a server's answer, and for the
 values that `register_secret` was told of: passwords of addresses, values of environment variables that a plan names.
-`scrub` masks given secrets however a program spells them. `masked_address` is for a text that is an address itself,
-well formed or not.
+`masked_address` is for a text that is an address itself, well formed or not.
 """
 
 from __future__ import annotations
 
 import re
-from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping
+import threading
+from base64 import b64decode
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
-from urllib.parse import parse_qsl, unquote, unquote_plus, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
+from rankgauge.formats.spellings import MASK, expression, forms, without
 from rankgauge.words import Note
 
 __all__ = [
-    "MASK",
     "forget_secrets",
     "masked",
     "masked_address",
     "masked_value",
     "register_secret",
     "register_secrets",
-    "scrub",
     "secret_name",
 ]
 
-MASK = "***"
 _LEAST = 4
-"""Shorter parts of an address are no secrets, and masking them would leave nothing readable."""
+"""Shorter values are no secrets, and masking them would leave nothing readable."""
 _WORD = 8
 """Shorter secrets are masked as words of their own only: `prod` in `products` is none."""
 _PLAIN = frozenset(("rankgauge", "localhost", "127.0.0.1", "http", "https", "true", "false", "console", "postgresql"))
 """Values that are no secrets, whoever uses them, and stand in our own messages."""
 _REMEMBERED = 2000  # characters: longer texts are seldom told twice
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_BETWEEN = re.compile(r"[/:@?&=#,;\s\\]+")
 
 # Names of what is secret. Those of the second kind are secret as parameters of a URL: "status code: 401" is no secret.
 _NAME = (
@@ -95,7 +91,8 @@ _REFERENCE = re.compile(r"\$\{\w+\}")
 _ESCAPED = re.compile(r"%(?:25)*[3-7][0-9a-f]|\\x[3-7]|\\u00[3-7]|&#", re.IGNORECASE)
 _RUN = re.compile(r"[a-z0-9]+")
 
-_registered: set[str] = set()
+_registered: frozenset[str] = frozenset()
+_lock = threading.Lock()
 _anchors: frozenset[str] = frozenset()
 """The longest run of letters and digits of each registered secret, in small letters, which no program escapes. A text
 without any of them and without escaped letters holds no secret, and that is seen at once."""
@@ -111,7 +108,7 @@ def _masked(text: str) -> str:
     if _registered:
         small = text.lower()
         if any(anchor in small for anchor in _anchors) or _ESCAPED.search(text):
-            text = _without(text, _patterns_of_values(frozenset(_registered)))
+            text = without(text, _patterns(_registered))
     if _HINT.search(text):
         for pattern in _SECRETS:
             text = pattern.sub(rf"\1{MASK}", text)
@@ -150,14 +147,15 @@ def secret_name(name: str) -> bool:
 
 def register_secret(value: str) -> None:
     """Let `masked` mask a value from now on; of an address its password and what its parameters hold too."""
+    global _registered, _anchors
     value = value.strip()
-    new = {text for text in (value, *_inside(value)) if len(text) >= _LEAST and text.lower() not in _PLAIN}
-    new = {text for text in new if MASK not in text} - _registered
-    if new:
-        global _anchors
-        _registered.update(new)
-        _anchors = frozenset(map(_anchor, (form for secret in _registered for form in _forms(secret))))
-        _remembered.cache_clear()
+    found = {text for text in (value, *_inside(value), *_tokens(value)) if len(text) >= _LEAST and MASK not in text}
+    with _lock:
+        new = {text for text in found - _registered if text.lower() not in _PLAIN}
+        if new:
+            _registered |= new
+            _anchors = frozenset(map(_anchor, (form for secret in _registered for form in forms(secret))))
+            _remembered.cache_clear()
 
 
 def register_secrets(value: Any, name: str = "") -> None:
@@ -182,9 +180,8 @@ def register_secrets(value: Any, name: str = "") -> None:
 
 def forget_secrets() -> None:
     """Forget what was registered."""
-    global _anchors
-    _registered.clear()
-    _anchors = frozenset()
+    global _registered, _anchors
+    _registered = _anchors = frozenset()
     _remembered.cache_clear()
 
 
@@ -201,100 +198,31 @@ def _inside(text: str) -> set[str]:
         found |= {f"{unquote(user)}:{unquote(password)}"} if password else set()
         named = [(key, held) for key, held in parse_qsl(parts.query) if _SECRET_PARAMETER.fullmatch(key)]
         found |= {held for key, held in named if len(held) >= _WORD or secret_name(key)}
-        found |= {unquote(part) for part in parts.path.split("/") if len(part) >= 2 * _WORD and not part.isalpha()}
     elif text.lower().startswith("basic "):
         try:
             login = b64decode(text[6:].strip(), validate=True).decode()
         except ValueError:
             return found
         found |= {login, login.partition(":")[2]}
-    elif "=" in text and "://" not in text:  # a cookie, or parameters without their address
-        pairs = [pair.partition("=") for pair in re.split(r"[;&]\s*", text)]
-        found |= {held for key, _, held in pairs if len(held) >= _WORD and _SECRET_PARAMETER.fullmatch(key.strip("?"))}
+    elif "=" in text:  # a cookie, parameters without their address, a connection string
+        pairs = [pair.partition("=") for pair in re.split(r"[;&\s]+", text)]
+        named = [(key, held.strip("'\"")) for key, _, held in pairs if _SECRET_PARAMETER.fullmatch(key.strip("?"))]
+        found |= {held for key, held in named if len(held) >= _WORD or secret_name(key)}
     return found
 
 
-def scrub(text: str, secrets: Iterable[str]) -> str:
-    """The text with `***` in place of every secret, of its parts, and of the ways in which programs spell them.
-
-    All occurrences are found first and masked together: where two overlap, no rest of either stays.
-    """
-    return _without(text, _patterns(tuple(secrets)))
-
-
-def _without(text: str, patterns: Iterable[re.Pattern[str]]) -> str:
-    spans = sorted(match.span(1) for pattern in patterns for match in pattern.finditer(text))
-    pieces, end = [], 0
-    for start, stop in spans:
-        if start >= end:
-            pieces += [text[end:start], MASK]
-        end = max(end, stop)
-    return "".join([*pieces, text[end:]])
-
-
-@lru_cache(maxsize=64)
-def _patterns(secrets: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """One expression for each part; it looks ahead, so that occurrences which overlap are all found."""
-    forms = {form for secret in secrets for part in _parts(secret) for form in _forms(part)}
-    return tuple(_expression(form) for form in sorted(forms))
+def _tokens(value: str) -> set[str]:
+    """Long parts of an address's path, which in the address of a webhook are its secret."""
+    path = value.partition("://")[2].partition("?")[0].split("/")[1:]
+    return {unquote(part) for part in path if len(part) >= 2 * _WORD and not part.isalpha()}
 
 
 @lru_cache(maxsize=4)
-def _patterns_of_values(secrets: frozenset[str]) -> tuple[re.Pattern[str], ...]:
-    """The same for registered values, which have no parts; a short one is a word of its own."""
-    forms = {form for secret in secrets for form in _forms(secret)}
-    return tuple(_expression(form, word=len(form) < _WORD) for form in sorted(forms))
-
-
-def _expression(form: str, *, word: bool = False) -> re.Pattern[str]:
-    before, behind = (r"(?<![^\W_])", r"(?![^\W_])") if word else ("", "")
-    return re.compile(f"{before}(?=({''.join(map(_spelled, form))}){behind})", re.IGNORECASE)
+def _patterns(secrets: frozenset[str]) -> tuple[re.Pattern[str], ...]:
+    """One expression for each spelling; a short secret is a word of its own."""
+    found = {form for secret in secrets for form in forms(secret)}
+    return tuple(expression(form, word=len(form) < _WORD) for form in sorted(found))
 
 
 def _anchor(form: str) -> str:
     return max(_RUN.findall(form.lower()), key=len, default="")
-
-
-def _parts(secret: str) -> set[str]:
-    """The secret without a scheme; and, of an address, what stands between its separators, and user and password."""
-    rest = _SCHEME.sub("", secret.strip(), count=1)
-    pieces = _BETWEEN.split(rest)
-    for text in _decoded(rest):
-        pieces += _BETWEEN.split(text)
-    before, at, _ = rest.rpartition("@")
-    if at:
-        pieces += [before, *before.split(":", 1)]
-    return {rest, *(piece for piece in pieces if len(piece) >= _LEAST)} - {""}
-
-
-def _forms(part: str) -> set[str]:
-    """A part decoded (what is encoded is found with it), and as basic authorization."""
-    plain = _decoded(part) - {MASK}
-    return plain | {b64encode(text.encode("utf-8", "replace")).decode() for text in plain if ":" in text}
-
-
-def _decoded(text: str) -> set[str]:
-    found = {unquote(text), unquote_plus(text)}
-    return {*found, text} if any("\ufffd" in form for form in found) else found  # not the encoding of any text
-
-
-@cache
-def _spelled(character: str) -> str:
-    """An expression for one character as it is, or escaped as in URLs (once or more), JSON, Python and HTML."""
-    import html
-
-    data, units = character.encode("utf-8", "replace"), character.encode("utf-16-be", "replace")
-    ways = [
-        re.escape(character),
-        "".join(f"%(?:25)*{byte:02x}" for byte in data),
-        "".join(rf"\\+x{byte:02x}" for byte in data),
-        "".join(rf"\\+u{units[i : i + 2].hex()}" for i in range(0, len(units), 2)),
-        rf"\\+{re.escape(character)}",
-        f"&#0*{ord(character)};",
-        f"&#x0*{ord(character):x};",
-    ]
-    if html.escape(character) != character:
-        ways.append(re.escape(html.escape(character)))
-    if character == " ":
-        ways.append(r"\+")
-    return f"(?:{'|'.join(ways)})"

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError
-from rankgauge.formats.secrets import masked_address, register_secret, scrub
+from rankgauge.formats.secrets import masked_address, register_secret
+from rankgauge.formats.spellings import scrub
 from rankgauge.history.names import REMEDY, connection_string, looks_like_address
 from rankgauge.history.sql import sa
 

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
-from rankgauge.formats.secrets import masked, register_secret, scrub
+from rankgauge.formats.secrets import masked, register_secret
 from rankgauge.formats.settings import unknown_key
+from rankgauge.formats.spellings import scrub
 from rankgauge.registry import Registry
 
 __all__ = ["CHANNELS", "CONSOLE", "LIMIT", "Channel", "Sender", "check_alerts"]
