@@ -12,7 +12,7 @@ import threading
 from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -39,7 +39,7 @@ _REMEMBERED = 2000  # characters: longer texts are seldom told twice
 
 # Names of what is secret. Those of the second kind are secret as parameters of a URL: "status code: 401" is no secret.
 _NAME = (
-    r"(?:pass(?:word|wd|phrase)|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|credentials?|client[_-]?assertion"
+    r"(?:pass(?:word|wd|phrase)|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|client[_-]?assertion"
     r"|(?:api|access|private|subscription|account|auth|functions|encryption|master|shared)[_-]?key"
     r"|sess(?:ion)?[_-]?id|[jp](?:hp)?sess(?:ion)?id|(?:csrf|xsrf)[_-]?token|x-amz-signature)"
 )
@@ -47,45 +47,12 @@ _PARAMETER = r"(?:key|token|jwt|sig|signature|code|auth|authorization|pass|sessi
 _QUOTE = r"""(?:\\{0,3}["'])?"""
 _IS = rf"""{_QUOTE}\s{{0,9}}(?:[:=]|(?<=["'])\s{{0,9}},)\s{{0,9}}(?:[\[(]\s{{0,9}})?(?:b(?=["']))?"""
 _VALUE = r"""(\\{0,3}"[^"]*"|\\{0,3}'[^']*'|[^\s"'&,;)}\]\\]+)"""
-_SECRETS = [
-    # Authorization: Bearer abc, whatever the scheme's name, in a mapping or a list of pairs too
-    re.compile(
-        rf"(authorization{_IS}{_QUOTE}(?:(?:bearer|basic|digest|token|apikey|negotiate)\s+)?)"
-        r"""([^\s"',;)}\]\\]+)""",
-        re.IGNORECASE,
-    ),
-    # Not "Basic authentication": a word about it is no secret
-    re.compile(
-        r"(\b(?:bearer|basic)\s+)(?!(?:auth(?:entication|ori[sz]ation)?|tokens?|credentials?|realm)(?![\w.~+/=-]))"
-        r"([A-Za-z0-9._~+/=-]{8,})",
-        re.IGNORECASE,
-    ),
-    re.compile(rf"""(cookie2?{_IS}{_QUOTE})([^\s"';,\\]+(?:;\s*[^\s"';,\\]+)*)""", re.IGNORECASE),
-    # password=abc, "api_key": "abc"
-    re.compile(rf"({_NAME}{_IS}){_VALUE}", re.IGNORECASE),
-    # A token is masked behind = or in quotes, or as a header: "unexpected token: }" is no secret
-    re.compile(rf"((?:token|signature|credential)\s{{0,9}}=\s{{0,9}}){_VALUE}", re.IGNORECASE),
-    re.compile(rf"""((?:token|signature)\\{{0,3}}["']\s{{0,9}}[:,]\s{{0,9}}(?:b(?=["']))?){_VALUE}""", re.IGNORECASE),
-    re.compile(rf"([a-z][_-]token\s{{0,9}}:\s{{0,9}}){_VALUE}", re.IGNORECASE),
-    re.compile(
-        rf"""((?:[?&;]|\\u0026|%26)(?:[\w.%-]{{0,40}}[_.-])?{_PARAMETER}=)([^&\s"'<>#;\\]*[^&\s"'<>#;\\:,.)])""",
-        re.IGNORECASE,
-    ),
-    # user:password@host, with and without a scheme, but not our own advice; a user alone that is a token
-    re.compile(r"(://[^\s/:@]{0,256}:)(?!PASSWORD@)([^\s/]+)(?=@)"),
-    re.compile(r"(?<![\w/:])([\w.+-]{1,256}:)(?!PASSWORD@)([^\s/:@]+)(?=@[\w\[])"),
-    re.compile(r"(https?://)([^\s/:@?#]{16,})(?=@)", re.IGNORECASE),
-    # Forms that are known: JSON web tokens, keys of well-known services, private keys
-    re.compile(r"()(\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"),
-    re.compile(r"()(\b(?:sk|rk)-[\w-]{20,}|\bgh[opsu]_\w{20,}|\bxox[abprs]-[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b)"),
-    re.compile(r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)((?:(?!-----).)+)", re.DOTALL),
-]
-# Texts without any of these hold nothing that the expressions above would find.
+# Texts without any of these hold nothing that the expressions below would find.
 _HINT = re.compile(r"[:=@]|cookie|auth|token|bearer|basic|eyJ|[sr]k-|gh[opsu]_|xox|AKIA|-----|,", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"(:/*|//).*@", re.DOTALL)
 _PASSWORD_OPTION = re.compile(r"(password\s*=\s*)('(?:[^'\\]|\\.)*'?|[^&\s]*)", re.IGNORECASE)
-_SECRET_NAME = re.compile(rf"(?:.*[_.-])?(?:{_NAME}|(?:.*[_-])?token|(?:proxy-)?authorization|(?:set-)?cookie)", re.I)
-_SECRET_PARAMETER = re.compile(rf"(?:.*[_.-])?(?:{_NAME}|{_PARAMETER}|x-amz-credential)", re.IGNORECASE)
+_SECRET_NAME = rf"(?:.*[_.-])?(?:{_NAME}|credentials?|(?:.*[_-])?token|(?:proxy-)?authorization|(?:set-)?cookie)"
+_SECRET_PARAMETER = rf"(?:.*[_.-])?(?:{_NAME}|{_PARAMETER}|x-amz-credential)"
 _AUTHORIZATION = re.compile(r"(?:bearer|basic|digest|token|apikey|negotiate)\s+(\S+)", re.IGNORECASE)
 _REFERENCE = re.compile(r"\$\{\w+\}")
 _ESCAPED = re.compile(r"%(?:25)*[3-7][0-9a-f]|\\x[3-7]|\\u00[3-7]|&#", re.IGNORECASE)
@@ -96,6 +63,47 @@ _lock = threading.Lock()
 _anchors: frozenset[str] = frozenset()
 """The longest run of letters and digits of each registered secret, in small letters, which no program escapes. A text
 without any of them and without escaped letters holds no secret, and that is seen at once."""
+
+
+@cache
+def _expressions() -> list[re.Pattern[str]]:
+    """What is written like a secret: each match keeps its first group. Compiled when first needed, for it takes longer
+    than many a command."""
+    return [
+        # Authorization: Bearer abc, whatever the scheme's name, in a mapping or a list of pairs too
+        re.compile(
+            rf"(authorization{_IS}{_QUOTE}(?:(?:bearer|basic|digest|token|apikey|negotiate)\s+)?)"
+            r"""([^\s"',;)}\]\\]+)""",
+            re.IGNORECASE,
+        ),
+        # Not "Basic authentication": a word about it is no secret
+        re.compile(
+            r"(\b(?:bearer|basic)\s+)(?!(?:auth(?:entication|ori[sz]ation)?|tokens?|credentials?|realm)(?![\w.~+/=-]))"
+            r"([A-Za-z0-9._~+/=-]{8,})",
+            re.IGNORECASE,
+        ),
+        re.compile(rf"""(cookie2?{_IS}{_QUOTE})([^\s"';,\\]+(?:;\s*[^\s"';,\\]+)*)""", re.IGNORECASE),
+        # password=abc, "api_key": "abc"
+        re.compile(rf"({_NAME}{_IS}){_VALUE}", re.IGNORECASE),
+        # A token is masked behind = or in quotes, or as a header: "unexpected token: }" is no secret
+        re.compile(rf"((?:token|signature|credential)\s{{0,9}}=\s{{0,9}}){_VALUE}", re.IGNORECASE),
+        re.compile(
+            rf"""((?:token|signature)\\{{0,3}}["']\s{{0,9}}[:,]\s{{0,9}}(?:b(?=["']))?){_VALUE}""", re.IGNORECASE
+        ),
+        re.compile(rf"([a-z][_-]token\s{{0,9}}:\s{{0,9}}){_VALUE}", re.IGNORECASE),
+        re.compile(
+            rf"""((?:[?&;]|\\u0026|%26)(?:[\w.%-]{{0,40}}[_.-])?{_PARAMETER}=)([^&\s"'<>#;\\]*[^&\s"'<>#;\\:,.)])""",
+            re.IGNORECASE,
+        ),
+        # user:password@host, with and without a scheme, but not our own advice; a user alone that is a token
+        re.compile(r"(://[^\s/:@]{0,256}:)(?!PASSWORD@)([^\s/]+)(?=@)"),
+        re.compile(r"(?<![\w/:])([\w.+-]{1,256}:)(?!PASSWORD@)([^\s/:@]+)(?=@[\w\[])"),
+        re.compile(r"(https?://)([^\s/:@?#]{16,})(?=@)", re.IGNORECASE),
+        # Forms that are known: JSON web tokens, keys of well-known services, private keys
+        re.compile(r"()(\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"),
+        re.compile(r"()(\b(?:sk|rk)-[\w-]{20,}|\bgh[opsu]_\w{20,}|\bxox[abprs]-[\w-]{10,}|\bAKIA[0-9A-Z]{16}\b)"),
+        re.compile(r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)((?:(?!-----).)+)", re.DOTALL),
+    ]
 
 
 def masked(text: str) -> str:
@@ -110,7 +118,7 @@ def _masked(text: str) -> str:
         if any(anchor in small for anchor in _anchors) or _ESCAPED.search(text):
             text = without(text, _patterns(_registered))
     if _HINT.search(text):
-        for pattern in _SECRETS:
+        for pattern in _expressions():
             text = pattern.sub(rf"\1{MASK}", text)
     return text
 
@@ -142,7 +150,11 @@ def masked_address(text: str) -> str:
 
 def secret_name(name: str) -> bool:
     """Whether what has this name, a header or a parameter, is a secret."""
-    return _SECRET_NAME.fullmatch(name) is not None
+    return re.fullmatch(_SECRET_NAME, name, re.IGNORECASE) is not None
+
+
+def _is_parameter(name: str) -> bool:
+    return re.fullmatch(_SECRET_PARAMETER, name, re.IGNORECASE) is not None
 
 
 def register_secret(value: str) -> None:
@@ -196,7 +208,7 @@ def _inside(text: str) -> set[str]:
             return found
         found |= {unquote(password), password} if password else {user} if len(user) > 2 * _WORD else set()
         found |= {f"{unquote(user)}:{unquote(password)}"} if password else set()
-        named = [(key, held) for key, held in parse_qsl(parts.query) if _SECRET_PARAMETER.fullmatch(key)]
+        named = [(key, held) for key, held in parse_qsl(parts.query) if _is_parameter(key)]
         found |= {held for key, held in named if len(held) >= _WORD or secret_name(key)}
     elif text.lower().startswith("basic "):
         try:
@@ -206,7 +218,7 @@ def _inside(text: str) -> set[str]:
         found |= {login, login.partition(":")[2]}
     elif "=" in text:  # a cookie, parameters without their address, a connection string
         pairs = [pair.partition("=") for pair in re.split(r"[;&\s]+", text)]
-        named = [(key, held.strip("'\"")) for key, _, held in pairs if _SECRET_PARAMETER.fullmatch(key.strip("?"))]
+        named = [(key, held.strip("'\"")) for key, _, held in pairs if _is_parameter(key.strip("?"))]
         found |= {held for key, held in named if len(held) >= _WORD or secret_name(key)}
     return found
 

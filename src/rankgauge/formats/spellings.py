@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from base64 import b64encode
 from collections.abc import Iterable
@@ -76,6 +75,8 @@ def _decoded(text: str) -> set[str]:
 @cache
 def _spelled(character: str) -> str:
     """An expression for one character as it is, or escaped as in URLs (once or more), JSON, Python and HTML."""
+    import html
+
     data, units = character.encode("utf-8", "replace"), character.encode("utf-16-be", "replace")
     ways = [
         re.escape(character),
