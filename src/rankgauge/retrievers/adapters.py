@@ -104,6 +104,8 @@ def from_elasticsearch(
     are found with `id_field="_source.doc_id"`. Headers (`${NAME}` from the environment) and timeout are for a URL; a
     client has its own.
     """
+    if not isinstance(body, Mapping):
+        raise RetrieverError(f"body={body!r} must be a search body such as {MATCH}")
     template = {"size": "{k}", **body}
     if id_field == "_id":
         template.setdefault("_source", False)
