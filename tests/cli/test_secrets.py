@@ -184,7 +184,7 @@ def commands(folder: Path, env: dict[str, str], history: object) -> Iterator[tup
     plan, record = folder / "plan.toml", folder / "record.json"
 
     def do(*arguments: object) -> Done:
-        done = run_process(*arguments, env={**env, "PYTHONPYCACHEPREFIX": str(folder.parent / "compiled")})
+        done = run_process(*arguments, env={**env, "PYTHONDONTWRITEBYTECODE": "1"})
         assert "Traceback" not in done.stderr, done.stderr
         return done
 
@@ -193,7 +193,6 @@ def commands(folder: Path, env: dict[str, str], history: object) -> Iterator[tup
     yield "monitor", do("monitor", plan, "--once", *place)
     yield "baseline", do("baseline", "set", "main", record, "--system", "own", *place)
     yield "gate", do("gate", record, "--baseline", "main", "--system", "own", *place)
-    yield "status", do("monitor", plan, "--status", *place)
 
 
 def cells(database: Path) -> str:
