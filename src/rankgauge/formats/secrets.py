@@ -132,7 +132,8 @@ def masked_value(value: Any) -> Any:
     if isinstance(value, str):
         return masked(value)
     if isinstance(value, Note):
-        return replace(value, parameters=masked_value(value.parameters))
+        parameters = masked_value(value.parameters)
+        return value if parameters == value.parameters else replace(value, parameters=parameters)
     if isinstance(value, Mapping):
         return {
             key: MASK if isinstance(item, str) and isinstance(key, str) and secret_name(key) else masked_value(item)
