@@ -14,7 +14,7 @@ from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.formats.secrets import masked
 from rankgauge.formats.variables import filled, unset_in
 from rankgauge.retrievers.checks import check_number, check_whole, unset_fault
-from rankgauge.retrievers.web import Service
+from rankgauge.retrievers.web import MAX_BODY, Service
 from rankgauge.words.visible import shortened
 
 __all__ = ["EmbeddingEndpoint"]
@@ -23,13 +23,15 @@ _ADVICE = {
     **dict.fromkeys((401, 403), "name the environment variable that holds the key with api_key_env"),
     404: "the endpoint is the URL before /embeddings, such as https://host/v1",
 }
-_READ = 1 << 16  # bytes that are looked at
+_OF_A_TEXT = 250_000  # bytes of a vector as JSON
+_READ = 1 << 16  # bytes of an answer that are looked at for an error
 _SHOWN = 200  # characters of a server's answer in an error
 
 
 class EmbeddingEndpoint:
     """Texts to vectors, in batches. Overload and broken connections are tried again, after the pause that Retry-After
-    asks for, else after 0.5, 1, 2, ... seconds.
+    asks for, else after 0.5, 1, 2, ... seconds. An answer may have `max_body` bytes; by default 10 MB, or 250 kB for
+    each text of a batch, which 10,000 numbers take.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class EmbeddingEndpoint:
         batch_size: int = 64,
         tries: int = 5,
         timeout: float = 60,
+        max_body: int | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         base = endpoint.rstrip("/") if isinstance(endpoint, str) else ""
@@ -55,6 +58,7 @@ class EmbeddingEndpoint:
         self.model, self._sleep = model, sleep
         self._batch, self._tries = check_whole("batch_size", batch_size, 1), check_whole("tries", tries, 1)
         self._timeout = check_number("timeout", timeout, 0.001)
+        most = max(MAX_BODY, _OF_A_TEXT * self._batch) if max_body is None else check_whole("max_body", max_body, 1)
         headers = {}
         if api_key_env is not None:
             key = os.environ.get(api_key_env, "").strip()
@@ -63,7 +67,9 @@ class EmbeddingEndpoint:
                     f"the environment variable {api_key_env} (api_key_env) is not set: put the key there"
                 )
             headers["Authorization"] = f"Bearer {key}"
-        self._service = Service(self.url, headers=headers, timeout=self._timeout, advice=_ADVICE, proxies=True)
+        self._service = Service(
+            self.url, headers=headers, timeout=self._timeout, advice=_ADVICE, proxies=True, max_body=most
+        )
         self.configuration = {"url": self.url, "model": model}
         """What decides about the vectors."""
 
@@ -91,7 +97,7 @@ class EmbeddingEndpoint:
     def _vectors(self, data: bytes, count: int) -> npt.NDArray[np.float64]:
         try:
             value = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise RetrieverError(f"{masked(self.url)} answered with what is no JSON: {_start(data)}") from None
         try:
             rows = sorted(value["data"], key=lambda row: row["index"])

@@ -13,9 +13,9 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import RetrieverError
 from rankgauge.formats.secrets import masked, register_secrets
 from rankgauge.formats.variables import filled, unset_in
-from rankgauge.retrievers.checks import check_number, faults_of, unset_fault
+from rankgauge.retrievers.checks import check_number, check_whole, faults_of, unset_fault
 from rankgauge.retrievers.fields import ABSENT, Path, follow, parse_path, shown
-from rankgauge.retrievers.web import Service, check_url
+from rankgauge.retrievers.web import MAX_BODY, Service, check_url
 
 __all__ = ["HttpRetriever", "fill"]
 
@@ -45,6 +45,7 @@ class HttpRetriever:
         scores: Annotated[str | None, "Path to the scores, if there are any."] = None,
         headers: Annotated[Mapping[str, str] | None, "Headers; ${NAME} is taken from the environment."] = None,
         timeout: Annotated[float, "Seconds for one call."] = 30.0,
+        max_body: Annotated[int, "Bytes of the longest answer that is read."] = MAX_BODY,
     ) -> None:
         for given, value in (("url", url), ("method", method), ("ids", ids), ("scores", scores)):
             if not isinstance(value, str) and not (value is None and given == "scores"):
@@ -56,6 +57,7 @@ class HttpRetriever:
         address = filled(url)
         check_url(address)
         self.url, self.method, self.timeout = url, method.upper(), check_number("timeout", timeout, 0.001)
+        self.max_body = check_whole("max_body", max_body, 1)
         self._target = _quoted(address)
         self.body = _DEFAULT_BODY if body is None and "{query}" not in address else body
         self._content = filled(self.body)
@@ -71,7 +73,9 @@ class HttpRetriever:
         self.ids, self.scores = ids, scores
         self._id_path = parse_path(ids, each=True)
         self._score_path = None if scores is None else parse_path(scores.removeprefix("-"), each=True)
-        self._service = Service(url, headers=_checked(headers or {}), timeout=self.timeout, advice=_ADVICE)
+        self._service = Service(
+            url, headers=_checked(headers or {}), timeout=self.timeout, advice=_ADVICE, max_body=self.max_body
+        )
         self.configuration: dict[str, Any] = {
             "url": self.url,
             "method": self.method,
@@ -140,6 +144,8 @@ class HttpRetriever:
     def _parsed(self, data: bytes) -> Any:
         try:
             return json.loads(data)
+        except RecursionError:
+            raise RetrieverError(f"{masked(self.url)}: the answer is nested too deeply to be read") from None
         except ValueError as error:
             begin = shown(masked(data[:_READ].decode("utf-8", "replace"))[:60])  # masked before it is cut
             why = "its bytes are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
