@@ -40,6 +40,7 @@ from rankgauge.record.result import Result
 from rankgauge.sensitivity.tied_orders import tied_ranges
 from rankgauge.sensitivity.unjudged import ranges_and_reasons
 from rankgauge.stats.settings import Settings
+from rankgauge.visible import visible
 from rankgauge.words import Language, tell
 
 if TYPE_CHECKING:
@@ -228,4 +229,4 @@ class Comparison(ComparedSystems, Result):
         return self.record.to_json()
 
     def __repr__(self) -> str:
-        return f"Comparison({', '.join(self.systems)}: {len(self.rows)} rows)"
+        return f"Comparison({visible(', '.join(self.systems))}: {len(self.rows)} rows)"
