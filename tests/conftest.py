@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from rankgauge import words
+from rankgauge.formats.secrets import forget_secrets
 from rankgauge.words import LANGUAGES, Note, template
 from tests import parts
 
@@ -143,6 +144,13 @@ def pytest_make_collect_report() -> Iterator[None]:
 def data() -> Path:
     """The folder of real collections."""
     return parts.here("data")
+
+
+@pytest.fixture(autouse=True)
+def _no_secrets_known() -> Iterator[None]:
+    """What one test registered as a secret is not masked in the next."""
+    yield
+    forget_secrets()
 
 
 @pytest.fixture(autouse=True)

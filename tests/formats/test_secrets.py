@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import html
+import json
+import time
+from base64 import b64encode
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge.formats.durations import retry_after
-from rankgauge.formats.secrets import masked, scrub
+from rankgauge.formats.secrets import masked, register_secret, register_secrets
+from rankgauge.formats.spellings import scrub
 
 SECRET = "s3cr3t-V4lue"
 
@@ -34,6 +40,31 @@ SECRET = "s3cr3t-V4lue"
         f"http://me:a@{SECRET}@host/x",
         f"cannot reach me:{SECRET}@db.example",
         f"client_secret={SECRET}",
+        *(
+            f"http://host/search?q=a&{name}={SECRET}&k=3"
+            for name in (
+                *("key", "apikey", "api-key", "token", "access_token", "sig", "signature", "X-Amz-Signature", "code"),
+                *("X-Amz-Credential", "X-Amz-Security-Token", "subscription-key", "secret", "password", "pwd", "auth"),
+            )
+        ),
+        f"?Key={SECRET}",
+        f"http://host/?a=1&amp;key={SECRET}",
+        f"Ocp-Apim-Subscription-Key: {SECRET}",
+        f"x-functions-key={SECRET}",
+        f"X-API-Key: {SECRET}",
+        f"X-Auth-Token: {SECRET}",
+        f'{{"X-Api-Key": ["{SECRET}"]}}',
+        f'{{\\"Authorization\\": \\"Bearer {SECRET}\\"}}',
+        f"[('authorization', 'Basic {SECRET}')]",
+        f"Headers([(b'authorization', b'Bearer {SECRET}')])",
+        f"Set-Cookie: theme=dark; sid={SECRET}; Path=/; HttpOnly",
+        f"{{'cookie': 'theme=dark; session={SECRET}'}}",
+        f"session_id={SECRET}",
+        f"host=db password = '{SECRET} and \" more' dbname=x",
+        f"AccountKey={SECRET}==;EndpointSuffix=x",
+        f"Credential={SECRET}/20260301/us-east-1/s3/aws4_request, SignedHeaders=host, Signature={SECRET}",
+        f"https://{SECRET}{SECRET}@host/path",
+        f"-----BEGIN RSA PRIVATE KEY-----\n{SECRET}\n-----END RSA PRIVATE KEY-----",
     ],
 )
 def test_what_looks_like_a_secret(text: str) -> None:
@@ -50,6 +81,12 @@ def test_what_looks_like_a_secret(text: str) -> None:
         "Unexpected token: } in JSON at position 3",
         "http://127.0.0.1:9200/index: connection refused",
         "the password is wrong",
+        "Basic authentication is required",
+        "status code: 401, signature: (query, k)",
+        "KeyError: 'key', 'code'",
+        "http://host/search?q=x&k=10",
+        "the environment variable K (api_key_env) is not set: put the key there",
+        "give postgresql://USER:PASSWORD@HOST/DATABASE",
         "5 of 10 queries reached nobody: no answer within 30 s",
         "mail to ops@example.com at 12:30",
         "令牌无效：请检查",
@@ -57,6 +94,47 @@ def test_what_looks_like_a_secret(text: str) -> None:
 )
 def test_other_texts_stay(text: str) -> None:
     assert masked(text) == text
+
+
+def test_a_registered_value_is_masked_however_it_is_spelled() -> None:
+    secret = "pa/ss w0rd&é"
+    register_secret(secret)
+    login = b64encode(f"me:{secret}".encode()).decode()
+    for form in (secret, quote(secret), quote(secret, safe=""), json.dumps(secret), html.escape(secret), repr(secret)):
+        assert "w0rd" not in masked(f"it said {form}!")
+    assert masked("nothing of it") == "nothing of it"
+    register_secret(f"http://me:{quote(secret, safe='')}@host/")
+    assert login not in masked(f"sent {login}")
+
+
+def test_short_values_are_words_and_our_own_words_are_none() -> None:
+    for value in ("prod", "abc", "localhost", "rankgauge", ""):
+        register_secret(value)
+    assert masked("rankgauge: products of prod at localhost, abc") == "rankgauge: products of *** at localhost, abc"
+
+
+def test_what_is_secret_in_settings() -> None:
+    settings = {
+        "url": "http://u:pass-one@host/search?key=key-two-2&q=title&lang=en",
+        "headers": {"Authorization": "Bearer token-three", "Accept": "text/plain", "Cookie": "a=1; sid=cookie-four"},
+        "body": {"auth": [{"password": "word-five"}], "field": "title", "query": "{query}"},
+        "reference": "${NOTHING}",
+    }
+    register_secrets(settings)
+    said = "title en text/plain {query} host"
+    assert masked(said) == said
+    for secret in ("pass-one", "key-two-2", "token-three", "cookie-four", "word-five"):
+        assert masked(f"it was {secret}") == "it was ***", secret
+
+
+@pytest.mark.parametrize(
+    "piece", ["a.", "://", "a:", "password ", "authorization: ", "eyJ", "cookie:a;", "?a_", '"', "sk-"]
+)
+def test_long_texts_take_little_time(piece: str) -> None:
+    register_secret("some-secret-value")
+    begun = time.process_time()
+    masked(piece * (400_000 // len(piece)))
+    assert time.process_time() - begun < 5
 
 
 @given(

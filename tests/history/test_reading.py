@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.secrets import masked_address
 from rankgauge.history.baselines import gate_baseline, set_baseline
+from rankgauge.history.location import resolve
 from rankgauge.history.names import looks_like_address
 from rankgauge.history.store import History
 from tests.history.records import make_record
@@ -148,6 +149,36 @@ def test_what_looks_like_an_address(text: str, address: bool) -> None:
     assert "pw" not in masked_address(text)
     if "@" not in text:
         assert masked_address(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("host=db dbname=x", "postgresql+psycopg://db/x"),
+        (
+            r"user=me password='p\'w \\\ word' host = db port=5433 dbname=x",
+            "postgresql+psycopg://me:p%27w %5C word@db:5433/x",
+        ),
+        ("dbname=x host=/run/pg sslmode=require", "postgresql+psycopg:///x?host=%2Frun%2Fpg&sslmode=require"),
+        ("service=ranking", "postgresql+psycopg://?service=ranking"),
+        ("host=a,b port=1,2 dbname=x", "postgresql+psycopg:///x?host=a%2Cb&port=1%2C2"),
+    ],
+)
+def test_a_connection_string_of_libpq(text: str, url: str) -> None:
+    found = resolve(text)
+    assert found.url.render_as_string(hide_password=False).replace("+word", " word") == url
+    assert "word" not in str(found)
+    assert found.path is None
+
+
+@pytest.mark.parametrize(
+    "text", ["host=db password='very pw", "host=db password=pw", "password=pw x dbname=x", "host="]
+)
+def test_a_connection_string_that_is_none(text: str) -> None:
+    """It is refused: never taken for a file's name, and without its password."""
+    with pytest.raises(DataError) as caught:
+        resolve(text)
+    assert "pw" not in str(caught.value)
 
 
 def test_a_file_that_looks_like_an_address_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -170,6 +170,13 @@ def test_where_the_history_is(service: Workspace, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MY_PASSWORD", SECRET)
     service.write_plan(history="postgresql://me:${MY_PASSWORD}@db/x")
     assert load_monitor_plan(service.plan).history == f"postgresql://me:{SECRET}@db/x"
+    service.write_plan(history="host=db dbname=x password=${MY_PASSWORD}")
+    assert load_monitor_plan(service.plan).history == f"host=db dbname=x password={SECRET}"
+    service.write_plan(history="host=${NOT_SET_ANYWHERE} dbname=${NOR_THIS}")
+    assert [fault.partition("variable ")[2] for fault in faults(service)] == [
+        "NOT_SET_ANYWHERE is not set",
+        "NOR_THIS is not set",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -178,6 +185,7 @@ def test_where_the_history_is(service: Workspace, monkeypatch: pytest.MonkeyPatc
         f"postgresql://me:{SECRET}@db/x",
         f"postgresql://me:{SECRET}@${{MY_HOST}}/x",
         f"postgresql://${{MY_HOST}}/x?password={SECRET}",
+        f"host=db dbname=x password='{SECRET}'",
         "postgresql://me@db/x",
         "${NOT_SET_ANYWHERE}",
         [f"postgresql://me:{SECRET}@db/x"],

@@ -109,6 +109,27 @@ def test_endpoints(folder: Path, parameters: str, said: list[str]) -> None:
         assert any(words in fault for fault in found), found
 
 
+def test_all_variables_that_are_not_set_are_named(folder: Path) -> None:
+    systems = """
+[[system]]
+name = "live"
+use = "http"
+parameters = { url = "${URL_A}/${PATH_B}", headers = { A = "${HEAD_C}" }, body = { q = "{query}", w = ["${BODY_D}"] } }
+[[system]]
+name = "elastic"
+use = "elasticsearch"
+parameters = { url = "${URL_E}", index = "i", headers = { A = "${HEAD_C}" } }
+[[system]]
+name = "embedded"
+use = "dense"
+parameters = { endpoint = "${URL_F}", model = "m", api_key_env = "KEY_G" }
+"""
+    found = faults(folder, HEAD + systems)
+    for name in ("URL_A", "PATH_B", "HEAD_C", "BODY_D", "URL_E", "URL_F", "KEY_G"):
+        assert any(name in fault and "not set" in fault for fault in found), (name, found)
+    assert len(found) == 8
+
+
 def test_a_token_may_end_with_a_line_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKGAUGE_TEST_TOKEN", "secret\n")
     text = 'use = "http"\nparameters = { url = "http://h/", headers = { A = "Bearer ${RANKGAUGE_TEST_TOKEN}" } }\n'

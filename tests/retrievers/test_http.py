@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from email.utils import formatdate
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from rankgauge.errors import MissingExtraError, RetrieverError
+from rankgauge.retrievers.adapters import from_elasticsearch
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.http import HttpRetriever, fill
 from rankgauge.retrievers.runner import run_queries
@@ -375,6 +377,61 @@ def test_secrets_stand_in_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
         retriever.close()
     assert service.asked[0].headers["x-key"] == "s3cret-token"
     assert not [word for word in ("s3cret", "hidden") if word in str(caught.value)]
+
+
+def test_user_and_password_of_a_url_are_sent_as_basic_authorization(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(asked: Asked) -> Reply:
+        expected = f"Basic {b64encode('me:p@ss/wörd'.encode()).decode()}"
+        return Reply(FOUND) if asked.headers.get("authorization") == expected else Reply({}, 401)
+
+    monkeypatch.setenv("RANKGAUGE_TEST_LOGIN", "me:p%40ss%2Fw%C3%B6rd")
+    with calls(answer) as service:
+        with pytest.raises(RetrieverError, match="status 401"):
+            HttpRetriever(service.url).search("x", 1)
+        for login in ("me:p%40ss%2Fw%C3%B6rd", "${RANKGAUGE_TEST_LOGIN}"):
+            retriever = HttpRetriever(service.url.replace("//", f"//{login}@"))
+            assert retriever.search("x", 1)
+            retriever.close()
+        with pytest.raises(RetrieverError, match="keep one of them"):
+            HttpRetriever(service.url.replace("//", "//me:pw@"), headers={"Authorization": "Bearer x"})
+
+
+def test_variables_in_url_headers_and_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are sent, and neither stored nor shown."""
+    with calls(always(Reply(FOUND))) as service:
+        values = {"BASE": service.url, "PART": "docs-v2", "WORD": "very secret\n"}
+        for name, value in values.items():
+            monkeypatch.setenv(f"RANKGAUGE_TEST_{name}", value)
+        retriever = HttpRetriever(
+            "${RANKGAUGE_TEST_BASE}/${RANKGAUGE_TEST_PART}/search",
+            body={"query": "{query}", "filter": [{"by": "${RANKGAUGE_TEST_WORD}"}]},
+            headers={"X-Word": "${RANKGAUGE_TEST_WORD}"},
+        )
+        retriever.search("x", 1)
+        elastic = from_elasticsearch("${RANKGAUGE_TEST_BASE}", "docs", headers={"X-Word": "${RANKGAUGE_TEST_WORD}"})
+        with pytest.raises(RetrieverError) as caught:
+            elastic.search("x", 1)
+        retriever.close()
+    assert [asked.path for asked in service.asked] == ["/docs-v2/search", "/docs/_search"]
+    assert service.asked[0].body == {"query": "x", "filter": [{"by": "very secret"}]}
+    assert {asked.headers["x-word"] for asked in service.asked} == {"very secret"}
+    told = repr((retriever.configuration, retriever.url, retriever.body, str(caught.value)))
+    assert "${RANKGAUGE_TEST_BASE}" in told
+    assert not [value for value in ("very secret", service.url, "docs-v2") if value in told]
+
+
+def test_a_secret_is_masked_before_a_message_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of a key would not be found."""
+    monkeypatch.setenv("RANKGAUGE_TEST_TOKEN", "s3cret-token" * 5)
+    for start in range(20, 300, 40):
+        for status, form in ((403, "{}"), (200, "no JSON {}"), (200, '{{"hits": "{}"}}')):
+            said = form.format("." * start + "s3cret-token" * 5 + "." * 300).encode()
+            with calls(always(Reply(said, status))) as service:
+                retriever = HttpRetriever(service.url, headers={"X-Key": "${RANKGAUGE_TEST_TOKEN}"})
+                with pytest.raises(RetrieverError) as caught:
+                    retriever.search("x", 1)
+                retriever.close()
+            assert "s3cr" not in str(caught.value), caught.value
 
 
 def test_headers_of_ones_own_go_before_ours() -> None:

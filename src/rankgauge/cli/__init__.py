@@ -5,6 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterable
+from contextlib import redirect_stderr
+from typing import Any, TextIO, cast
 
 from rankgauge.cli.interrupt import Interrupted
 from rankgauge.visible import visible_message
@@ -15,8 +18,33 @@ __all__ = ["main"]
 def main() -> None:
     """Run a command. Everything the user can mend ends with a message and status 2, never with a traceback."""
     gc.set_threshold(10_000)  # importing makes much and no garbage: a tenth of the time of a short command
+    _open_streams()
+    with redirect_stderr(cast(TextIO, _Masked(sys.stderr))):
+        _main()
+
+
+class _Masked:
+    """Standard error without secrets, whoever writes there: a message of ours, a system's log, a traceback."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        from rankgauge.formats.secrets import masked  # not needed by a command that says nothing
+
+        self._stream.write(masked(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+
+def _main() -> None:
     try:
-        _open_streams()
         from rankgauge.cli.app import app
         from rankgauge.errors import RankgaugeError
 

@@ -28,8 +28,8 @@ def history_option(command: F) -> F:
     return click.option(
         "--history",
         metavar="PATH|URL",
-        help="The history: a SQLite file or postgresql://USER:PASSWORD@HOST/DATABASE. Default: RANKGAUGE_HISTORY, else "
-        ".rankgauge/history.db.",
+        help="The history: a SQLite file, postgresql://USER:PASSWORD@HOST/DATABASE, or libpq's 'host=... dbname=...'. "
+        "Default: RANKGAUGE_HISTORY, else .rankgauge/history.db.",
     )(command)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -64,13 +64,15 @@ def monitor(
     from rankgauge.monitoring.loop.plan import load_monitor_plan, seconds_of
 
     if check:
-        loaded = check_monitor_plan(plan, history=location)
+        with redirect_stdout(sys.stderr):
+            loaded = check_monitor_plan(plan, history=location)
         systems = [system.name for system in loaded.run.systems]
         channels = [channel.name for channel in loaded.channels]
         fine = say("monitor.plan_fine", language, path=plan, name=loaded.name, systems=systems, channels=channels)
         echo(fine)
         return
-    loaded = load_monitor_plan(plan, history=location)
+    with redirect_stdout(sys.stderr):
+        loaded = load_monitor_plan(plan, history=location)
     seconds = seconds_of(every) if every else loaded.every
     if seconds is None and not (once or status or relearn):
         raise DataError('say when to check: --once, --every 1h, or every = "1h" in [monitor]')
@@ -143,7 +145,8 @@ def _forever(plan: MonitorPlan, every: float, language: Language, served: tuple[
     if history is not None:
         with _watching(Monitor(plan, history, _log, language, stop=stop), *served) as watcher:
             watchers.append(watcher)
-            watcher.forever(every)
+            with redirect_stdout(sys.stderr):
+                watcher.forever(every)
 
 
 def _log(text: str) -> None:
@@ -186,7 +189,8 @@ def _once(watcher: Monitor, as_json: bool) -> int:
     """One check; the exit status."""
     from rankgauge.history.incidents import open_by_kind
 
-    done = watcher.once()
+    with redirect_stdout(sys.stderr):  # what a system prints must not stand among the results
+        done = watcher.once()
     if done is None:
         return 3 if watcher.stood_by else 2
     standing = open_by_kind(watcher.history, watcher.plan.name)

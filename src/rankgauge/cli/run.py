@@ -132,9 +132,10 @@ def _written(plan: RunPlan, outcome: Outcome, language: Language) -> list[Path]:
 def _placed(path: Path) -> Path:
     """The path, in a folder that is there."""
     from rankgauge.errors import FormatError
+    from rankgauge.formats.private import make_folders
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(path.parent)
     except OSError as error:
         raise FormatError(str(path), [f"cannot be written: {error.filename}: {error.strerror}"]) from None
     return path

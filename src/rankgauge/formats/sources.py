@@ -18,6 +18,7 @@ from typing import IO, Any, BinaryIO, cast
 from rankgauge.errors import Fault, FormatError
 from rankgauge.formats.archives import BEGINNING, foreign_kind
 from rankgauge.formats.limits import FILES, PARTS, Limits, written
+from rankgauge.formats.private import is_private
 
 __all__ = ["Source", "fields_of", "not_utf8", "unpacked_name", "write_whole"]
 
@@ -248,9 +249,10 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)
+            if not is_private(target):  # a temporary file is
+                mask = os.umask(0)
+                os.umask(mask)
+                os.chmod(temporary, 0o666 & ~mask)
             os.replace(temporary, target)
         except BaseException:
             os.unlink(temporary)

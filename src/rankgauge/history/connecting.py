@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
+from rankgauge.formats.private import make_folders
 from rankgauge.formats.secrets import masked_address
 from rankgauge.history.faults import NoHistoryError, unwritable
 from rankgauge.history.location import VARIABLE, Location
@@ -52,7 +53,7 @@ def _look_at(path: Path, location: Location, *, create: bool) -> None:
 def make_folder(folder: Path) -> None:
     """Make the folder that a history is kept in by default."""
     try:
-        folder.mkdir(exist_ok=True)
+        make_folders(folder)
     except OSError as error:
         shown = masked_address(str(folder))
         raise DataError(f"the folder {shown!r} cannot be made: {error.strerror or error}") from None

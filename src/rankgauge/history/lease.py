@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import DataError
+from rankgauge.formats.private import begin_private
 from rankgauge.history.connecting import engine_for
 from rankgauge.history.faults import told
 from rankgauge.history.location import Location, file_identity
@@ -99,6 +100,7 @@ class _File(_Lock):
         self._file: tuple[int, int] | None = None
 
     def connect(self) -> sqlite3.Connection | None:
+        begin_private(self._path)
         connection = sqlite3.connect(self._path, timeout=_INSTANT, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("BEGIN EXCLUSIVE")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rankgauge.errors import DataError
-from rankgauge.formats.secrets import masked_address, scrub
-from rankgauge.history.names import REMEDY, looks_like_address
+from rankgauge.formats.secrets import masked_address, register_secret
+from rankgauge.formats.spellings import scrub
+from rankgauge.history.names import REMEDY, connection_string, looks_like_address
 from rankgauge.history.sql import sa
 
 __all__ = ["DEFAULT", "VARIABLE", "Location", "file_identity", "resolve"]
@@ -43,16 +46,21 @@ class Location:
             return masked_address(str(self.path))
         if self.memory:
             return "the history in memory"
-        # A password may stand among the options too.
-        return self.url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
+        # A password may stand among the options too; of them only where the server is is told.
+        where = {key: value for key, value in self.url.query.items() if key in ("host", "port", "service")}
+        return self.url.set(drivername="postgresql", query=where).render_as_string(hide_password=True)
 
     def __repr__(self) -> str:
         return f"Location({str(self)!r})"
 
     def scrubbed(self, text: str) -> str:
         """A driver's message without the password, should it hold it."""
+        return scrub(text, self.secrets)
+
+    @property
+    def secrets(self) -> list[str]:
         known = (self.url.password, *(self.url.query.get(name) for name in _SECRET))
-        return scrub(text, [str(secret) for secret in known if secret])
+        return [str(secret) for secret in known if secret]
 
 
 def resolve(text: str | os.PathLike[str] | None = None) -> Location:
@@ -65,6 +73,9 @@ def resolve(text: str | os.PathLike[str] | None = None) -> Location:
     except UnicodeEncodeError:
         raise DataError(f"{masked_address(given)!r} holds bytes that are no text in UTF-8; name another file") from None
     scheme = _SCHEME.match(given)
+    options = None if scheme else connection_string(given)
+    if options and not Path(given).exists():
+        return _server(options, given)
     if scheme is None:
         if looks_like_address(given) and not Path(given).exists():
             raise DataError(f"{masked_address(given)}: this looks like an address of a database, but is none; {REMEDY}")
@@ -81,8 +92,32 @@ def resolve(text: str | os.PathLike[str] | None = None) -> Location:
     if backend in ("postgresql", "postgres"):
         if not url.database:
             raise DataError(f"{masked_address(given)} names no database; {REMEDY}")
-        return Location(url.set(drivername="postgresql+psycopg"), None)
+        return _known(Location(url.set(drivername="postgresql+psycopg"), None))
     raise DataError(f"{masked_address(given)}: a history cannot be kept in {backend!r}; {REMEDY}")
+
+
+def _server(options: Mapping[str, str], given: str) -> Location:
+    """The server that a libpq connection string names."""
+    rest = {key: value for key, value in options.items() if key not in ("user", "password", "dbname")}
+    user, password, database = (options.get(key) or None for key in ("user", "password", "dbname"))
+    if not database and "service" not in rest:
+        raise DataError(f"{masked_address(given)} names no database: add dbname=; {REMEDY}")
+    host, port = rest.get("host", ""), rest.get("port", "")
+    if host and "," not in host and not host.startswith("/") and (not port or port.isdecimal()):
+        del rest["host"]
+        rest.pop("port", None)
+        place: dict[str, Any] = {"host": host, "port": int(port) if port else None}
+    else:  # several servers, or a socket
+        place = {}
+    url = sa.URL.create("postgresql+psycopg", user, password, database=database, query=rest, **place)
+    return _known(Location(url, None))
+
+
+def _known(location: Location) -> Location:
+    """The location, whose passwords no message shows from now on."""
+    for secret in location.secrets:
+        register_secret(secret)
+    return location
 
 
 def _file(path: Path, *, default: bool = False) -> Location:

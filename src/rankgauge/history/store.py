@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.limits import RECORDS
+from rankgauge.formats.private import begin_private
 from rankgauge.history.connecting import WRITE, engine_for, look_at_file
 from rankgauge.history.faults import NoHistoryError, told
 from rankgauge.history.finding import find, light, matching, measure_names, of_means, stored_of
@@ -60,6 +61,8 @@ class History:
         """
         place = location if isinstance(location, Location) else resolve(location)
         look_at_file(place, create=create)
+        if create and place.path is not None:
+            begin_private(place.path)
         history = cls(place, engine_for(place, timeout, write=write))
         try:
             with history.read() as connection:

@@ -17,6 +17,7 @@ from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
 from rankgauge.extras import check_installed
 from rankgauge.formats.settings import read_table, read_toml
+from rankgauge.formats.variables import register_plan
 from rankgauge.gating.rules import Measured, check_gate_table
 from rankgauge.plans.entries import SweepPlan, read_sweep, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
@@ -126,6 +127,7 @@ def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
     """Read and check a plan. All faults are in one `FormatError`, with the hint."""
     file = Path(path)
     content = read_toml(file, hint="rankgauge init writes a plan to start from")
+    register_plan(content)
     read, faults = read_table(content, "", _PlanFile)
     assert read is not None  # every key has a default
     folder = file.parent

@@ -15,6 +15,7 @@ from typing import Any
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.formats import Source
 from rankgauge.formats.json_values import plain_value
+from rankgauge.formats.variables import filled, names_in
 from rankgauge.model.testset import Corpus
 from rankgauge.plans.code import code_of
 from rankgauge.retrievers.checks import faults_of
@@ -45,9 +46,12 @@ class SystemPlan:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """What answers depend on, for the cache."""
+        """What answers depend on, for the cache. What comes from the environment is never stored, not even the hash of
+        it: the cache hashes it together with the rest."""
         about = {name: value for name, value in vars(self).items() if name != "name"}
-        return {**about, "parameters": plain_value(self.parameters)}
+        values = "\n".join(map(filled, (f"${{{name}}}" for name in names_in(self.parameters))))
+        found = {"environment": hashlib.sha256(values.encode()).hexdigest()} if values else {}
+        return {**about, "parameters": plain_value(self.parameters), **found}
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
+from rankgauge.formats.secrets import masked, masked_value
 from rankgauge.stats.latency import Latency
 from rankgauge.words import Note
 
@@ -35,6 +37,14 @@ class Calls:
     errors: dict[str, int] = field(default_factory=dict)
     """How many queries failed for each reason, as the retriever told it."""
     notes: list[Note] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """What a retriever said may hold a secret, which no record keeps."""
+        errors: Counter[str] = Counter()
+        for error, count in self.errors.items():  # two texts may be one by now
+            errors[masked(error)] += count
+        object.__setattr__(self, "errors", dict(errors))
+        object.__setattr__(self, "notes", masked_value(self.notes))
 
     @property
     def kept(self) -> int:

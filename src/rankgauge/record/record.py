@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.json_values import dumps, read_record
+from rankgauge.formats.secrets import masked_value
 from rankgauge.formats.sources import Source
 from rankgauge.measures import find_measure_name
 from rankgauge.model.contract import Contract
@@ -54,6 +55,11 @@ class Record(Result):
     sweeps: list[SweepResult] = field(default_factory=list)
     invalid: dict[str, Note] = field(default_factory=dict)
     """Systems that could not be evaluated, with the reason."""
+
+    def __post_init__(self) -> None:
+        """What a retriever said may hold a secret, which no record keeps."""
+        object.__setattr__(self, "invalid", masked_value(self.invalid))
+        object.__setattr__(self, "sweeps", [sweep.masked() for sweep in self.sweeps])
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Record:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rankgauge.formats.secrets import masked_value
 from rankgauge.stats.intervals import Interval
 from rankgauge.words import Note
 
@@ -62,6 +63,11 @@ class SweepResult:
     held_out: HeldOut | None = None
     failed: dict[str, Note] = field(default_factory=dict)
     """Versions without a score, with the reason."""
+
+    def masked(self) -> SweepResult:
+        """The same without secrets: a parameter may be a key, or an address with a password."""
+        versions = [replace(version, parameters=masked_value(version.parameters)) for version in self.versions]
+        return replace(self, versions=versions, failed=masked_value(self.failed))
 
     @property
     def optimism(self) -> float | None:

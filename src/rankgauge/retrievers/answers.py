@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from rankgauge.formats.secrets import masked
 from rankgauge.model.run import Run
 from rankgauge.retrievers.hits import Hit, ListFault
 from rankgauge.stats.latency import Latency
@@ -40,14 +41,14 @@ class Answer(NamedTuple):
     """Why calls were made again: the errors of all attempts before the last."""
 
     def to_record(self) -> dict[str, Any]:
-        """The answer as a line of a journal."""
+        """The answer as a line of a journal; what the retriever said is masked there."""
         return {
             "query": self.query,
             "hits": self.hits,
             "seconds": round(self.seconds, 6),
             "attempts": self.attempts,
-            **({"error": self.error} if self.error else {}),
-            **({"faults": [[fault.kind, fault.message] for fault in self.faults]} if self.faults else {}),
+            **({"error": masked(self.error)} if self.error else {}),
+            **({"faults": [[fault.kind, masked(fault.message)] for fault in self.faults]} if self.faults else {}),
         }
 
     @classmethod

@@ -20,6 +20,7 @@ __all__ = [
     "check_query",
     "check_whole",
     "faults_of",
+    "unset_fault",
 ]
 
 
@@ -51,6 +52,11 @@ def faults_of(*checks: Callable[[], object]) -> list[str]:
         except RankgaugeError as error:
             faults.append(str(error))
     return faults
+
+
+def unset_fault(name: str, variable: str) -> str:
+    """What to say of a parameter that refers to a variable of the environment that is not there."""
+    return f"{name} needs the environment variable {variable}, which is not set"
 
 
 def check_corpus(corpus: Any) -> dict[str, str]:

@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rankgauge.errors import RankgaugeError, RetrieverError
-from rankgauge.retrievers.checks import check_number, check_whole
+from rankgauge.formats.secrets import masked
+from rankgauge.formats.variables import filled, unset_in
+from rankgauge.retrievers.checks import check_number, check_whole, unset_fault
 from rankgauge.retrievers.web import MAX_BODY, Service
 from rankgauge.words.visible import shortened
 
@@ -22,6 +24,7 @@ _ADVICE = {
     404: "the endpoint is the URL before /embeddings, such as https://host/v1",
 }
 _OF_A_TEXT = 250_000  # bytes of a vector as JSON
+_READ = 1 << 16  # bytes of an answer that are looked at for an error
 _SHOWN = 200  # characters of a server's answer in an error
 
 
@@ -44,16 +47,19 @@ class EmbeddingEndpoint:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         base = endpoint.rstrip("/") if isinstance(endpoint, str) else ""
-        if not base.startswith(("http://", "https://")):
-            raise RankgaugeError(f"endpoint={endpoint!r} must be a URL such as https://host/v1")
+        if unset := unset_in(base):
+            raise RankgaugeError(unset_fault("endpoint", unset[0]))
+        if not filled(base).startswith(("http://", "https://")):
+            raise RankgaugeError(f"endpoint={masked(repr(endpoint))} must be a URL such as https://host/v1")
         if not isinstance(model, str) or not model:
-            raise RankgaugeError(f"the endpoint {endpoint} needs model=, the name of the model it should use")
-        self.url = base if base.endswith("/embeddings") else f"{base}/embeddings"
+            raise RankgaugeError(f"the endpoint {masked(endpoint)} needs model=, the name of the model it should use")
+        self.url = base if filled(base).rstrip("/").endswith("/embeddings") else f"{base}/embeddings"
+        self._target = filled(self.url)
         self.model, self._sleep = model, sleep
         self._batch, self._tries = check_whole("batch_size", batch_size, 1), check_whole("tries", tries, 1)
         self._timeout = check_number("timeout", timeout, 0.001)
         most = max(MAX_BODY, _OF_A_TEXT * self._batch) if max_body is None else check_whole("max_body", max_body, 1)
-        headers, key = {}, ""
+        headers = {}
         if api_key_env is not None:
             key = os.environ.get(api_key_env, "").strip()
             if not key:
@@ -62,13 +68,7 @@ class EmbeddingEndpoint:
                 )
             headers["Authorization"] = f"Bearer {key}"
         self._service = Service(
-            self.url,
-            headers=headers,
-            timeout=self._timeout,
-            secrets=[key],
-            advice=_ADVICE,
-            proxies=True,
-            max_body=most,
+            self.url, headers=headers, timeout=self._timeout, advice=_ADVICE, proxies=True, max_body=most
         )
         self.configuration = {"url": self.url, "model": model}
         """What decides about the vectors."""
@@ -77,7 +77,7 @@ class EmbeddingEndpoint:
         batches = [self._embed(texts[i : i + self._batch]) for i in range(0, len(texts), self._batch)]
         widths = {batch.shape[1] for batch in batches}
         if len(widths) > 1:
-            raise RetrieverError(f"{self.url} gave vectors of different lengths: {sorted(widths)}")
+            raise RetrieverError(f"{masked(self.url)} gave vectors of different lengths: {sorted(widths)}")
         return np.concatenate(batches)
 
     def _embed(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
@@ -85,7 +85,7 @@ class EmbeddingEndpoint:
         body = json.dumps({"model": self.model, "input": [text or " " for text in texts], "encoding_format": "float"})
         for attempt in range(1, self._tries + 1):
             try:
-                return self._vectors(self._service.send("POST", self.url, body.encode()), len(texts))
+                return self._vectors(self._service.send("POST", self._target, body.encode()), len(texts))
             except RetrieverError as error:
                 if not error.retry or attempt == self._tries:
                     tried = f" (tried {attempt} times)" if attempt > 1 else ""
@@ -98,20 +98,20 @@ class EmbeddingEndpoint:
         try:
             value = json.loads(data)
         except (ValueError, RecursionError):
-            raise RetrieverError(f"{self.url} answered with what is no JSON: {_start(data)}") from None
+            raise RetrieverError(f"{masked(self.url)} answered with what is no JSON: {_start(data)}") from None
         try:
             rows = sorted(value["data"], key=lambda row: row["index"])
             vectors = np.asarray([row["embedding"] for row in rows], dtype=np.float64)
             places = [row["index"] for row in rows]
         except (KeyError, TypeError, ValueError):
             raise RetrieverError(
-                f"{self.url} did not answer as OpenAI's embeddings do, "
+                f"{masked(self.url)} did not answer as OpenAI's embeddings do, "
                 f'{{"data": [{{"index": 0, "embedding": [...]}}, ...]}}: {_start(data)}'
             ) from None
         if places != list(range(count)) or vectors.ndim != 2:
-            raise RetrieverError(f"{self.url} gave {len(places)} vectors for {count} texts")
+            raise RetrieverError(f"{masked(self.url)} gave {len(places)} vectors for {count} texts")
         return vectors
 
 
 def _start(data: bytes) -> str:
-    return shortened(data.decode("utf-8", "replace"), _SHOWN) or "(nothing)"
+    return shortened(masked(data[:_READ].decode("utf-8", "replace")), _SHOWN) or "(nothing)"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from rankgauge.errors import RetrieverError
+from rankgauge.formats.secrets import masked
 
 __all__ = ["ABSENT", "HOLDERS", "Field", "Path", "empty", "fields_of", "follow", "parse_path", "shown", "signed_path"]
 
@@ -15,6 +16,7 @@ Path = tuple[str | int | None, ...]
 ABSENT: Final = object()
 HOLDERS: Final = ("metadata", "meta", "payload")
 """Where libraries keep what the user stored beside a text."""
+_READ: Final = 1 << 12  # characters of a value that are looked at for what to show of it
 _STEP = re.compile(
     r"""(?P<dot>\.?)(?P<name>[^.\[\]'"\s]+) | \[\s*(?P<number>-?\d+)\s*\]
       | \[\s*(?:'(?P<single>[^']*)'|"(?P<double>[^"]*)")\s*\] | (?P<each>\[\s*\*\s*\])""",
@@ -86,8 +88,8 @@ class Field:
 
 
 def shown(value: Any) -> str:
-    """A value for a message: its beginning and its type."""
-    text = repr(value)
+    """A value for a message: its beginning and its type. Masked before it is cut: half a key would not be found."""
+    text = masked(repr(value)[:_READ])
     return f"{text if len(text) <= 80 else text[:77] + '...'} ({type(value).__name__})"
 
 

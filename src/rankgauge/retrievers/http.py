@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -12,16 +11,17 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import RetrieverError
-from rankgauge.formats.secrets import masked
-from rankgauge.retrievers.checks import check_number, check_whole, faults_of
+from rankgauge.formats.secrets import masked, register_secrets
+from rankgauge.formats.variables import filled, unset_in
+from rankgauge.retrievers.checks import check_number, check_whole, faults_of, unset_fault
 from rankgauge.retrievers.fields import ABSENT, Path, follow, parse_path, shown
 from rankgauge.retrievers.web import MAX_BODY, Service, check_url
 
 __all__ = ["HttpRetriever", "fill"]
 
+_READ: Final = 1 << 12  # bytes of an answer that are looked at for what to show of its beginning
 _DEFAULT_BODY: Final = {"query": "{query}", "k": "{k}"}
 _ADVICE: Final = dict.fromkeys((401, 403), "check the headers and their variables")
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 class HttpRetriever:
@@ -29,8 +29,9 @@ class HttpRetriever:
 
     In `body`, `"{k}"` becomes the number of results and `{query}` the text of the query, wherever they stand; in `url`
     they are quoted. A GET request without them in its URL sends `body` as the parameters of the URL. `ids` and
-    `scores` are paths such as `$.hits[*].id`; a `-` before `scores` says that smaller is better. In `headers`,
-    `${NAME}` is taken from the environment, so that no secret stands in a file.
+    `scores` are paths such as `$.hits[*].id`; a `-` before `scores` says that smaller is better. In `url`, `headers`
+    and `body`, `${NAME}` is taken from the environment, so that no secret stands in a file. User and password in the
+    URL are sent as Basic authorization.
     """
 
     @named_arguments
@@ -49,16 +50,22 @@ class HttpRetriever:
         for given, value in (("url", url), ("method", method), ("ids", ids), ("scores", scores)):
             if not isinstance(value, str) and not (value is None and given == "scores"):
                 raise RetrieverError(f"{given}={value!r} must be a text")
-        check_url(url)
+        for given, held in (("url", url), ("headers", headers), ("body", body)):
+            if unset := unset_in(held):
+                raise RetrieverError(unset_fault(given, unset[0]))
+        register_secrets(body)
+        address = filled(url)
+        check_url(address)
         self.url, self.method, self.timeout = url, method.upper(), check_number("timeout", timeout, 0.001)
         self.max_body = check_whole("max_body", max_body, 1)
-        self._target = _quoted(url)
-        self.body = _DEFAULT_BODY if body is None and "{query}" not in url else body
+        self._target = _quoted(address)
+        self.body = _DEFAULT_BODY if body is None and "{query}" not in address else body
+        self._content = filled(self.body)
         try:
             written = json.dumps(self.body, ensure_ascii=False)
         except (TypeError, ValueError) as error:
             raise RetrieverError(f"the body cannot be written as JSON: {error}") from None
-        if "{query}" not in url and "{query}" not in written:
+        if "{query}" not in address and "{query}" not in written:
             raise RetrieverError("{query} stands neither in the url nor in the body: the retriever would never see it")
         self._as_parameters = self.method == "GET" and self.body is not None
         if self._as_parameters and not isinstance(self.body, Mapping):
@@ -66,9 +73,8 @@ class HttpRetriever:
         self.ids, self.scores = ids, scores
         self._id_path = parse_path(ids, each=True)
         self._score_path = None if scores is None else parse_path(scores.removeprefix("-"), each=True)
-        filled, secrets = _filled(headers or {})
         self._service = Service(
-            url, headers=filled, timeout=self.timeout, secrets=secrets, advice=_ADVICE, max_body=self.max_body
+            url, headers=_checked(headers or {}), timeout=self.timeout, advice=_ADVICE, max_body=self.max_body
         )
         self.configuration: dict[str, Any] = {
             "url": self.url,
@@ -130,7 +136,7 @@ class HttpRetriever:
             target = target.replace("{query}", quote(query, safe="")).replace("{k}", str(k))
         if self.body is None:
             return target, None
-        body = fill(self.body, query, k)
+        body = fill(self._content, query, k)
         if self._as_parameters:
             return f"{target}{'&' if '?' in target else '?'}{urlencode(body)}", None
         return target, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
@@ -141,7 +147,7 @@ class HttpRetriever:
         except RecursionError:
             raise RetrieverError(f"{masked(self.url)}: the answer is nested too deeply to be read") from None
         except ValueError as error:
-            begin = shown(data[:60].decode("utf-8", "replace"))
+            begin = shown(masked(data[:_READ].decode("utf-8", "replace"))[:60])  # masked before it is cut
             why = "its bytes are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
             raise RetrieverError(f"{masked(self.url)}: the answer is no JSON ({why}); it begins {begin}") from None
 
@@ -201,20 +207,13 @@ def _lost(value: Any, done: Path, step: str | int | None, text: str) -> str:
     return f"the path {text} cannot be followed: there is no {wanted} at {place} of the answer, which has {seen}"
 
 
-def _filled(headers: Any) -> tuple[dict[str, str], list[str]]:
-    """Headers with the variables of the environment in their places, and the values of these variables."""
+def _checked(headers: Any) -> dict[str, str]:
+    """Headers with the variables of the environment in their places."""
     if not isinstance(headers, Mapping):
         raise RetrieverError(f"headers={headers!r} must be a dictionary from name to text")
-    filled, secrets = {}, []
     for name, text in headers.items():
         if not isinstance(name, str) or not isinstance(text, str) or not name.isascii():
             raise RetrieverError(f"the header {name} must be a text, not {text!r}")
-        for variable in _VARIABLE.findall(text):
-            if variable not in os.environ:
-                raise RetrieverError(f"the header {name} needs the environment variable {variable}, which is not set")
-            secrets.append(os.environ[variable].strip())
-        value = _VARIABLE.sub(lambda found: os.environ[found[1]], text).strip()
-        if any(c in "\r\n\0" or ord(c) > 255 for c in value):  # the value may be a secret and is not shown
+        if any(c in "\r\n\0" or ord(c) > 255 for c in filled(text).strip()):  # it may be a secret and is not shown
             raise RetrieverError(f"the header {name} holds what no header may: line ends, or letters beyond Latin-1")
-        filled[name] = value
-    return filled, secrets
+    return {name: filled(text).strip() for name, text in headers.items()}

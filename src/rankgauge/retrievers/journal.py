@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rankgauge.errors import RetrieverError
+from rankgauge.formats.private import PRIVATE, make_folders
 
 __all__ = ["Journal", "folder_held", "journals_in", "open_journal"]
 
@@ -49,7 +50,7 @@ class Journal:
         self.damaged = 0
         """Lines that could not be read; their queries are asked again."""
         try:
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), PRIVATE)
         except OSError as error:
             raise RetrieverError(f"the journal {self.path} cannot be opened: {error.strerror}") from None
         self._closing = weakref.finalize(self, os.close, self._file)
@@ -177,7 +178,7 @@ def _plain(name: str) -> str:
 
 def _make(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
@@ -192,7 +193,7 @@ def folder_held(folder: Path) -> Iterator[None]:
     """Only one start of a plan at a time keeps its answers in a folder: another is refused before it asks anything."""
     _make(folder)
     try:
-        handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, PRIVATE)
     except OSError as error:
         raise RetrieverError(f"{folder / _LOCK} cannot be opened: {error.strerror}") from None
     try:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from rankgauge.errors import RankgaugeError
+from rankgauge.formats.secrets import masked
 
 __all__ = ["is_own", "told"]
 
@@ -28,11 +29,12 @@ def is_own(filename: str) -> bool:
 
 
 def told(error: BaseException) -> str:
-    """An error in one text. One of the user's own code has its place behind it: `KeyError: 'id' (search.py:12)`."""
+    """An error in one text, its secrets masked. One of the user's own code has its place behind it:
+    `KeyError: 'id' (search.py:12)`."""
     if isinstance(error, RankgaugeError):
-        return str(error)
+        return masked(str(error))
     text = str(error)
-    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    said = masked(f"{type(error).__name__}: {text}") if text else type(error).__name__
     place = _place(error)
     return f"{said} ({place})" if place else said
 

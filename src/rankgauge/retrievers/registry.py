@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from rankgauge.errors import RankgaugeError
+from rankgauge.formats.variables import unset_in
 from rankgauge.registry import Registry
-from rankgauge.retrievers.checks import Bounds, Choices, InFolder, check_choice, check_number, check_whole
+from rankgauge.retrievers.checks import Bounds, Choices, InFolder, check_choice, check_number, check_whole, unset_fault
 
 __all__ = ["RETRIEVERS", "Parameter", "build", "check_parameters", "needs_corpus", "parameter_faults", "parameters_of"]
 
@@ -41,6 +42,8 @@ RETRIEVERS: Registry[Callable[..., Any]] = Registry(
         "elasticsearch": "rankgauge.retrievers.stores:elasticsearch",
     },
 )
+_FILLED = {"body", "endpoint", "headers", "url"}
+"""Parameters in which `${NAME}` is taken from the environment."""
 _REQUIRED = inspect.Parameter.empty
 _NAMES = {str: "a text", bool: "true or false", list: "a list", dict: "a table", type(None): "nothing"}
 
@@ -113,6 +116,9 @@ def parameter_faults(name: str, parameters: Mapping[str, Any]) -> list[str]:
             faults.append(f"{name} has no parameter {key!r}; {nearby}")
     missing = [known[key] for key in known if known[key].required and key not in parameters]
     faults += [f"{name} needs the parameter {one.name!r}: {one.doc}".rstrip(": ") for one in missing]
+    unset = {key: unset_in(value) for key, value in sound.items() if key in _FILLED}
+    faults += [f"{name}: {unset_fault(key, variable)}" for key, found in unset.items() for variable in found]
+    sound = {key: value for key, value in sound.items() if not unset.get(key)}
     variable = parameters.get("api_key_env")
     if isinstance(variable, str) and not os.environ.get(variable, "").strip():
         faults.append(f"the environment variable {variable} (api_key_env) is not set: put the key there")

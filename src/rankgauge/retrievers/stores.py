@@ -12,11 +12,12 @@ from urllib.parse import urlsplit
 from rankgauge.errors import RetrieverError
 from rankgauge.extras import check_installed, optional
 from rankgauge.formats.secrets import masked
+from rankgauge.formats.variables import filled
 from rankgauge.retrievers.adapters import MATCH, from_chroma, from_elasticsearch, from_faiss
 from rankgauge.retrievers.checks import Bounds, InFolder, faults_of
 from rankgauge.retrievers.encoders import EndpointUrl, KeyVariable, ModelName, check_encoder, model_encoder
 from rankgauge.retrievers.searcher import Searcher
-from rankgauge.retrievers.web import MAX_BODY, check_url
+from rankgauge.retrievers.web import MAX_BODY, check_url, with_login
 
 __all__ = ["chroma", "elasticsearch", "faiss"]
 
@@ -42,14 +43,15 @@ def chroma(
         if url is None:
             client = library.PersistentClient(path, quiet)
         else:
-            parts = urlsplit(url)
+            parts = urlsplit(filled(url))
             secure = parts.scheme == "https"
             port = parts.port or (443 if secure else 8000)
-            client = library.HttpClient(parts.hostname, port, ssl=secure, settings=quiet)
+            headers = with_login(filled(url), {})
+            client = library.HttpClient(parts.hostname, port, ssl=secure, headers=headers, settings=quiet)
         found = client.get_collection(collection)
     except Exception as error:  # its kinds differ from version to version
-        place = masked(str(path or url))
-        raise RetrieverError(f"the Chroma collection {collection!r} at {place} cannot be opened: {error}") from None
+        said = f"the Chroma collection {collection!r} at {path or url} cannot be opened: {error}"
+        raise RetrieverError(masked(said)) from None
     if model is None and endpoint is None:
         return from_chroma(found, where=where)
     encode = model_encoder(model, endpoint, api_key_env)
@@ -66,7 +68,7 @@ def _chroma_faults(
         faults.append("say where the collection is: either path, a folder, or url, a server")
     if path is not None and not Path(path).is_dir():
         faults.append(f"path={path!r}: there is no such folder")
-    return faults if url is None else faults + faults_of(lambda: check_url(url))
+    return faults if url is None else faults + faults_of(lambda: check_url(filled(url)))
 
 
 def faiss(
@@ -97,7 +99,7 @@ def _faiss_faults(
         faults.append(f"queries need the model that made the vectors: {_ENCODERS}")
     else:
         faults += faults_of(lambda: check_encoder(model, endpoint))
-    return faults if endpoint is None else faults + faults_of(lambda: check_url(endpoint))
+    return faults if endpoint is None else faults + faults_of(lambda: check_url(filled(endpoint)))
 
 
 def elasticsearch(

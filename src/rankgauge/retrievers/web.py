@@ -11,20 +11,22 @@ from __future__ import annotations
 import socket
 import ssl
 import weakref
+from base64 import b64encode
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from http.client import responses
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from rankgauge.errors import RetrieverError
 from rankgauge.extras import optional
 from rankgauge.formats.durations import retry_after
-from rankgauge.formats.secrets import masked, scrub
+from rankgauge.formats.secrets import masked, register_secrets
+from rankgauge.formats.variables import filled
 from rankgauge.retrievers.connection import Answered, Connection, TooLongError, UnreadableError
 from rankgauge.retrievers.deadline import deadline_of, over
 
-__all__ = ["MAX_BODY", "RETRIED", "Service", "check_url"]
+__all__ = ["MAX_BODY", "RETRIED", "Service", "check_url", "with_login"]
 
 MAX_BODY: Final = 10_000_000
 """Bytes of the longest answer that is read unless more are allowed."""
@@ -33,7 +35,8 @@ RETRIED: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
 """Statuses after which the same request may succeed."""
 _HEADERS: Final = {"accept": "application/json", "content-type": "application/json", "accept-encoding": "identity"}
 _NOT_IN_A_HOST: Final = frozenset(' {}<>"\\^`|\x7f') | frozenset(map(chr, range(32)))
-_SHOWN: Final = 300  # bytes of an answer in an error
+_READ: Final = 1 << 16  # bytes of an answer that are looked at for an error, and characters that it shows
+_SHOWN: Final = 300
 
 
 def check_url(url: str) -> None:
@@ -47,6 +50,23 @@ def check_url(url: str) -> None:
         raise RetrieverError(f"the URL {masked(url)!r} must begin with http:// or https:// and name a host")
 
 
+def with_login(url: str, headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers, with user and password of the URL as Basic authorization; transports send none by themselves."""
+    register_secrets(url)
+    register_secrets(headers)
+    given = {name.lower(): value for name, value in headers.items()}
+    parts = urlsplit(url)
+    if parts.username is None:
+        return given
+    if "authorization" in given:
+        raise RetrieverError(
+            f"the URL {masked(url)!r} holds a user, and there is an Authorization already (from headers or "
+            "api_key_env); keep one of them"
+        )
+    login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return {**given, "authorization": f"Basic {b64encode(login.encode()).decode()}"}
+
+
 class Service:
     """A server at a URL, which threads may share: a connection serves one call at a time, and is kept for the next."""
 
@@ -56,24 +76,23 @@ class Service:
         *,
         headers: Mapping[str, str] | None = None,
         timeout: float = 30.0,
-        secrets: Iterable[str] = (),
         advice: Mapping[int, str] | None = None,
         proxies: bool = False,
         max_body: int = MAX_BODY,
     ) -> None:
-        """`timeout` is for a call as a whole, and `max_body` the bytes of its answer, decompressed. `advice` is what to
-        say after a status; `secrets` stand in no message; `proxies` of the environment are used if wanted, which for a
-        retriever they are not: their time would count as its own."""
-        check_url(url)
+        """`url` is what messages show, with references such as `${NAME}`. `timeout` is for a call as a whole, and
+        `max_body` the bytes of its answer, decompressed. `advice` is what to say after a status; `proxies` of the
+        environment are used if wanted, which for a retriever they are not: their time would count as its own."""
+        address = filled(url)
+        check_url(address)
         self.url, self.timeout, self.max_body = url, timeout, max_body
-        given = {name.lower(): value for name, value in (headers or {}).items()}
+        given = with_login(address, headers or {})
         self._headers = {name: value.encode("latin-1") for name, value in {**_HEADERS, **given}.items()}
-        self._secrets = [secret for secret in secrets if secret]
         self._advice = dict(advice or {})
         self._httpx = optional("httpx", "asking a URL", "httpx", "http")
         # The system's certificates, which a company's own servers need.
-        self._verify = ssl.create_default_context() if urlsplit(url).scheme == "https" else None
-        self._proxy = _proxy(url) if proxies else None
+        self._verify = ssl.create_default_context() if urlsplit(address).scheme == "https" else None
+        self._proxy = _proxy(address) if proxies else None
         self._httpcore = optional("httpcore", "asking a URL", "httpx", "http")
         core = self._httpcore
         self._failures = (core.TimeoutException, core.NetworkError, core.ProtocolError, core.ProxyError)
@@ -111,7 +130,7 @@ class Service:
         _close(self._idle)
 
     def _error(self, said: str, **how: Any) -> RetrieverError:
-        return RetrieverError(scrub(masked(f"{self.url}: {said}"), self._secrets), **how)
+        return RetrieverError(masked(f"{self.url}: {said}"), **how)
 
     def _failure(self, error: Exception) -> RetrieverError:
         """What went wrong on the way, and whether it may go well another time."""
@@ -141,7 +160,8 @@ class Service:
                 f"{said}, redirected to {where!r}; redirects are not followed: set url to where it leads"
             )
         advice = self._advice.get(status, "")
-        text = " ".join(data[:_SHOWN].decode("utf-8", "replace").split())
+        # Masked before it is cut: half a key would not be found.
+        text = masked(" ".join(data[:_READ].decode("utf-8", "replace").split()))[:_SHOWN]
         return self._error(
             said + (f"; {advice}" if advice else "") + (f": {text}" if text else ""),
             retry=status in RETRIED,

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
-from rankgauge.formats.secrets import scrub
+from rankgauge.formats.secrets import masked, register_secret
 from rankgauge.formats.settings import unknown_key
+from rankgauge.formats.spellings import scrub
 from rankgauge.registry import Registry
 
 __all__ = ["CHANNELS", "CONSOLE", "LIMIT", "Channel", "Sender", "check_alerts"]
@@ -98,7 +99,7 @@ class Channel:
         The incident's id and the event stand at the end of the body, so that a receiver can tell a message which came
         twice; to a JSON receiver they are sent as the fields `incident` and `event` as well.
         """
-        body = f"{body}\n\nrankgauge incident={incident} event={event}"
+        title, body = masked(title), f"{masked(body)}\n\nrankgauge incident={incident} event={event}"
         if self._address == "console":
             return _sender(self._address).send(self._address, title, body, incident=incident, event=event)
         if self._hanging is not None and self._hanging.is_alive():
@@ -122,7 +123,7 @@ class Channel:
         if reason is None:
             return None
         # Scrubbed before it is cut: half a token would not be found.
-        reason = " ".join(self.scrub(reason).split())
+        reason = " ".join(masked(self.scrub(reason)).split())
         return reason if len(reason) <= _LONGEST_REASON else f"{reason[: _LONGEST_REASON - 3]}..."
 
 
@@ -177,6 +178,8 @@ def _checked_address(url: Any, environ: Mapping[str, str]) -> tuple[str, tuple[s
     if unset:
         return "", (), [f"the environment variable {name} is not set; set it to the address" for name in unset]
     address = _REFERENCE.sub(lambda found: environ[found[1]].strip(), url)
+    for secret in (address, *(environ[name] for name in names)):
+        register_secret(secret)
     if address == "console":
         return address, (), []
     secrets = (address, *(environ[name].strip() for name in names))

@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Sequence
 from typing import Any
 
+from rankgauge.formats.secrets import masked
 from rankgauge.history.monitored import Incident
 from rankgauge.words import Language, Note, tell
 from rankgauge.words.visible import shortened
@@ -31,7 +32,7 @@ def message(incident: Incident, event: str) -> tuple[Note, list[Note]]:
 
 def texts(title: Note, body: Sequence[Note], language: Language) -> tuple[str, str]:
     """A message in words, each note on a line of its own."""
-    lines = [shortened(tell(note, language), _LONGEST) for note in (title, *body)]
+    lines = [shortened(masked(tell(note, language)), _LONGEST) for note in (title, *body)]
     return lines[0], "\n".join(lines[1:])
 
 

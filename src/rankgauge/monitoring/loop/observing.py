@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import datetime
 import uuid
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated
 
 from msgspec import Meta
 
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.formats import Source, load_testset
-from rankgauge.formats.secrets import masked
+from rankgauge.formats.secrets import masked_value
 from rankgauge.model.testset import TestSet
 from rankgauge.monitoring.detection.drift import Gold, gold_of
 from rankgauge.monitoring.loop.plan import MonitorPlan
 from rankgauge.plans.running import Progress, corpus_of, evaluate_systems, plan_record
 from rankgauge.plans.systems import load_object
-from rankgauge.record import Calls, Record
+from rankgauge.record import Record
 from rankgauge.words import Note
 
 __all__ = ["Observation", "new_token", "observe"]
@@ -77,11 +76,12 @@ def observe(
         found, invalid = evaluate_systems(plan.run, test_set, corpus, progress=progress) if len(test_set) else ([], {})
         if found:  # queries that no system could be asked are new to the next check still
             done = taken + len(test_set) if plan.watching.stream else len(test_set)
-            record = _masked_record(plan_record(plan.run, test_set, found, invalid, compared=False))
+            record = plan_record(plan.run, test_set, found, invalid, compared=False)
     except RankgaugeError as error:  # a test set or corpus that cannot be read: nothing can be said of any system
         record, gold, done = None, None, taken
         invalid = {name: Note("monitor.unreadable", {"error": str(error)}) for name in names}
-    return Observation(plan.name, token, started, now(), names, record, _masked(invalid), gold, judged, taken, done)
+    invalid = masked_value(invalid)
+    return Observation(plan.name, token, started, now(), names, record, invalid, gold, judged, taken, done)
 
 
 def _new_ones(test_set: TestSet, taken: int, name: str) -> TestSet:
@@ -109,33 +109,3 @@ def _gold(plan: MonitorPlan, test_set: TestSet, corpus: Mapping[str, str] | None
     if wrong is not None:
         raise DataError(f"{plan.documents} must give texts; that of {wrong!r} is a {type(texts[wrong]).__name__}")
     return gold_of(test_set, texts)
-
-
-# What retrievers said may hold a password
-
-
-def _masked_record(record: Record) -> Record:
-    """The record, in which everything that retrievers said is masked; ids, scores and texts of queries stay."""
-    systems = [
-        system if system.calls is None else replace(system, calls=_masked_calls(system.calls))
-        for system in record.systems
-    ]
-    return replace(record, systems=systems, invalid=_masked(record.invalid))
-
-
-def _masked_calls(calls: Calls) -> Calls:
-    errors: Counter[str] = Counter()
-    for error, count in calls.errors.items():  # two texts may be one by now
-        errors[masked(error)] += count
-    return replace(calls, errors=dict(errors), notes=_masked(calls.notes))
-
-
-def _masked(value: Any) -> Any:
-    """A value in which all texts are masked; keys of mappings are names, and stay."""
-    if isinstance(value, str):
-        return masked(value)
-    if isinstance(value, Note):
-        return replace(value, parameters=_masked(value.parameters))
-    if isinstance(value, Mapping):
-        return {key: _masked(item) for key, item in value.items()}
-    return [_masked(item) for item in value] if isinstance(value, list | tuple) else value

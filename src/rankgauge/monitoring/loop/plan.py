@@ -16,8 +16,10 @@ from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.evaluation import make_plan
 from rankgauge.formats.durations import parse_duration
 from rankgauge.formats.settings import read_table
+from rankgauge.formats.variables import filled, names_in, unset_in
 from rankgauge.history.baselines import baseline_file
 from rankgauge.history.location import DEFAULT, VARIABLE
+from rankgauge.history.names import looks_like_address
 from rankgauge.monitoring.alerts.channels import Channel, check_alerts
 from rankgauge.monitoring.detection.figures import QUANTILES, Closeness, Limit, Watching
 from rankgauge.monitoring.detection.limits import parse_limit
@@ -27,7 +29,7 @@ from rankgauge.words import Language
 __all__ = ["Draft", "MonitorPlan", "Table", "load_monitor_plan", "read_monitor_plan", "seconds_of"]
 
 _SHORTEST, _LONGEST = 0.1, 366 * 86400
-_SECRET = re.compile(r"://[^/@]*:[^/@]+@|password=[^&]")
+_SECRET = re.compile(r"://[^/@]*:[^/@]+@|password\s*=\s*[^&\s]")
 """A password that is written out, once what comes from the environment is taken away."""
 _LONGEST_NAME = 100
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -215,12 +217,13 @@ def _history(written: str | None, folder: Path, given: str | None) -> tuple[str,
         return given, []
     if written is None:
         return os.environ.get(VARIABLE) or str(folder / DEFAULT), []
-    names = _VARIABLE.findall(written)
-    unset = [name for name in names if not os.environ.get(name)]
+    names, unset = names_in(written), unset_in(written)
     if unset:
-        return written, [f"monitor.history: the environment variable {unset[0]} is not set"]
-    if "://" in written and (_SECRET.search(_VARIABLE.sub("", written)) or ("@" in written and not names)):
+        return written, [f"monitor.history: the environment variable {name} is not set" for name in unset]
+    literal = _VARIABLE.sub("", written)
+    open_ = _SECRET.search(literal) or ("@" in written and not names)
+    if open_ and ("://" in written or looks_like_address(written)):
         remedy = 'an address with a user stands in the environment, not in a plan: history = "${RANKGAUGE_DB}"'
         return written, [f"monitor.history: {remedy}"]
-    place = _VARIABLE.sub(lambda match: os.environ[match[1]], written)
-    return place if "://" in place else str(folder / place), []
+    place = filled(written)
+    return place if "://" in place or looks_like_address(place) else str(folder / place), []
