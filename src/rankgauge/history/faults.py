@@ -11,7 +11,7 @@ from rankgauge.history.location import VARIABLE, Location
 from rankgauge.history.reading import UnreadLogError
 from rankgauge.history.sql import sa
 
-__all__ = ["NoHistoryError", "told", "unwritable"]
+__all__ = ["LeaseLostError", "NoHistoryError", "told", "unwritable"]
 
 _INCOMPLETE = "tables of the history are missing; put back a copy of the database, or begin a new one elsewhere"
 _ELSEWHERE = f"or keep the history elsewhere with `history=` or {VARIABLE}"
@@ -19,6 +19,10 @@ _ELSEWHERE = f"or keep the history elsewhere with `history=` or {VARIABLE}"
 
 class NoHistoryError(DataError):
     """There is no history at the place yet."""
+
+
+class LeaseLostError(DataError):
+    """Another process may write by now what this one was about to write."""
 
 
 @contextmanager

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.errors import RankgaugeError
 from rankgauge.formats.secrets import masked
 from rankgauge.history.checks import abandon_checks, begin_check, last_check, list_checks
+from rankgauge.history.faults import LeaseLostError
 from rankgauge.history.incidents import open_by_kind
 from rankgauge.history.lease import Lease
 from rankgauge.history.location import file_identity
@@ -34,6 +35,7 @@ from rankgauge.monitoring.loop.reference import load_reference
 from rankgauge.monitoring.loop.schedule import Clock, Schedule
 from rankgauge.monitoring.loop.spool import spool, spooled
 from rankgauge.monitoring.loop.status import series_of
+from rankgauge.monitoring.loop.watchdog import Watchdog
 from rankgauge.plans.running import Progress
 from rankgauge.words import Language, Note, tell
 from rankgauge.words.visible import visible
@@ -64,10 +66,17 @@ class Monitor:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self.lease = Lease(self.history, f"monitor {self.plan.name}")
-        self._file = file_identity(self.history.location.path)
+        self._use(self.history)
         self._replaced = False
-        self.health = Health(self.plan.name, self.plan.channels, self.plan.language, self.note, self.clock)
+        self._held = False
+        """Whether the lease was held when it was last asked for."""
+        self._unsure = False
+        """Whether it was held before the history could not be asked."""
+        self._lost = False
+        """Whether it was said that it is another's by now."""
+        health = (self.plan.name, self.plan.channels, self.plan.language, self.note, self.clock)
+        self.health = Health(*health, patience=self.plan.unhealthy_after)
+        self.watchdog = Watchdog(Health(*health, patience=self.plan.unhealthy_after, of="progress"))
         self.reference = load_reference(self.history, self.plan)
         self.stood_by = False
         """Whether `once` found another monitor at work."""
@@ -77,6 +86,12 @@ class Monitor:
         self._plan_file = self._read_plan()
         self._took = 0.0
         """Seconds that the last check called and scored."""
+
+    def _use(self, history: History) -> None:
+        """Write to this history, as long as the lease on it is held."""
+        self.lease = Lease(history, f"monitor {self.plan.name}", seconds=self.plan.lease)
+        self.history = history.fenced(self.lease.fence)
+        self._file = file_identity(history.location.path)
 
     def note(self, note: Note) -> None:
         self.log(log_line(note, self.language))
@@ -101,9 +116,16 @@ class Monitor:
 
     def forever(self, every: float) -> None:
         """Check, wait, check again. What fails is logged and tried again; only `stop` ends it."""
+        self.watchdog.every = every
+        with self.watchdog:
+            self._go_on(every)
+            self.lease.release()
+
+    def _go_on(self, every: float) -> None:
         standing_by = False
         schedule = Schedule(self.clock, every)
         while not self.stop.is_set():
+            self.watchdog.at("history")
             self._note_plan()
             stood_by = standing_by
             held, standing_by = self._hold(standing_by)
@@ -121,13 +143,15 @@ class Monitor:
                 self._safely(self._ingest_spooled)
                 if self.health.trouble is None:
                     self._safely(self.deliver)
+            self.watchdog.at("alerts")
             self._safely(lambda: self.health.report(every))
             pause = min(_RETRY, every)
             if held:
                 pause = min(schedule.wait(), _LONGEST_RETRY if self.health.trouble is None else _RETRY)
+            self.watchdog.rest()
             if self.clock.wait(self.stop, pause):
                 break
-        self.lease.release()
+        self.watchdog.at("history")
 
     def _check_on(self, schedule: Schedule) -> None:
         """The check that is due, and one alone however many were missed."""
@@ -151,14 +175,29 @@ class Monitor:
                 begin_check(self.history, self.plan.name, token, self.clock.now())
                 since = queries_taken(self.history, self.plan.name) if stream else 0
             except RankgaugeError as error:
-                self.health.unavailable(str(error))
+                self._failed(error)
                 ready = None
         if ready is None and stream:  # which queries are new is not known
             return None
         begun = self.clock.passed()
-        seen = observe(self.plan, token, self.clock.now, taken=since, progress=self.progress)
+        self.watchdog.at("calls")
+        seen = observe(self.plan, token, self.clock.now, taken=since, progress=self._progressed)
         self._took = self.clock.passed() - begun
+        self.watchdog.at("history")
         return self._keep(seen)
+
+    def _progressed(self, system: str, done: int, total: int) -> None:
+        self.watchdog.at("calls")
+        if self.progress is not None:
+            self.progress(system, done, total)
+
+    def _failed(self, error: RankgaugeError) -> None:
+        """The history cannot be used; or it can, but another monitor has the lease by now."""
+        if not isinstance(error, LeaseLostError):
+            self.health.unavailable(str(error))
+        elif not self._lost:
+            self._lost = True
+            self.say("lease_lost", name=self.plan.name)
 
     def _keep(self, seen: Observation) -> Ingested | None:
         """Spool the observation, then ingest it; a failure of either leaves the other."""
@@ -185,7 +224,7 @@ class Monitor:
     def _ingest(self, seen: Observation) -> Ingested:
         self._reopen()
         if not self.lease.acquire():  # as after a server's restart; whoever has it now is ingesting checks
-            raise DataError(f"the hold on {self.plan.name!r} was lost; another monitor may have it")
+            raise LeaseLostError(f"the lease on {self.plan.name!r} was lost; another monitor has it")
         done = ingest(self.history, self.plan, seen, self.clock.now(), self.reference)
         self.health.available()
         if not done.already:
@@ -219,7 +258,7 @@ class Monitor:
             try:
                 done[seen.token] = self._ingest(seen)
             except RankgaugeError as error:
-                self.health.unavailable(str(error))
+                self._failed(error)
                 return None
             path.unlink(missing_ok=True)
         late = len(done.keys() - {newest})
@@ -234,7 +273,7 @@ class Monitor:
         try:
             broken_off = abandon_checks(self.history, self.plan.name)
         except RankgaugeError as error:
-            self.health.unavailable(str(error))
+            self._failed(error)
             return
         self._tidied = True
         for check in broken_off:
@@ -242,6 +281,7 @@ class Monitor:
 
     def deliver(self) -> None:
         """Send the alerts that are due."""
+        self.watchdog.at("alerts")
         done = deliver_due(
             self.history,
             self.plan.channels,
@@ -271,19 +311,25 @@ class Monitor:
 
     def _hold(self, standing_by: bool) -> tuple[bool, bool]:
         """Whether this process has the lease, and whether it stands by for another one."""
+        had, self._held = self._held, False
         try:
             self._reopen()
-            if self.lease.held():
-                return True, False
-            granted = self.lease.acquire()
+            self._held = self.lease.acquire()
         except RankgaugeError as error:
             self.health.unavailable(str(error))
+            self._unsure = self._unsure or had
             return False, standing_by
-        self.health.available()
-        if granted:
+        if had and self._held:
+            return True, False
+        self.health.available()  # who holds the lease is known again, or for the first time
+        had, self._unsure = had or self._unsure, False
+        if self._held:
+            self._lost = False
             if standing_by:
                 self.say("took_over", name=self.plan.name)
             return True, False
+        if had:
+            self._failed(LeaseLostError())
         if not standing_by:
             self.say("standby", name=self.plan.name)
         return False, True
@@ -298,9 +344,8 @@ class Monitor:
             self._replaced = True
         self.history.close()
         self.lease.release()
-        self.history = open_history(self.plan, place)
-        self.lease = Lease(self.history, f"monitor {self.plan.name}")
-        self._file, self._replaced, self._tidied = file_identity(place.path), False, False
+        self._use(open_history(self.plan, place))
+        self._replaced = self._tidied = False
 
     def _read_plan(self) -> str | None:
         try:
