@@ -7,20 +7,25 @@ import os
 import sys
 
 from rankgauge.cli.interrupt import Interrupted
+from rankgauge.errors import RankgaugeError
 
 __all__ = ["main"]
 
+_DEBUG = "RANKGAUGE_DEBUG"
+_LONGEST = 500
+
 
 def main() -> None:
-    """Run a command. Everything the user can mend ends with a message and status 2, never with a traceback."""
+    """Run a command. Whatever goes wrong ends with a message and status 2, never with a traceback: 1 is a verdict."""
     gc.set_threshold(10_000)  # importing makes much and no garbage: a tenth of the time of a short command
     try:
         _open_streams()
         from rankgauge.cli.app import app
-        from rankgauge.errors import RankgaugeError
 
         app(prog_name="rankgauge")
         sys.stdout.flush()
+    except SystemExit:
+        raise
     except (KeyboardInterrupt, Interrupted) as stop:  # first, for it may come while the names below are imported
         _ignore_more()
         print(f"rankgauge: {stop if str(stop) else 'interrupted'}", file=sys.stderr)
@@ -44,6 +49,23 @@ def main() -> None:
     except MemoryError:
         print("rankgauge: out of memory", file=sys.stderr)
         sys.exit(2)
+    except BaseException as error:  # a panic of a library in Rust is no Exception
+        _unexpected(error)
+        sys.exit(2)
+
+
+def _unexpected(error: BaseException) -> None:
+    """A fault of this program, in one line; where it happened is shown to those who ask."""
+    from rankgauge.formats.secrets import masked
+    from rankgauge.words.visible import visible
+
+    if os.environ.get(_DEBUG):
+        import traceback
+
+        print(masked("".join(traceback.format_exception(error))), file=sys.stderr)
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    hint = f"this is a fault of rankgauge; {_DEBUG}=1 shows where it is"
+    print(f"rankgauge: unexpected error: {visible(masked(said))[:_LONGEST]} ({hint})", file=sys.stderr)
 
 
 def _open_streams() -> None:
