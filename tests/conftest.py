@@ -60,9 +60,12 @@ SLOW = (
 all that needs more than Python and make."""
 
 
+NOTE_MADE = Note.__post_init__
+
+
 def _check_parameters() -> None:
     """Every note that any test makes must have what its text needs, in every language."""
-    made = Note.__post_init__
+    made = NOTE_MADE
 
     def checked(note: Note) -> None:
         made(note)

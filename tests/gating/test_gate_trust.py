@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,14 +13,27 @@ import pytest
 
 from rankgauge import TestSet, evaluate
 from rankgauge.errors import DataError, FormatError
-from rankgauge.gating.baseline import load_baseline
+from rankgauge.gating.baseline import Baseline, baseline_of, export_baseline, load_baseline
 from rankgauge.gating.gate import gate
 from rankgauge.gating.rules import GateRules
 from rankgauge.gating.targets import parse_age, parse_share, parse_target
 from rankgauge.record import Provenance, Record
 from rankgauge.reports import report
 from rankgauge.words import Note
-from tests.gating.test_gate import BASE, JUDGED, NOISE, N, counting, inputs, keys, made, rule_of, served, with_system
+from tests.gating.test_gate import (
+    BASE,
+    JUDGED,
+    NOISE,
+    N,
+    before,
+    counting,
+    inputs,
+    keys,
+    made,
+    rule_of,
+    served,
+    with_system,
+)
 
 WORST = set(np.argsort(BASE)[:20].tolist())
 
@@ -121,19 +135,95 @@ def test_another_system() -> None:
     assert (remark.key, remark.parameters) == ("gate.other_name", {"own": "new", "other": "old"})
 
 
-def test_a_baseline_from_the_future() -> None:
+def test_dates_in_the_future() -> None:
     record = made({"RR": BASE})
     now = datetime.datetime(2026, 4, 1, tzinfo=datetime.UTC)
-    (remark,) = gate(record, record, now=now).remarks
-    assert (remark.key, remark.parameters["time"]) == ("gate.from_future", "2026-05-01 12:00")
-    assert not gate(record, record, now=now + datetime.timedelta(days=30.5)).remarks
+    own, other = gate(record, before(record), now=now).remarks
+    assert (own.key, own.parameters["time"]) == ("gate.record_from_future", "2026-05-01 12:00")
+    assert (other.key, other.parameters["time"]) == ("gate.from_future", "2026-04-30 12:00")
+    assert not gate(record, before(record), now=now + datetime.timedelta(days=30.5)).remarks
+    for limit in ("max_age", "max_record_age"):
+        with pytest.raises(DataError, match="lies in the future, so its age cannot be limited"):
+            gate(record, before(record), now=now, **{limit: "90d"})
+
+
+def test_an_old_record() -> None:
+    record = made({"RR": BASE})
+    now = record.created_at + datetime.timedelta(hours=30)
+    with pytest.raises(DataError, match=r"the record was measured 30 hours ago, .* allowed is 1 days: measure again"):
+        gate(record, targets=["RR >= 0.1"], max_record_age="24h", now=now)
+    assert gate(record, targets=["RR >= 0.1"], max_record_age="36h", now=now).accepted
+
+
+def test_a_record_held_against_itself(tmp_path: Path) -> None:
+    record = replace(made({"RR": BASE}), texts={"q1": "first"})
+    assert keys(gate(record, record).remarks) == ["same_record"]
+    exported = export_baseline(baseline_of(record, "main"))
+    (tmp_path / "base.json").write_text(json.dumps(exported))
+    assert keys(gate(record, load_baseline(tmp_path / "base.json")).remarks) == ["same_record"]
+    assert not gate(record, before(record)).remarks
+
+
+def test_a_baseline_that_moves_along_with_the_ranker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_DIFF_BASE_SHA"):
+        monkeypatch.delenv(name, raising=False)
+
+    def git(*arguments: str) -> str:
+        named = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-C", str(tmp_path)]
+        return subprocess.run(["git", *named, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+    record, path = made({"RR": BASE}), tmp_path / "eval" / "base.json"
+    path.parent.mkdir()
+
+    def remarks() -> list[str]:
+        return keys(gate(record, load_baseline(path)).remarks)
+
+    def write(shift: float) -> None:
+        before(made({"RR": BASE - shift})).save(path)
+
+    write(0)
+    assert remarks() == []  # no repository
+    git("init", "-q", "-b", "main")
+    git("add", ".")
+    git("commit", "-qm", "baseline")
+    assert remarks() == []
+    write(0.01)
+    git("commit", "-qam", "the baseline alone, as a promotion does")
+    assert remarks() == []
+    git("checkout", "-qb", "feature")
+    (tmp_path / "ranking.py").write_text("rubbish = True")
+    git("add", ".")
+    git("commit", "-qm", "another ranker")
+    write(0.02)
+    (remark,) = gate(record, load_baseline(path)).remarks  # not committed yet
+    assert remark.key == "gate.moved_along"
+    git("commit", "-qam", "and a baseline that suits it")
+    monkeypatch.setenv("CI_MERGE_REQUEST_DIFF_BASE_SHA", git("rev-parse", "main"))
+    (remark,) = gate(record, load_baseline(path)).remarks
+    start = git("rev-parse", "main")
+    assert remark.parameters == {"baseline": "base.json", "n": 1, "example": "ranking.py", "start": start[:10]}
+    shown = subprocess.run(
+        ["git", "show", f"{start[:10]}:./base.json"], check=True, capture_output=True, cwd=path.parent
+    ).stdout
+    assert Record.from_dict(json.loads(shown)) == before(made({"RR": BASE - 0.01}))
+
+
+def test_scores_outside_their_range() -> None:
+    record = evaluate({"q": {"d": 1}, "r": {"d": 1}}, {"q": {"d": 1.0}, "r": {"e": 1.0}}, ["RR"]).record
+    told = record.to_dict()
+    told["systems"][0]["per_query"]["RR"] = [1.7, 0.3]
+    told["systems"][0]["means"]["RR"]["value"] = 1.0
+    with pytest.raises(FormatError, match=r"RR: 1\.7 lies outside its range, 0 to 1: the record is damaged"):
+        Record.from_dict(told)
+    with pytest.raises(DataError, match=r"means: RR = 71 lies outside its range, 0 to 1"):
+        gate(record, Baseline("means", thresholds={"RR": 71}))
 
 
 def test_what_is_not_tested_is_named() -> None:
     record = made({"RR": BASE, "NumRet": BASE, "GMAP": BASE})
-    (remark,) = gate(record, record).remarks
+    (remark,) = gate(record, before(record)).remarks
     assert (remark.key, remark.parameters["measures"]) == ("gate.not_tested", ["NumRet", "GMAP"])
-    assert not gate(record, record, measures=["RR"]).remarks
+    assert not gate(record, before(record), measures=["RR"]).remarks
 
 
 def test_records_that_disagree_about_the_direction() -> None:
@@ -144,7 +234,7 @@ def test_records_that_disagree_about_the_direction() -> None:
 
 def test_errors_where_no_call_was_made() -> None:
     record = made({"RR": BASE})
-    (remark,) = gate(record, record, max_errors=0).remarks
+    (remark,) = gate(record, before(record), max_errors=0).remarks
     assert remark.key == "gate.errors_not_checked"
     with pytest.raises(DataError, match="no calls were made"):
         gate(record, max_errors=0)

@@ -47,7 +47,7 @@ SLIPS: list[tuple[dict[str, Any], str]] = [
     ({"rel": "1"}, "rel='1' must be a number"),
     ({"collapse_chunks": "("}, "no regular expression"),
     ({"collapse_chunks": 3}, "not a int"),
-    ({"tokenizer": len}, "give corpus= too"),
+    ({"tokenizer": len}, "give `corpus` too"),
     ({"corpus": ["a"]}, "a corpus is a mapping from document id to text, or the path of a file, not a list"),
     ({"corpus": {}}, "the corpus is empty"),
     ({"corpus": "nowhere.jsonl"}, "there is no such file"),

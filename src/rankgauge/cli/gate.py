@@ -64,6 +64,7 @@ rule_options = options.together(
     click.option("--max-errors", type=click.IntRange(0), help="Failed queries that are allowed [default: 0]."),
     click.option("--min-judged", metavar="SHARE", help="Least share of judged documents among the first ten."),
     click.option("--max-age", metavar="AGE", help="Oldest baseline that is still taken, such as 90d."),
+    click.option("--max-record-age", metavar="AGE", help="Oldest record that is still taken, such as 12h."),
     click.option(
         "--on-inconclusive",
         type=click.Choice(["auto", "pass", "fail", "report"]),

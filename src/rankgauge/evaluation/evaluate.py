@@ -111,7 +111,7 @@ class Scoring:
 
     def __post_init__(self) -> None:
         if self.tokenizer is not None and self.corpus is None:
-            raise RankgaugeError("a tokenizer measures texts: give the corpus too")
+            raise RankgaugeError("a tokenizer measures texts: give `corpus` too")
 
     @cached_property
     def rule(self) -> str | Mapping[str, str] | None:

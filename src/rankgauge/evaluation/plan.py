@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 from rankgauge.errors import ContractError
 from rankgauge.measures import Measure, parse_measures
@@ -45,6 +47,8 @@ def make_plan(
     else:
         raise ContractError(f"contract={contract!r} is neither the name of a preset nor a Contract")
     if rel is not None:
+        if not isinstance(rel, Real) or isinstance(rel, bool) or not math.isfinite(rel):
+            raise ContractError(f"rel={rel!r} must be a number")
         resolved = [
             m.with_values(rel=rel)
             if m.definition.relevance and m.definition.parameter("rel") and not m.is_set("rel")

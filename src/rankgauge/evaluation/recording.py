@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.evaluation.scores import Scores
+from rankgauge.formats.git import commit_of
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.testset import TestSet
 from rankgauge.record import InputFile, Mean, Provenance, Record, ScoredMeasure, SystemResult
@@ -77,25 +77,5 @@ def provenance_of(inputs: Mapping[str, InputFile] | None, *, commit: bool) -> Pr
         inputs=dict(inputs or {}),
         python=".".join(map(str, sys.version_info[:3])),
         platform=sys.platform,
-        git=_git_commit() if commit else None,
+        git=commit_of(Path.cwd()) if commit else None,
     )
-
-
-def _git_commit() -> str | None:
-    """The commit of the working folder, if it is under git."""
-    if not any((folder / ".git").exists() for folder in (Path.cwd(), *Path.cwd().parents)):
-        return None
-    import subprocess
-
-    try:
-        done = subprocess.run(
-            ["git", "rev-parse", "HEAD"],
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=False,
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip() or None

@@ -13,7 +13,7 @@ from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.gating.targets import parse_share, parse_target
 from rankgauge.record import Record, SystemResult
 from rankgauge.record.codec import FORMAT as RECORD_FORMAT
-from rankgauge.record.record import LARGEST
+from rankgauge.record.contradictions import LARGEST
 
 __all__ = ["FORMAT", "Baseline", "baseline_of", "export_baseline", "is_file_name", "load_baseline"]
 
@@ -34,6 +34,8 @@ class Baseline:
     targets: tuple[str, ...] = ()
     version: int | None = None
     note: str | None = None
+    path: str | None = None
+    """The file it was read from."""
 
     @property
     def created(self) -> datetime.datetime | None:
@@ -88,10 +90,12 @@ def load_baseline(path: str | os.PathLike[str]) -> Baseline:
     value = read_json(source)
     kind = value.get("format") if isinstance(value, dict) else None
     if kind == RECORD_FORMAT:
-        return baseline_of(Record.from_dict(value, source.name), source.name)
-    if kind == FORMAT:
-        return _imported(value, source.name)
-    return Baseline(source.name, thresholds=_means(value, source.name))
+        found = baseline_of(Record.from_dict(value, source.name), source.name)
+    elif kind == FORMAT:
+        found = _imported(value, source.name)
+    else:
+        found = Baseline(source.name, thresholds=_means(value, source.name))
+    return found if os.fspath(path) == "-" else replace(found, path=os.fspath(path))
 
 
 @dataclass(frozen=True)

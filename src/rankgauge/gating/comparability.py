@@ -7,15 +7,13 @@ from collections.abc import Collection
 
 from rankgauge.errors import DataError
 from rankgauge.gating.baseline import Baseline
+from rankgauge.gating.evidence import check_age, dubious
 from rankgauge.gating.rules import GateRules
 from rankgauge.record import Record
 from rankgauge.record.comparability import Difference, differences
 from rankgauge.words import Note, tell
 
 __all__ = ["check_comparable", "check_directions", "remark"]
-
-_CLOCKS = datetime.timedelta(hours=1)
-"""How far the clocks of two machines may be apart."""
 
 
 def remark(key: str, **parameters: object) -> Note:
@@ -27,7 +25,8 @@ def check_comparable(
     record: Record, system: str, baseline: Baseline, rules: GateRules, now: datetime.datetime
 ) -> list[Note]:
     """Raise `DataError` with reason and remedy where the two must not be compared; else what to warn of."""
-    remarks = _age(baseline, rules, now)
+    remarks = check_age(baseline.name, baseline.created, rules.max_age, now, _remedy(baseline))
+    remarks += dubious(record, system, baseline)
     if baseline.record is None:
         return remarks
     for side, what in ((record, "the record"), (baseline.record, f"the baseline {baseline.name}")):
@@ -65,21 +64,6 @@ def check_directions(record: Record, baseline: Baseline, measures: Collection[st
 def _remedy(baseline: Baseline) -> str:
     name = baseline.name if "." not in baseline.name and "/" not in baseline.name else "NAME"
     return f"make the record the new baseline: rankgauge baseline set {name} RECORD"
-
-
-def _age(baseline: Baseline, rules: GateRules, now: datetime.datetime) -> list[Note]:
-    created = baseline.created
-    if rules.max_age is not None:
-        if created is None:
-            raise DataError(f"{baseline.name} does not tell when its means were measured, so its age cannot be limited")
-        if now - created > rules.max_age:
-            raise DataError(
-                f"the baseline {baseline.name} was measured {(now - created).days} days ago, on {created:%Y-%m-%d}; "
-                f"the oldest allowed is {rules.max_age.total_seconds() / 86400:g} days: {_remedy(baseline)}"
-            )
-    if created is None or created <= now + _CLOCKS:
-        return []
-    return [remark("from_future", baseline=baseline.name, time=f"{created:%Y-%m-%d %H:%M}")]
 
 
 def _test_set(

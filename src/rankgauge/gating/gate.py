@@ -25,6 +25,7 @@ from rankgauge.gating.checks import (
     left_out,
 )
 from rankgauge.gating.comparability import check_comparable, check_directions, remark
+from rankgauge.gating.evidence import check_age
 from rankgauge.gating.outcome import GateResult, Rule
 from rankgauge.gating.rules import GateRules
 from rankgauge.gating.sides import Sides
@@ -54,6 +55,7 @@ def gate(
     max_errors: int | None = None,
     min_judged: str | float | None = None,
     max_age: str | None = None,
+    max_record_age: str | None = None,
     on_inconclusive: str | None = None,
     allow: str | Sequence[str] | None = None,
     now: datetime.datetime | None = None,
@@ -76,6 +78,7 @@ def gate(
         max_errors=max_errors,
         min_judged=min_judged,
         max_age=max_age,
+        max_record_age=max_record_age,
         on_inconclusive=on_inconclusive,
         allow=allow,
     )
@@ -92,7 +95,7 @@ def gate(
     chosen = record.system(settings.system)
     sides = Sides(record, chosen, baseline)
     found: list[Rule] = [] if failed is None else [failed]
-    remarks: list[Note] = []
+    remarks = check_age(None, record.created_at, settings.max_record_age, moment)
     if baseline is not None:
         remarks += check_comparable(record, chosen.name, baseline, settings, moment)
         compared, more = _thresholds(sides, settings) if baseline.record is None else _against(sides, settings)
@@ -156,6 +159,13 @@ def _thresholds(sides: Sides, settings: GateRules) -> Found:
     baseline = sides.baseline
     assert baseline is not None
     wanted = {sides.record.measure_name(name): value for name, value in baseline.thresholds.items()}
+    for name, value in wanted.items():
+        bounds = sides.record.measure(name).bounds
+        if bounds is not None and not bounds[0] <= value <= bounds[1]:
+            raise DataError(
+                f"{baseline.name}: {name} = {value:g} lies outside its range, {bounds[0]:g} to {bounds[1]:g}; "
+                "write the mean as rankgauge shows it"
+            )
     if settings.measures:
         chosen = [sides.record.measure_name(name) for name in settings.measures]
         lacking = [name for name in chosen if name not in wanted]

@@ -67,6 +67,8 @@ class GateRules:
     """Least share of judged documents among the first ten."""
     max_age: datetime.timedelta | None = None
     """Oldest baseline that is still taken."""
+    max_record_age: datetime.timedelta | None = None
+    """Oldest record that is still taken."""
     on_inconclusive: str = "auto"
     """pass, fail, report, or auto: pass if the loss observed is within the max relative loss, else fail."""
     allow: tuple[str, ...] = ()
@@ -89,6 +91,7 @@ class GateRules:
         max_errors: int | None = None,
         min_judged: str | float | None = None,
         max_age: str | None = None,
+        max_record_age: str | None = None,
         on_inconclusive: str | None = None,
         allow: Texts | None = None,
     ) -> GateRules:
@@ -106,6 +109,7 @@ class GateRules:
             max_errors,
             None if min_judged is None else parse_share(min_judged, "min_judged"),
             None if max_age is None else parse_age(str(max_age)),
+            None if max_record_age is None else parse_age(str(max_record_age)),
             on_inconclusive or GateRules.on_inconclusive,
             tuple(_listed(allow)),
         )
@@ -141,9 +145,14 @@ class GateRules:
             "latency": [limit.text for limit in self.latency],
             "measures": list(self.measures),
             "allow": list(self.allow),
-            "max_age": None if self.max_age is None else f"{self.max_age.total_seconds() / 3600:g}h",
+            "max_age": _hours(self.max_age),
+            "max_record_age": _hours(self.max_record_age),
         }
         return {key: value for key, value in written.items() if value not in (None, [])}
+
+
+def _hours(age: datetime.timedelta | None) -> str | None:
+    return None if age is None else f"{age.total_seconds() / 3600:g}h"
 
 
 def _listed(given: Any) -> Sequence[Any]:

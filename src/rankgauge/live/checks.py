@@ -3,61 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from rankgauge.engine.chunks import check_rule
 from rankgauge.errors import ContractError, DataError
-from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, evaluate, make_plan
-from rankgauge.formats import load_chunk_mapping, load_corpus, load_testset
-from rankgauge.measures import Measure
-from rankgauge.model.contract import Contract
-from rankgauge.model.run import Run
+from rankgauge.evaluation import Scoring
+from rankgauge.formats import load_corpus, load_testset
 from rankgauge.model.testset import TestSet
-from rankgauge.retrievers.checks import check_corpus, check_number
+from rankgauge.retrievers.checks import check_corpus
 
-__all__ = ["Scoring", "askable", "documents_of"]
-
-
-_OF_THE_LISTS = ("collapse_chunks", "tokenizer")
-"""Choices that need the lists and texts themselves."""
+__all__ = ["askable", "check_scoring", "documents_of"]
 
 
-@dataclass(frozen=True)
-class Scoring:
-    """How lists are scored: what `evaluate` takes beside judgments, run and corpus."""
-
-    measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES
-    contract: str | Contract | None = None
-    ties: str | None = None
-    missing: str | None = None
-    no_relevant: str | None = None
-    duplicates: str | None = None
-    depth: int | None = None
-    rel: float | None = None
-    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None
-    tokenizer: Callable[[str], int] | None = None
-
-    def check(self, documents: Mapping[str, str] | None) -> None:
-        """Raise the errors that scoring would raise after the last call."""
-        for name in ("rel", "depth"):
-            if (value := getattr(self, name)) is not None:
-                check_number(name, value)
-        plan = make_plan(**{name: value for name, value in vars(self).items() if name not in _OF_THE_LISTS})
-        budgets = [measure for measure in plan.measures if measure.get("budget") is not None]
-        if budgets and documents is None:
-            raise DataError(f"{budgets[0]} needs the texts of the documents: give corpus=")
-        if budgets and plan.contract.ties == "expected":
-            raise ContractError(f"{budgets[0]} needs one order of the list; choose ties='trec', 'stable' or 'given'")
-        if self.tokenizer is not None and documents is None:
-            raise DataError("a tokenizer measures texts: give corpus= too")
-        rule = self.collapse_chunks
-        if rule is not None:
-            check_rule(load_chunk_mapping(rule) if isinstance(rule, os.PathLike) else rule)
-
-    def score(self, test_set: TestSet, run: Run, name: str, documents: Mapping[str, str] | None) -> Evaluation:
-        return evaluate(test_set, run, name=name, corpus=documents, **vars(self))
+def check_scoring(scoring: Scoring) -> None:
+    """Raise the errors that scoring would raise after the last call."""
+    plan = scoring.plan
+    budgets = [measure for measure in plan.measures if measure.get("budget") is not None]
+    if budgets and scoring.corpus is None:
+        raise DataError(f"{budgets[0]} needs the texts of the documents: give corpus=")
+    if budgets and plan.contract.ties == "expected":
+        raise ContractError(f"{budgets[0]} needs one order of the list; choose ties='trec', 'stable' or 'given'")
+    if scoring.rule is not None:
+        check_rule(scoring.rule)
 
 
 def askable(given: TestSet | str | os.PathLike[str]) -> TestSet:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison import Comparison
 from rankgauge.errors import RetrieverError
-from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, record_of
-from rankgauge.live.checks import Scoring, askable, documents_of
+from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, Scoring, make_plan, record_of
+from rankgauge.live.checks import askable, check_scoring, documents_of
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.testset import TestSet
@@ -129,7 +129,8 @@ class Asking:
     ) -> Asking:
         calls.check()
         tested, documents = askable(test_set), documents_of(corpus)
-        scoring.check(documents)
+        scoring = replace(scoring, corpus=documents)
+        check_scoring(scoring)
         sources = {"judgments": test_set, "corpus": corpus}
         return cls(tested, documents, calls, scoring, id_field, score_field, sources)
 
@@ -156,7 +157,7 @@ class Asking:
             raise KeyboardInterrupt(f"{called}: {tell(retrieval.reason, 'en') if retrieval.reason else ''}")
         if retrieval.reason is not None:
             raise RetrievalError(called, retrieval, retrieval.reason)
-        scored = self.scoring.score(self.test_set, retrieval.run, called, self.corpus)
+        scored = self.scoring.evaluation(self.test_set, retrieval.run, called)
         notes = [*_notes(retrieval, self.test_set, self.corpus), *_shallow(scored, retrieval.k)]
         return LiveEvaluation(scored, retrieval, notes, self.sources)
 
@@ -203,9 +204,8 @@ def evaluate_retriever(
     `cache` without `configuration` is an error. A `Journal` of your own serves as `cache` too.
     """
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
-    scoring = Scoring(
-        measures, contract, ties, missing, no_relevant, duplicates, depth, rel, collapse_chunks, tokenizer
-    )
+    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
     asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field)
 
     def kept(called: str) -> AbstractContextManager[Journal | None]:

@@ -20,8 +20,8 @@ import numpy as np
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
+from rankgauge.evaluation import Scoring, make_plan
 from rankgauge.formats.json_values import plain_value
-from rankgauge.live.checks import Scoring
 from rankgauge.live.choosing import best_of, held_out
 from rankgauge.live.live import Asking, LiveEvaluation
 from rankgauge.live.trials import try_settings
@@ -182,7 +182,8 @@ def sweep(
         raise DataError(f"a sweep goes by one measure, such as 'nDCG@10', not by {measure!r}")
     settings = settings_of(grid, tries, seed)
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
-    scoring = Scoring(measure, contract, ties, missing, no_relevant, duplicates, depth, rel, collapse_chunks, tokenizer)
+    plan = make_plan(measure, contract, ties, missing, no_relevant, duplicates, depth, rel)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
     asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field)
     if folds is not None:
         check_whole("folds", folds, 2)

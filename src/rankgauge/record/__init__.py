@@ -25,7 +25,8 @@ if TYPE_CHECKING:
         Unjudged,
         UnjudgedRange,
     )
-    from rankgauge.record.record import InputFile, ListedDocument, Mean, Provenance, Record, ScoredMeasure, SystemResult
+    from rankgauge.record.parts import InputFile, ListedDocument, Mean, Provenance, ScoredMeasure, SystemResult
+    from rankgauge.record.record import Record
     from rankgauge.record.sweep import HeldOut, SweepResult, Version
 
 __all__ = [
@@ -77,7 +78,8 @@ __getattr__ = lazy_names(
             "Unjudged",
             "UnjudgedRange",
         ),
-        "record": ("InputFile", "ListedDocument", "Mean", "Provenance", "Record", "ScoredMeasure", "SystemResult"),
+        "parts": ("InputFile", "ListedDocument", "Mean", "Provenance", "ScoredMeasure", "SystemResult"),
+        "record": ("Record",),
         "sweep": ("HeldOut", "SweepResult", "Version"),
     },
 )

@@ -31,7 +31,8 @@ def encode(record: object) -> dict[str, Any]:
     import msgspec
 
     found: dict[str, Any] = msgspec.to_builtins(record, str_keys=True)
-    found["comparison"] = _with_ends(found["comparison"], lambda _, end: end if math.isfinite(end) else None)
+    # A part that its file did not have is no attribute of its own, and not found.
+    found["comparison"] = _with_ends(found.get("comparison"), lambda _, end: end if math.isfinite(end) else None)
     return {"format": FORMAT, "version": VERSION, **found}
 
 

@@ -1,0 +1,58 @@
+"""What git knows of a folder: the commit, and the files that a change touches."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["changed_files", "commit_of"]
+
+
+def commit_of(folder: Path) -> str | None:
+    """The commit of a folder, if it is under git."""
+    return _git(folder, "rev-parse", "HEAD")
+
+
+def changed_files(folder: Path) -> tuple[str, list[Path]] | None:
+    """The commit that a change starts from, and the versioned files that differ from it, committed or not.
+
+    The start is where the branch left the one it goes back to (as the CI service tells it, else the remote's own);
+    on that branch itself, or without a remote, the commit before. None where there is no such commit.
+    """
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    if top is None:
+        return None
+    start = _start(folder)
+    if start is None:
+        return None
+    listed = _git(folder, "diff", "--name-only", "-z", start) or ""
+    return start, [Path(top, name) for name in listed.split("\0") if name]
+
+
+def _start(folder: Path) -> str | None:
+    if told := os.environ.get("CI_MERGE_REQUEST_DIFF_BASE_SHA"):
+        return _git(folder, "rev-parse", "--verify", "--quiet", f"{told}^{{commit}}")
+    target = os.environ.get("GITHUB_BASE_REF")
+    remote = f"origin/{target}" if target else "origin/HEAD"
+    start = _git(folder, "merge-base", remote, "HEAD")
+    if start is None or start == commit_of(folder):
+        start = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD^1")
+    return start
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    if not any((place / ".git").exists() for place in (folder, *folder.parents)):
+        return None  # sparing the process
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            capture_output=True,
+            timeout=5,
+            check=False,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return os.fsdecode(done.stdout).strip() or None if done.returncode == 0 else None
