@@ -126,10 +126,14 @@ class Pooler:
         if os.geteuid() == 0:
             shutil.chown(settings, "postgres")
         # Not by runuser, which takes two seconds to end what it has started.
-        user: dict[str, Any] = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+        user: dict[str, Any] = (
+            {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+        )
         with open(folder / "pooler.log", "ab") as log:
             command = [str(here("pgbouncer")), str(settings)]
-            self.process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, **user)
+            self.process = subprocess.Popen(
+                command, cwd=folder, stdout=log, stderr=log, **(user if os.geteuid() == 0 else {})
+            )
         end = time.monotonic() + 20
         while True:
             try:

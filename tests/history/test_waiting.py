@@ -99,6 +99,20 @@ def test_the_server_ends_what_a_lost_client_left(server: Server, network: Networ
         assert time.monotonic() - begun < 3
 
 
+def test_the_server_gives_up_a_lost_client(server: Server) -> None:
+    limits = {
+        "tcp_keepalives_idle": "10",
+        "tcp_user_timeout": "2000",
+        "statement_timeout": "2s",
+        "lock_timeout": "2s",
+        "idle_in_transaction_session_timeout": "4s",
+    }
+    with History.open(server.new(), timeout=2) as history, history.read() as connection:
+        assert {name: connection.execute(sa.text(f"SHOW {name}")).scalar() for name in limits} == limits
+        with pytest.raises(DataError, match=r"more seconds with RANKGAUGE_HISTORY_TIMEOUT"), history.read() as other:
+            other.execute(sa.text("SELECT pg_sleep(60)"))
+
+
 @pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "1e9"])
 def test_a_limit_that_is_none(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKGAUGE_HISTORY_TIMEOUT", text)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["monitor"]
 
-_GRACE = 8.0
+_GRACE = 5.0
 """Seconds after a signal to end, beyond those in which retrievers are called, before what hangs is left."""
 _INSTANT = 0.1
 
@@ -180,7 +180,7 @@ def _relearn(history: History, plan: MonitorPlan, language: Language) -> None:
     if not lease.acquire():
         raise DataError(f"a monitor is running {plan.name!r}: stop the monitor first, relearn, start it again")
     try:
-        count = relearn(history, plan.name, datetime.datetime.now(datetime.UTC))
+        count = relearn(history.fenced(lease.fence), plan.name, datetime.datetime.now(datetime.UTC))
     finally:
         lease.release()
     click.echo(say("monitor.relearned", language, name=plan.name, count=count))

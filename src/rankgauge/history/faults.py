@@ -10,6 +10,7 @@ from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.history.location import VARIABLE, Location
 from rankgauge.history.reading import UnreadLogError
 from rankgauge.history.sql import sa
+from rankgauge.history.waiting import VARIABLE as PATIENCE
 
 __all__ = ["LeaseLostError", "NoHistoryError", "told", "unwritable"]
 
@@ -90,6 +91,7 @@ _STATES = {
     "42501": "this user may not do that; grant the user the rights on the tables",
     "25006": "the server takes no changes: it is a read-only copy; name the primary server",
     "42P01": _INCOMPLETE,
+    "57014": f"the server took longer than is allowed; allow it more seconds with {PATIENCE}",
     "22021": "the server's encoding cannot hold this text; use a database with UTF-8",
 }
 

@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, LiteralString, TypeVar
 
 from rankgauge.errors import DataError
 from rankgauge.history.sql import sa
@@ -23,8 +23,13 @@ _LEAST, _MOST = 0.5, 3600.0
 _INTERVAL = 0.1
 _IDLE = 2.0
 """A transaction may rest between two statements, while a check is worked on, for so many times as long."""
-# On both ends: without them the system gives up a connection that was cut off after two hours, or a quarter of one.
+# Without them a system gives up a connection that was cut off after two hours.
 _KEEPALIVES = {"keepalives": "1", "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3"}
+# An idle connection that was cut off holds nothing, but counts among those that a server allows.
+_SEEN_BY_SERVER: LiteralString = (
+    "SELECT set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false), "
+    "set_config('tcp_keepalives_count', '3', false)"
+)
 _T = TypeVar("_T")
 
 
@@ -43,7 +48,7 @@ def seconds_to_wait() -> float:
 def bounded(url: sa.URL, seconds: float, **options: Any) -> sa.Engine:
     """An engine of which no statement waits longer than so many seconds for the server's answer.
 
-    Nothing is kept in a session, so that a pooler may give each transaction another one: no prepared statements, and
+    Nothing relies on a session, so that a pooler may give each transaction another one: no prepared statements, and
     limits that are set within each transaction. Those make the server end what a lost client left behind.
     """
     whole = {"application_name": "rankgauge", "tcp_user_timeout": str(round(1000 * seconds)), **_KEEPALIVES}
@@ -58,7 +63,10 @@ def bounded(url: sa.URL, seconds: float, **options: Any) -> sa.Engine:
 
     @sa.event.listens_for(engine, "do_connect")
     def connect(dialect: Any, record: Any, arguments: Any, named: Any) -> psycopg.Connection[Any]:
-        return kind.connect(*arguments, **named)
+        connection = kind.connect(*arguments, **named)
+        connection.execute(_SEEN_BY_SERVER)
+        connection.commit()
+        return connection
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
@@ -75,9 +83,6 @@ def _limits(seconds: float) -> str:
         "lock_timeout": patience,
         "idle_in_transaction_session_timeout": round(_IDLE * patience),
         "tcp_user_timeout": patience,
-        "tcp_keepalives_idle": 10,
-        "tcp_keepalives_interval": 5,
-        "tcp_keepalives_count": 3,
     }
     return "SELECT " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in values.items())
 

@@ -76,7 +76,8 @@ class Monitor:
         """Whether it was said that it is another's by now."""
         health = (self.plan.name, self.plan.channels, self.plan.language, self.note, self.clock)
         self.health = Health(*health, patience=self.plan.unhealthy_after)
-        self.watchdog = Watchdog(Health(*health, patience=self.plan.unhealthy_after, of="progress"))
+        progress = Health(*health, patience=self.plan.unhealthy_after, of="progress")
+        self.watchdog = Watchdog(progress, beside=self.health)
         self.reference = load_reference(self.history, self.plan)
         self.stood_by = False
         """Whether `once` found another monitor at work."""
@@ -319,12 +320,12 @@ class Monitor:
             self.health.unavailable(str(error))
             self._unsure = self._unsure or had
             return False, standing_by
+        self._lost = self._lost and not self._held
         if had and self._held:
             return True, False
         self.health.available()  # who holds the lease is known again, or for the first time
         had, self._unsure = had or self._unsure, False
         if self._held:
-            self._lost = False
             if standing_by:
                 self.say("took_over", name=self.plan.name)
             return True, False

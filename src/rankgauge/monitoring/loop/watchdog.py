@@ -21,7 +21,9 @@ class Watchdog:
     """Knows what the monitor is at, and since when. As a context manager it watches over it."""
 
     health: Health
-    """Of the monitor's progress: that of the history is the monitor's own."""
+    """Of the monitor's progress."""
+    beside: Health
+    """Of the history, which the monitor itself follows: while it is bad, nothing is well again."""
     every: float = 0.0
     _at: tuple[Step, float, datetime.datetime] | None = None
     _ended: threading.Event = field(default_factory=threading.Event)
@@ -45,7 +47,7 @@ class Watchdog:
         found = self._at
         if found is not None and self.health.clock.passed() - found[1] >= self.health.patient_for(self.every):
             self.health.unavailable(Note(f"monitor.step_{found[0]}"), since=found[1:])
-        elif found is None or self.health.began_before(found[1]):
+        elif self.beside.trouble is None and (found is None or self.health.began_before(found[1])):
             self.health.available()
         self.health.report(self.every)
 
