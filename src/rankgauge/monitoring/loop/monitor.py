@@ -25,6 +25,7 @@ from rankgauge.history.store import History
 from rankgauge.monitoring.alerts.delivery import deliver_due
 from rankgauge.monitoring.loop.describe import describe, scores_of
 from rankgauge.monitoring.loop.health import Health
+from rankgauge.monitoring.loop.holding import Holding
 from rankgauge.monitoring.loop.ingest import Ingested, ingest
 from rankgauge.monitoring.loop.memory import queries_taken, watches_of
 from rankgauge.monitoring.loop.metrics import Metrics
@@ -68,14 +69,9 @@ class Monitor:
     def __post_init__(self) -> None:
         self._use(self.history)
         self._replaced = False
-        self._held = False
-        """Whether the lease was held when it was last asked for."""
-        self._unsure = False
-        """Whether it was held before the history could not be asked."""
-        self._lost = False
-        """Whether it was said that it is another's by now."""
         health = (self.plan.name, self.plan.channels, self.plan.language, self.note, self.clock)
         self.health = Health(*health, patience=self.plan.unhealthy_after)
+        self.holding = Holding(self.plan.name, self.health, self.say)
         progress = Health(*health, patience=self.plan.unhealthy_after, of="progress")
         self.watchdog = Watchdog(progress, beside=self.health)
         self.reference = load_reference(self.history, self.plan)
@@ -123,20 +119,19 @@ class Monitor:
             self.lease.release()
 
     def _go_on(self, every: float) -> None:
-        standing_by = False
         schedule = Schedule(self.clock, every)
         while not self.stop.is_set():
             self.watchdog.at("history")
             self._note_plan()
-            stood_by = standing_by
-            held, standing_by = self._hold(standing_by)
+            stood_by = self.holding.standing_by
+            held = self.holding.ask(self._acquire)
             self._tidied = self._tidied and held
             if held and not self._tidied:
                 self._safely(self._tidy)
             jump = schedule.follow_clock()
             if jump:
                 self.say("clock_back" if jump < 0 else "clock_forward", seconds=abs(jump))
-            if standing_by or stood_by:  # the other one checked until now: nothing was missed
+            if self.holding.standing_by or stood_by:  # the other one checked until now: nothing was missed
                 schedule.restart()
             if held and schedule.wait() <= 0:
                 self._check_on(schedule)
@@ -176,7 +171,7 @@ class Monitor:
                 begin_check(self.history, self.plan.name, token, self.clock.now())
                 since = queries_taken(self.history, self.plan.name) if stream else 0
             except RankgaugeError as error:
-                self._failed(error)
+                self.holding.failed(error)
                 ready = None
         if ready is None and stream:  # which queries are new is not known
             return None
@@ -191,14 +186,6 @@ class Monitor:
         self.watchdog.at("calls")
         if self.progress is not None:
             self.progress(system, done, total)
-
-    def _failed(self, error: RankgaugeError) -> None:
-        """The history cannot be used; or it can, but another monitor has the lease by now."""
-        if not isinstance(error, LeaseLostError):
-            self.health.unavailable(str(error))
-        elif not self._lost:
-            self._lost = True
-            self.say("lease_lost", name=self.plan.name)
 
     def _keep(self, seen: Observation) -> Ingested | None:
         """Spool the observation, then ingest it; a failure of either leaves the other."""
@@ -223,8 +210,7 @@ class Monitor:
             return None
 
     def _ingest(self, seen: Observation) -> Ingested:
-        self._reopen()
-        if not self.lease.acquire():  # as after a server's restart; whoever has it now is ingesting checks
+        if not self._acquire():  # as after a server's restart; whoever has it now is ingesting checks
             raise LeaseLostError(f"the lease on {self.plan.name!r} was lost; another monitor has it")
         done = ingest(self.history, self.plan, seen, self.clock.now(), self.reference)
         self.health.available()
@@ -259,7 +245,7 @@ class Monitor:
             try:
                 done[seen.token] = self._ingest(seen)
             except RankgaugeError as error:
-                self._failed(error)
+                self.holding.failed(error)
                 return None
             path.unlink(missing_ok=True)
         late = len(done.keys() - {newest})
@@ -274,7 +260,7 @@ class Monitor:
         try:
             broken_off = abandon_checks(self.history, self.plan.name)
         except RankgaugeError as error:
-            self._failed(error)
+            self.holding.failed(error)
             return
         self._tidied = True
         for check in broken_off:
@@ -310,30 +296,9 @@ class Monitor:
         )
         self._safely(lambda: metrics.figures(name, series_of(watches_of(self.history, self.plan).values())))
 
-    def _hold(self, standing_by: bool) -> tuple[bool, bool]:
-        """Whether this process has the lease, and whether it stands by for another one."""
-        had, self._held = self._held, False
-        try:
-            self._reopen()
-            self._held = self.lease.acquire()
-        except RankgaugeError as error:
-            self.health.unavailable(str(error))
-            self._unsure = self._unsure or had
-            return False, standing_by
-        self._lost = self._lost and not self._held
-        if had and self._held:
-            return True, False
-        self.health.available()  # who holds the lease is known again, or for the first time
-        had, self._unsure = had or self._unsure, False
-        if self._held:
-            if standing_by:
-                self.say("took_over", name=self.plan.name)
-            return True, False
-        if had:
-            self._failed(LeaseLostError())
-        if not standing_by:
-            self.say("standby", name=self.plan.name)
-        return False, True
+    def _acquire(self) -> bool:
+        self._reopen()
+        return self.lease.acquire()
 
     def _reopen(self) -> None:
         """Open the history anew where its file is gone, or another one: what is written to a removed file is lost."""
