@@ -1,4 +1,4 @@
-"""Damaged records: refused with the place, or harmless. Whatever is changed, nothing but a `RankgaugeError` comes out."""
+"""Damaged records: refused with the place, or harmless; nothing but a `RankgaugeError` comes out."""
 
 from __future__ import annotations
 

@@ -83,11 +83,11 @@ def baseline_of(
 
 def load_baseline(path: str | os.PathLike[str]) -> Baseline:
     """A baseline from a file: a record, an exported baseline, or means such as {"nDCG@10": 0.71}."""
-    from rankgauge.formats.json_values import read_json
+    from rankgauge.formats.json_values import read_record
     from rankgauge.formats.sources import Source
 
     source = Source(path)
-    value = read_json(source)
+    value = read_record(source)
     kind = value.get("format") if isinstance(value, dict) else None
     if kind == RECORD_FORMAT:
         found = baseline_of(Record.from_dict(value, source.name), source.name)

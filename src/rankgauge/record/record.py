@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.errors import DataError, FormatError
-from rankgauge.formats.json_values import dumps, read_json
+from rankgauge.formats.json_values import dumps, read_record
 from rankgauge.formats.sources import Source
 from rankgauge.measures import find_measure_name
 from rankgauge.model.contract import Contract
@@ -59,7 +59,7 @@ class Record(Result):
     def load(path: str | os.PathLike[str]) -> Record:
         """A record from a file, or a `FormatError` that names what is wrong with it."""
         source = Source(path)
-        return Record.from_dict(read_json(source), source.name)
+        return Record.from_dict(read_record(source), source.name)
 
     @staticmethod
     def from_dict(value: Any, name: str = "the record") -> Record:
