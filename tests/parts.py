@@ -59,6 +59,13 @@ def _postgresql() -> str | None:
     return None if initdb is None else str(Path(initdb).parent)
 
 
+def _pgbouncer() -> str | None:
+    """The pooler; Debian keeps it where ordinary users do not look."""
+    if os.geteuid() == 0 and shutil.which("runuser") is None:
+        return None
+    return shutil.which("pgbouncer", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin"]))
+
+
 def _data() -> str | None:
     return str(DATA) if DATA.is_dir() and any(DATA.iterdir()) else None
 
@@ -74,11 +81,12 @@ PARTS = {
     "faketime": Part(lambda: _program("faketime"), "apt-get install faketime"),
     "font": Part(_font, "no font has Chinese characters; apt-get install fonts-wqy-microhei"),
     "namespaces": Part(_namespaces, "needs root, and the right to mount"),
+    "pgbouncer": Part(_pgbouncer, "apt-get install pgbouncer"),
     "postgresql": Part(_postgresql, "apt-get install postgresql"),
     "proc": Part(lambda: "/proc" if Path("/proc/self").exists() else None, "needs Linux"),
     "promtool": Part(lambda: _program("promtool"), "apt-get install prometheus"),
 }
-HIDDEN = ("chromium", "data", "faketime", "font", "postgresql", "promtool")
+HIDDEN = ("chromium", "data", "faketime", "font", "pgbouncer", "postgresql", "promtool")
 """What `.ci/bare` hides; the others belong to the machine."""
 
 DRAWN = [pytest.param("zh", marks=pytest.mark.needs("font")) if name == "zh" else name for name in LANGUAGES]

@@ -5,11 +5,15 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +23,12 @@ from tests.parts import here
 _NUMBERS = itertools.count()
 
 
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
 class Server:
     """A PostgreSQL server of its own, on a free port of the loopback, with a password."""
 
@@ -26,9 +36,7 @@ class Server:
 
     def __init__(self, programs: Path, folder: Path) -> None:
         self.programs, self.folder = programs, folder
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            self.port = int(found.getsockname()[1])
+        self.port = free_port()
         (folder / "password").write_text(self.password)
         if os.geteuid() == 0:  # the server refuses to be root
             shutil.chown(folder, "postgres")
@@ -58,6 +66,33 @@ class Server:
 
         return f"postgresql://{self.user}:{quote(self.password, safe='')}@127.0.0.1:{self.port}/{database}"
 
+    def processes(self) -> list[int]:
+        """The server's own process, and one for each connection and task."""
+        first = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(first)], capture_output=True, text=True, check=False)
+        return [first, *map(int, found.stdout.split())]
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """All of it stopped: connections stay, new ones are taken by the system, and nothing is ever answered."""
+        stopped = self.processes()
+        for process in stopped:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in stopped:
+                os.kill(process, signal.SIGCONT)
+
+    def new_database(self) -> str:
+        """The name of a new database: a pooler takes no option for a schema."""
+        import psycopg
+
+        name = f"history_{next(_NUMBERS)}"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
+        return name
+
     def new(self) -> str:
         """The address of a new, empty schema, which is to its user what a database is, and made sooner."""
         import psycopg
@@ -75,6 +110,56 @@ def server() -> Iterator[Server]:
         server = Server(here("postgresql"), Path(folder))
         yield server
         server.stop()
+
+
+class Pooler:
+    """A PgBouncer before a server, which gives each transaction another session."""
+
+    def __init__(self, server: Server, folder: Path) -> None:
+        self.server, self.port, settings = server, free_port(), folder / "pooler.ini"
+        at = f"host=127.0.0.1 port={server.port} user={server.user} password='{server.password}'"
+        settings.write_text(
+            f"[databases]\nstatements = {at} dbname=postgres pool_mode=statement\n* = {at}\n"
+            f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {self.port}\nauth_type = any\nunix_socket_dir =\n"
+            "pool_mode = transaction\ndefault_pool_size = 3\nmin_pool_size = 0\n"
+        )
+        if os.geteuid() == 0:
+            shutil.chown(settings, "postgres")
+        # Not by runuser, which takes two seconds to end what it has started.
+        user: dict[str, Any] = (
+            {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+        )
+        with open(folder / "pooler.log", "ab") as log:
+            command = [str(here("pgbouncer")), str(settings)]
+            self.process = subprocess.Popen(
+                command, cwd=folder, stdout=log, stderr=log, **(user if os.geteuid() == 0 else {})
+            )
+        end = time.monotonic() + 20
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            except OSError:
+                assert time.monotonic() < end, (folder / "pooler.log").read_text()
+                time.sleep(0.02)
+
+    def url(self, database: str) -> str:
+        return f"postgresql://tester@127.0.0.1:{self.port}/{database}"
+
+    def new(self) -> str:
+        """The address of a new, empty database through the pooler."""
+        return self.url(self.server.new_database())
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def pooler(server: Server) -> Iterator[Pooler]:
+    pooler = Pooler(server, server.folder)
+    yield pooler
+    pooler.stop()
 
 
 @pytest.fixture(autouse=True)

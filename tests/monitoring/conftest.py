@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.history.conftest import _environment, database, history, server
+from tests.history.conftest import _environment, database, history, pooler, server
 
-__all__ = ["_environment", "database", "history", "server"]
+__all__ = ["_environment", "database", "history", "pooler", "server"]

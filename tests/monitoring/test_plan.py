@@ -32,11 +32,23 @@ def faults(service: Workspace) -> list[str]:
 def test_a_plan_and_its_defaults(service: Workspace) -> None:
     plan = load_monitor_plan(service.plan)
     assert (plan.name, plan.every, plan.language) == ("plan", 900.0, "en")
+    assert (plan.lease, plan.unhealthy_after) == (30.0, None)
     assert plan.history == str(service.folder / ".rankgauge" / "history.db")
     assert plan.spool == service.folder / ".rankgauge" / "spool"
     assert [channel.name for channel in plan.channels] == ["console"]
     assert plan.run.calls.cache is False  # each check asks anew
     assert (plan.watching.tolerance, plan.watching.reference, plan.watching.stream) == (0.02, 20, False)
+
+
+def test_times_of_the_monitor_itself(service: Workspace) -> None:
+    service.write_plan(lease="10s", unhealthy_after="2m")
+    plan = load_monitor_plan(service.plan)
+    assert (plan.lease, plan.unhealthy_after) == (10.0, 120.0)
+    service.write_plan(lease="2m", unhealthy_after="never")
+    assert faults(service) == [
+        "monitor.lease: '2m' is no time from 1s to 60s",
+        "monitor.unhealthy_after: 'never' is no time from 1s to 1d",
+    ]
 
 
 def test_limits(service: Workspace) -> None:

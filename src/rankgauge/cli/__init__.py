@@ -10,13 +10,17 @@ from contextlib import redirect_stderr
 from typing import Any, TextIO, cast
 
 from rankgauge.cli.interrupt import Interrupted
+from rankgauge.errors import RankgaugeError
 from rankgauge.visible import visible_message
 
 __all__ = ["main"]
 
+_DEBUG = "RANKGAUGE_DEBUG"
+_LONGEST = 500
+
 
 def main() -> None:
-    """Run a command. Everything the user can mend ends with a message and status 2, never with a traceback."""
+    """Run a command. Whatever goes wrong ends with a message and status 2, never with a traceback: 1 is a verdict."""
     gc.set_threshold(10_000)  # importing makes much and no garbage: a tenth of the time of a short command
     _open_streams()
     with redirect_stderr(cast(TextIO, _Masked(sys.stderr))):
@@ -46,10 +50,11 @@ class _Masked:
 def _main() -> None:
     try:
         from rankgauge.cli.app import app
-        from rankgauge.errors import RankgaugeError
 
         app(prog_name="rankgauge")
         sys.stdout.flush()
+    except SystemExit:
+        raise
     except (KeyboardInterrupt, Interrupted) as stop:  # first, for it may come while the names below are imported
         _ignore_more()
         _complain(str(stop) or "interrupted")
@@ -76,6 +81,21 @@ def _main() -> None:
     except MemoryError:
         _complain("out of memory")
         sys.exit(2)
+    except BaseException as error:  # a panic of a library in Rust is no Exception
+        _unexpected(error)
+        sys.exit(2)
+
+
+def _unexpected(error: BaseException) -> None:
+    """A fault of this program, in one line; where it happened is shown to those who ask."""
+    from rankgauge.formats.secrets import masked
+
+    if os.environ.get(_DEBUG):
+        import traceback
+
+        traceback.print_exception(error)
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    _complain(f"unexpected error: {masked(said)[:_LONGEST]} (this is a fault of rankgauge; {_DEBUG}=1 shows where it is)")
 
 
 def _complain(message: str) -> None:

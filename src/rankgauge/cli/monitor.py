@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["monitor"]
 
+_GRACE = 5.0
+"""Seconds after a signal to end, beyond those in which retrievers are called, before what hangs is left."""
+_INSTANT = 0.1
+
 
 @click.command()
 @click.argument("plan", metavar="PLAN.toml")
@@ -116,7 +120,9 @@ def _watching(watcher: Monitor, port: int | None, host: str) -> Iterator[Monitor
 def _forever(plan: MonitorPlan, every: float, language: Language, served: tuple[int | None, str]) -> None:
     """Check on schedule until a signal comes. The first one ends it after the check at hand, the second at once; what
     is stored is whole either way."""
+    import os
     import threading
+    import time
     from contextlib import suppress
 
     from rankgauge.monitoring.loop.monitor import Monitor, log_line
@@ -135,9 +141,21 @@ def _forever(plan: MonitorPlan, every: float, language: Language, served: tuple[
         if len(signals) > 1:
             raise KeyboardInterrupt
         # In a thread: the one that is interrupted here may be holding the event's lock.
-        threading.Thread(target=stop.set).start()
+        threading.Thread(target=leave, daemon=True).start()
         with suppress(RuntimeError):  # it may be in the middle of a line of the log
             log(Note("monitor.stopping_check" if any(watcher.checking for watcher in watchers) else "monitor.stopping"))
+
+    def leave() -> None:
+        """End; by force where something hangs but the retrievers, which have their own limits. A check is spooled by
+        then, and what is half written the history takes back."""
+        stop.set()
+        left = _GRACE
+        while left > 0:
+            time.sleep(_INSTANT)
+            left -= 0 if any(watcher.watchdog.step == "calls" for watcher in watchers) else _INSTANT
+        with suppress(RuntimeError):
+            log(Note("monitor.left_hanging"))
+        os._exit(0)
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
@@ -166,7 +184,7 @@ def _relearn(history: History, plan: MonitorPlan, language: Language) -> None:
     if not lease.acquire():
         raise DataError(f"a monitor is running {plan.name!r}: stop the monitor first, relearn, start it again")
     try:
-        count = relearn(history, plan.name, datetime.datetime.now(datetime.UTC))
+        count = relearn(history.fenced(lease.fence), plan.name, datetime.datetime.now(datetime.UTC))
     finally:
         lease.release()
     echo(say("monitor.relearned", language, name=plan.name, count=count))

@@ -14,12 +14,14 @@ from rankgauge.history.faults import NoHistoryError, unwritable
 from rankgauge.history.location import VARIABLE, Location
 from rankgauge.history.reading import read_only, sealed
 from rankgauge.history.sql import sa
+from rankgauge.history.waiting import bounded, seconds_to_wait
 
 __all__ = ["WRITE", "away", "engine_for", "look_at_file", "make_folder"]
 
 WRITE = "rankgauge_write"
 """The execution option of a connection that is going to write."""
 _PAUSE = 0.01
+_TRIAL = 5.0
 
 
 def look_at_file(location: Location, *, create: bool) -> None:
@@ -60,7 +62,8 @@ def make_folder(folder: Path) -> None:
 
 
 def engine_for(location: Location, timeout: float, *, write: bool = True) -> sa.Engine:
-    """An engine; nothing is connected yet. Without `write` a file that cannot be written is read as it is."""
+    """An engine; nothing is connected yet. `timeout` is how many seconds to wait for other writers of a file, or for
+    each answer of a server. Without `write` a file that cannot be written is read as it is."""
     if location.sqlite:
         if not write and location.path is not None and sealed(location.path):
             return read_only(location.path, timeout)
@@ -68,17 +71,14 @@ def engine_for(location: Location, timeout: float, *, write: bool = True) -> sa.
     from rankgauge.extras import optional
 
     optional("psycopg", "a history in PostgreSQL", "psycopg", "postgresql")
-    defaults = {"connect_timeout": "10", "application_name": "rankgauge"}
-    url = location.url.update_query_dict({k: v for k, v in defaults.items() if k not in location.url.query})
-    # Before a connection is used again it is tried: after the server was away the next one is simply made anew.
-    return sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
+    return bounded(location.url, timeout)
 
 
 def away(location: Location) -> bool:
     """Whether the server of a history cannot be connected to; a file never is away."""
     if location.sqlite:
         return False
-    engine = engine_for(location, 0.0)
+    engine = engine_for(location, min(seconds_to_wait(), _TRIAL))
     try:
         with engine.connect():
             return False

@@ -10,8 +10,9 @@ from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.history.location import VARIABLE, Location
 from rankgauge.history.reading import UnreadLogError
 from rankgauge.history.sql import sa
+from rankgauge.history.waiting import VARIABLE as PATIENCE
 
-__all__ = ["NoHistoryError", "told", "unwritable"]
+__all__ = ["LeaseLostError", "NoHistoryError", "told", "unwritable"]
 
 _INCOMPLETE = "tables of the history are missing; put back a copy of the database, or begin a new one elsewhere"
 _ELSEWHERE = f"or keep the history elsewhere with `history=` or {VARIABLE}"
@@ -19,6 +20,10 @@ _ELSEWHERE = f"or keep the history elsewhere with `history=` or {VARIABLE}"
 
 class NoHistoryError(DataError):
     """There is no history at the place yet."""
+
+
+class LeaseLostError(DataError):
+    """Another process may write by now what this one was about to write."""
 
 
 @contextmanager
@@ -86,6 +91,7 @@ _STATES = {
     "42501": "this user may not do that; grant the user the rights on the tables",
     "25006": "the server takes no changes: it is a read-only copy; name the primary server",
     "42P01": _INCOMPLETE,
+    "57014": f"the server took longer than is allowed; allow it more seconds with {PATIENCE}",
     "22021": "the server's encoding cannot hold this text; use a database with UTF-8",
 }
 

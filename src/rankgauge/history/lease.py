@@ -1,4 +1,7 @@
-"""A lease: only one process at a time may do a thing. No clock decides, the system itself frees what the dead held."""
+"""A lease: only one process at a time may do a thing, and what a process that died held is free again.
+
+Of a file the system decides, at once; of a server a row that its holder renews (`lease_row`).
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,21 @@ import hashlib
 import os
 import re
 import sqlite3
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from rankgauge.errors import DataError
 from rankgauge.formats.private import begin_private
-from rankgauge.history.connecting import engine_for
-from rankgauge.history.faults import told
-from rankgauge.history.location import Location, file_identity
-from rankgauge.history.sql import sa
+from rankgauge.history.faults import LeaseLostError, told
+from rankgauge.history.lease_row import LONGEST, RowLock
+from rankgauge.history.location import file_identity
+from rankgauge.history.sql import Connection
 from rankgauge.history.store import History
 
-__all__ = ["Lease"]
+__all__ = ["LONGEST", "SECONDS", "Lease"]
 
+SECONDS = 30.0
+"""After so many seconds without a sign of its holder, a lease on a server is free."""
 # Two processes that ask in the same instant can each find the other in the way for some milliseconds.
 _INSTANT = 0.05
 
@@ -27,39 +31,44 @@ _INSTANT = 0.05
 class Lease:
     """The right to do what `name` says on one history, for one holder at a time.
 
-    As a context manager it raises `DataError` where another holds it.
+    As a context manager it raises `DataError` where another holds it. `seconds` counts for histories on a server.
     """
 
-    def __init__(self, history: History, name: str) -> None:
+    def __init__(self, history: History, name: str, *, seconds: float = SECONDS) -> None:
         self.name = name
         self._place = history.location
-        self._connection: Any = None
+        self._patience = seconds, history.timeout
         self._process = 0
-        if history.location.memory:
-            self._lock = _Lock()
-        elif history.location.path is not None:
-            self._lock = _File(_beside(history.location.path, name))
-        else:
-            self._lock = _Server(history.location, name)
+        self._lock: _Lock = _Memory()
+
+    def _made(self) -> _Lock:
+        if self._place.memory:
+            return _Memory()
+        if self._place.path is not None:
+            return _File(_beside(self._place.path, self.name))
+        return RowLock(self._place, self.name, *self._patience)
 
     def acquire(self) -> bool:
-        """Take it, if nobody has it; never wait. Asking again while it is held gives `True`."""
+        """Take it, if nobody has it; never wait. Asking again while it is held renews it and gives `True`."""
         with told(self._place):
-            if self.held():
-                return True
-            self.release()
-            self._connection, self._process = self._lock.connect(), os.getpid()
-            return self.held()
+            if self._process != os.getpid():  # a forked child leaves its parent's alone
+                self._lock, self._process = self._made(), os.getpid()
+            return self._lock.take()
 
     def release(self) -> None:
         """Give it back; without effect where it is not held."""
-        connection, self._connection = self._connection, None
-        if connection is not None and self._process == os.getpid():  # a forked child leaves its parent's alone
-            self._lock.end(connection)
+        if self._process == os.getpid():
+            self._lock.free()
 
     def held(self) -> bool:
-        """Whether this very process still holds it: not after the lock file or the server's connection is gone."""
-        return self._connection is not None and self._process == os.getpid() and self._lock.holds(self._connection)
+        """Whether this very process still holds it, as far as it knows without asking a server."""
+        return self._process == os.getpid() and self._lock.holds()
+
+    def fence(self, connection: Connection) -> None:
+        """Raise `LeaseLostError` in a write transaction that the holder alone may make, where this is another's."""
+        if self._process != os.getpid():
+            raise LeaseLostError(f"{self.name!r} is not held by this process; nothing was written")
+        self._lock.fence(connection)
 
     def __enter__(self) -> Lease:
         if not self.acquire():
@@ -78,28 +87,53 @@ def _beside(path: Path, name: str) -> Path:
     return path.with_name(f"{path.name}.{safe}.lock")
 
 
-class _Lock:
-    """How a connection holds a lock. A database in memory is seen by one process alone: there is nothing to be held."""
+class _Lock(Protocol):
+    """How a lease is held."""
 
-    def connect(self) -> Any:
-        """A connection that holds the lock; None where another one does."""
-        return self
+    def take(self) -> bool:
+        """Take it where it is free; True where it is ours."""
 
-    def holds(self, connection: Any) -> bool:
+    def holds(self) -> bool:
+        """Whether it is ours."""
+
+    def fence(self, connection: Connection) -> None:
+        """Raise `LeaseLostError` where it is not ours."""
+
+    def free(self) -> None:
+        """Give it back."""
+
+
+class _Memory:
+    """A database in memory is seen by one process alone: there is nothing to be held."""
+
+    _held = False
+
+    def take(self) -> bool:
+        self._held = True
         return True
 
-    def end(self, connection: Any) -> None:
-        """Free the lock."""
+    def holds(self) -> bool:
+        return self._held
+
+    def fence(self, connection: Connection) -> None:
+        pass
+
+    def free(self) -> None:
+        self._held = False
 
 
-class _File(_Lock):
+class _File:
     """An exclusive transaction on an empty database. Its lock is the process's own, so it ends with the process."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: tuple[int, int] | None = None
+        self._connection: sqlite3.Connection | None = None
 
-    def connect(self) -> sqlite3.Connection | None:
+    def take(self) -> bool:
+        if self.holds():
+            return True
+        self.free()
         begin_private(self._path)
         connection = sqlite3.connect(self._path, timeout=_INSTANT, isolation_level=None, check_same_thread=False)
         try:
@@ -108,65 +142,21 @@ class _File(_Lock):
         except BaseException as error:
             connection.close()
             if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
-                return None
+                return False
             raise
-        return connection
+        self._connection = connection
+        return self.holds()
 
-    def holds(self, connection: sqlite3.Connection) -> bool:
+    def holds(self) -> bool:
         """On the file that is still at its place."""
-        return connection.in_transaction and self._file is not None and file_identity(self._path) == self._file
+        held = self._connection is not None and self._connection.in_transaction
+        return held and self._file is not None and file_identity(self._path) == self._file
 
-    def end(self, connection: sqlite3.Connection) -> None:
-        connection.close()
+    def fence(self, connection: Connection) -> None:
+        if not self.holds():
+            raise LeaseLostError(f"{self._path.name} is gone, or another process has it by now; nothing was written")
 
-
-class _Server(_Lock):
-    """A lock of PostgreSQL's session: the server frees it when the connection ends, however it ends."""
-
-    def __init__(self, location: Location, name: str) -> None:
-        self._location, self._name = location, name
-        self._key = 0
-
-    def connect(self) -> sa.Connection | None:
-        connection = engine_for(self._location, 0.0).connect().execution_options(isolation_level="AUTOCOMMIT")
-        granted = False
-        try:
-            # The server's locks are numbers that a whole database shares; a schema in it is a history of its own.
-            schema = connection.execute(sa.text("SELECT current_schema()")).scalar()
-            name = f"rankgauge lease {schema} {self._name}".encode(errors="surrogatepass")
-            self._key = int.from_bytes(hashlib.sha256(name).digest()[:8], "big", signed=True)
-            granted = bool(self._ask(connection, "SELECT pg_try_advisory_lock(:key)"))
-        finally:
-            if not granted:
-                _close(connection)
-        return connection if granted else None
-
-    def _ask(self, connection: sa.Connection, statement: str) -> Any:
-        return connection.execute(sa.text(statement), {"key": self._key}).scalar()
-
-    def holds(self, connection: sa.Connection) -> bool:
-        """Ask the server; a lock on a 64-bit key is shown as its two halves."""
-        try:
-            return bool(
-                self._ask(
-                    connection,
-                    "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted "
-                    "AND objsubid = 1 AND (classid::bigint << 32 | objid::bigint) = :key",
-                )
-            )
-        except sa.exc.SQLAlchemyError:
-            return False
-
-    def end(self, connection: sa.Connection) -> None:
-        # The end of a connection is noticed a moment later, and the next holder would be refused until then.
-        with suppress(sa.exc.SQLAlchemyError):
-            self._ask(connection, "SELECT pg_advisory_unlock(:key)")
-        _close(connection)
-
-
-def _close(connection: sa.Connection) -> None:
-    """Close the connection itself, not only give it back to its pool."""
-    with suppress(sa.exc.SQLAlchemyError):
-        connection.invalidate()
-        connection.close()
-    connection.engine.dispose()
+    def free(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()

@@ -16,7 +16,7 @@ __all__ = ["FOLDER", "REVISIONS", "VERSION_TABLE", "current", "known_step", "mig
 
 FOLDER = Path(__file__).parent / "migrations"
 # The names of all steps in their order, so that a database that is up to date is known without loading Alembic.
-REVISIONS: Sequence[str] = ("0001",)
+REVISIONS: Sequence[str] = ("0001", "0002")
 # A name of its own: the database may also be that of an application that uses Alembic.
 VERSION_TABLE = "rankgauge_version"
 _version = sa.Table(VERSION_TABLE, sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True))

@@ -14,6 +14,7 @@ __all__ = [
     "deliveries",
     "detector_states",
     "incidents",
+    "leases",
     "means",
     "metadata",
     "records",
@@ -159,4 +160,14 @@ deliveries = sa.Table(
     sa.UniqueConstraint("incident_id", "event", "channel", name="deliveries_once"),
     sa.CheckConstraint("event IN ('opened', 'recovered')", name="deliveries_event"),
     sa.CheckConstraint("state IN ('waiting', 'sending', 'absent', 'delivered', 'given_up')", name="deliveries_state"),
+)
+
+# Of histories on a server; those in files are held by a lock of the system. Rows stay: the token only ever grows.
+leases = sa.Table(
+    "leases",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("token", sa.BigInteger, nullable=False),
+    sa.Column("holder", sa.Text, nullable=False),
+    sa.Column("expires", UTC, nullable=False),
 )

@@ -6,7 +6,7 @@ import datetime
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -21,17 +21,18 @@ from rankgauge.history.migrating import REVISIONS, known_step, migrate
 from rankgauge.history.rows import Mean, Point, Pruned, Stored, StoredBaseline
 from rankgauge.history.schema import baselines, means, records
 from rankgauge.history.sql import insert_once, sa
+from rankgauge.history.waiting import seconds_to_wait
 
 if TYPE_CHECKING:
     from rankgauge.record import Record
 
 __all__ = ["History"]
 
-_TIMEOUT = 30.0
 _MANY = 500
 _NEWEST_FIRST = (records.c.created.desc(), records.c.id.desc())
 _MEAN = [column for column in means.c if column.name != "position"]
 Moment = datetime.datetime
+Fence = Callable[[sa.Connection], None]
 
 
 class History:
@@ -41,9 +42,11 @@ class History:
     read without it, `prune` and `export` end the circle. It is a context manager, and several threads may use it.
     """
 
-    def __init__(self, location: Location, engine: sa.Engine) -> None:
+    def __init__(self, location: Location, engine: sa.Engine, timeout: float, fence: Fence | None = None) -> None:
         self.location = location
         self.engine = engine
+        self.timeout = timeout
+        self._fence = fence
 
     @classmethod
     def open(
@@ -52,18 +55,20 @@ class History:
         *,
         create: bool = True,
         write: bool = True,
-        timeout: float = _TIMEOUT,
+        timeout: float | None = None,
     ) -> History:
         """Open the history at a path or URL (see `resolve`), and bring its tables to this release's.
 
         `create` makes one where there is none. Without `write` nothing is going to be stored, and a file that cannot be
-        written is read as it is. `timeout` is how many seconds to wait for other writers of a file.
+        written is read as it is. `timeout` is how many seconds to wait for other writers of a file, or for each answer
+        of a server; default: the environment's RANKGAUGE_HISTORY_TIMEOUT, else 30.
         """
+        timeout = seconds_to_wait() if timeout is None else timeout
         place = location if isinstance(location, Location) else resolve(location)
         look_at_file(place, create=create)
         if create and place.path is not None:
             begin_private(place.path)
-        history = cls(place, engine_for(place, timeout, write=write))
+        history = cls(place, engine_for(place, timeout, write=write), timeout)
         try:
             with history.read() as connection:
                 at = known_step(connection, place)
@@ -86,6 +91,10 @@ class History:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def fenced(self, fence: Fence) -> History:
+        """The same history, in which each write transaction begins with `fence`, which raises where it must not be."""
+        return History(self.location, self.engine, self.timeout, fence)
+
     def begin(self) -> AbstractContextManager[sa.Connection]:
         """A connection in a write transaction: committed at the end, rolled back by an exception."""
         return self._transaction(write=True)
@@ -99,6 +108,8 @@ class History:
         with told(self.location), self.engine.connect() as connection:
             connection.execution_options(**{WRITE: write})
             with connection.begin():
+                if write and self._fence is not None:
+                    self._fence(connection)
                 yield connection
 
     def add(

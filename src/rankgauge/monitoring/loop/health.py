@@ -1,10 +1,12 @@
-"""Monitor health: one that cannot use its history says so straight over its channels, since alerts go through it."""
+"""Monitor health: one that cannot use its history, or hangs, says so straight over its channels: alerts go through the
+history."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from rankgauge.formats.secrets import masked
 from rankgauge.monitoring.alerts.channels import Channel
@@ -15,7 +17,6 @@ from rankgauge.words import Language, Note
 __all__ = ["Health"]
 
 _PATIENCE = 600.0
-"""Seconds that a history may be away before anybody is told; the time between two checks, where that is longer."""
 _AGAIN = 60.0
 _LONGEST = 500
 Message = tuple[str, Note, list[Note]]
@@ -24,7 +25,8 @@ Message = tuple[str, Note, list[Note]]
 
 @dataclass
 class Health:
-    """Since when the history cannot be used, and who has been told: each channel once, and once when it is over.
+    """Since when the history cannot be used, or nothing goes on, and who has been told: each channel once, and once
+    when it is over.
 
     These messages are of no incident in the history: they have the number 0 and the events `unhealthy` and `healthy`.
     """
@@ -34,22 +36,34 @@ class Health:
     language: Language
     log: Callable[[Note], None]
     clock: Clock
+    patience: float | None = None
+    """Seconds before anybody is told; None: 10 minutes, or the time between two checks where that is longer."""
+    of: Literal["history", "progress"] = "history"
     lost: int = 0
     """Checks that could not be kept."""
-    trouble: str | None = None
-    """Why the history cannot be used, while it cannot."""
+    trouble: str | Note | None = None
+    """Why the history cannot be used, while it cannot; or what hangs."""
     _since: tuple[float, datetime.datetime] | None = None
     _due: bool = False
     _told: set[str] = field(default_factory=set)
     _owed: dict[str, Message] = field(default_factory=dict)
     _next_try: float = 0.0
 
-    def unavailable(self, reason: str) -> None:
-        """The history cannot be used, or who has the lease is not known; the log says it once, not at every try."""
+    def patient_for(self, every: float) -> float:
+        """Seconds before anybody is told."""
+        return max(_PATIENCE, every) if self.patience is None else self.patience
+
+    def began_before(self, moment: float) -> bool:
+        """Whether there is trouble that began before a moment of the clock's time that passes."""
+        return self._since is not None and self._since[0] < moment
+
+    def unavailable(self, reason: str | Note, *, since: tuple[float, datetime.datetime] | None = None) -> None:
+        """The history cannot be used, who has the lease is not known, or something hangs; the log says it once, not at
+        every try."""
         if reason != self.trouble:
-            self.log(Note("monitor.unavailable", {"error": reason}))
+            self.log(Note("monitor.unavailable" if self.of == "history" else "monitor.hangs", {"error": reason}))
         self.trouble = reason
-        self._since = self._since or (self.clock.passed(), self.clock.now())
+        self._since = self._since or since or (self.clock.passed(), self.clock.now())
 
     def lose(self, reason: str) -> None:
         """A check is lost; that is told without waiting."""
@@ -59,8 +73,9 @@ class Health:
     def available(self) -> None:
         """The history can be used again. A channel that was not told that it could not is not told now."""
         if self._since is not None:
-            self.log(Note("monitor.available"))
-            body = [Note("monitor.healthy_again", {"since": self._since[1]})]
+            history = self.of == "history"
+            self.log(Note("monitor.available" if history else "monitor.goes_on"))
+            body = [Note("monitor.healthy_again" if history else "monitor.goes_on_again", {"since": self._since[1]})]
             body += [Note("monitor.checks_lost", {"lost": self.lost})] if self.lost else []
             self._owed = dict.fromkeys(self._told, ("healthy", self._title("healthy"), body))
             self._next_try = 0.0
@@ -70,7 +85,7 @@ class Health:
         """Send what is to be said by now; what a channel does not take is tried again in a minute."""
         now = self.clock.passed()
         if self._since is not None and not self._due:
-            self._due = bool(self.lost) or now - self._since[0] >= max(_PATIENCE, every)
+            self._due = bool(self.lost) or now - self._since[0] >= self.patient_for(every)
             if self._due:
                 unhealthy = self._unhealthy(self._since[1])
                 self._owed, self._next_try = {channel.name: unhealthy for channel in self.channels}, 0.0
@@ -85,8 +100,9 @@ class Health:
         return Note(f"monitor.{key}", {"monitor": self.monitor})
 
     def _unhealthy(self, since: datetime.datetime) -> Message:
-        title = self._title("unhealthy_lost" if self.lost else "unhealthy_history")
-        why = Note("monitor.unhealthy_since", {"since": since, "reason": masked(self.trouble or "")[:_LONGEST]})
+        title = self._title("unhealthy_lost" if self.lost else f"unhealthy_{self.of}")
+        reason = self.trouble if isinstance(self.trouble, Note) else masked(self.trouble or "")[:_LONGEST]
+        why = Note("monitor.unhealthy_since", {"since": since, "reason": reason})
         return "unhealthy", title, [why, Note("monitor.unhealthy_meaning")]
 
     def _send(self, channel: Channel, event: str, title: Note, body: list[Note]) -> None:

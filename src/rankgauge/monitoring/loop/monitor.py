@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.errors import RankgaugeError
 from rankgauge.formats.secrets import masked
 from rankgauge.history.checks import abandon_checks, begin_check, last_check, list_checks
+from rankgauge.history.faults import LeaseLostError
 from rankgauge.history.incidents import open_by_kind
 from rankgauge.history.lease import Lease
 from rankgauge.history.location import file_identity
@@ -24,6 +25,7 @@ from rankgauge.history.store import History
 from rankgauge.monitoring.alerts.delivery import deliver_due
 from rankgauge.monitoring.loop.describe import describe, scores_of
 from rankgauge.monitoring.loop.health import Health
+from rankgauge.monitoring.loop.holding import Holding
 from rankgauge.monitoring.loop.ingest import Ingested, ingest
 from rankgauge.monitoring.loop.memory import queries_taken, watches_of
 from rankgauge.monitoring.loop.metrics import Metrics
@@ -34,6 +36,7 @@ from rankgauge.monitoring.loop.reference import load_reference
 from rankgauge.monitoring.loop.schedule import Clock, Schedule
 from rankgauge.monitoring.loop.spool import spool, spooled
 from rankgauge.monitoring.loop.status import series_of
+from rankgauge.monitoring.loop.watchdog import Watchdog
 from rankgauge.plans.running import Progress
 from rankgauge.words import Language, Note, tell
 
@@ -63,10 +66,13 @@ class Monitor:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self.lease = Lease(self.history, f"monitor {self.plan.name}")
-        self._file = file_identity(self.history.location.path)
+        self._use(self.history)
         self._replaced = False
-        self.health = Health(self.plan.name, self.plan.channels, self.plan.language, self.note, self.clock)
+        health = (self.plan.name, self.plan.channels, self.plan.language, self.note, self.clock)
+        self.health = Health(*health, patience=self.plan.unhealthy_after)
+        self.holding = Holding(self.plan.name, self.health, self.say)
+        progress = Health(*health, patience=self.plan.unhealthy_after, of="progress")
+        self.watchdog = Watchdog(progress, beside=self.health)
         self.reference = load_reference(self.history, self.plan)
         self.stood_by = False
         """Whether `once` found another monitor at work."""
@@ -76,6 +82,12 @@ class Monitor:
         self._plan_file = self._read_plan()
         self._took = 0.0
         """Seconds that the last check called and scored."""
+
+    def _use(self, history: History) -> None:
+        """Write to this history, as long as the lease on it is held."""
+        self.lease = Lease(history, f"monitor {self.plan.name}", seconds=self.plan.lease)
+        self.history = history.fenced(self.lease.fence)
+        self._file = file_identity(history.location.path)
 
     def note(self, note: Note) -> None:
         self.log(log_line(note, self.language))
@@ -100,19 +112,25 @@ class Monitor:
 
     def forever(self, every: float) -> None:
         """Check, wait, check again. What fails is logged and tried again; only `stop` ends it."""
-        standing_by = False
+        self.watchdog.every = every
+        with self.watchdog:
+            self._go_on(every)
+            self.lease.release()
+
+    def _go_on(self, every: float) -> None:
         schedule = Schedule(self.clock, every)
         while not self.stop.is_set():
+            self.watchdog.at("history")
             self._note_plan()
-            stood_by = standing_by
-            held, standing_by = self._hold(standing_by)
+            stood_by = self.holding.standing_by
+            held = self.holding.ask(self._acquire)
             self._tidied = self._tidied and held
             if held and not self._tidied:
                 self._safely(self._tidy)
             jump = schedule.follow_clock()
             if jump:
                 self.say("clock_back" if jump < 0 else "clock_forward", seconds=abs(jump))
-            if standing_by or stood_by:  # the other one checked until now: nothing was missed
+            if self.holding.standing_by or stood_by:  # the other one checked until now: nothing was missed
                 schedule.restart()
             if held and schedule.wait() <= 0:
                 self._check_on(schedule)
@@ -120,13 +138,15 @@ class Monitor:
                 self._safely(self._ingest_spooled)
                 if self.health.trouble is None:
                     self._safely(self.deliver)
+            self.watchdog.at("alerts")
             self._safely(lambda: self.health.report(every))
             pause = min(_RETRY, every)
             if held:
                 pause = min(schedule.wait(), _LONGEST_RETRY if self.health.trouble is None else _RETRY)
+            self.watchdog.rest()
             if self.clock.wait(self.stop, pause):
                 break
-        self.lease.release()
+        self.watchdog.at("history")
 
     def _check_on(self, schedule: Schedule) -> None:
         """The check that is due, and one alone however many were missed."""
@@ -150,14 +170,21 @@ class Monitor:
                 begin_check(self.history, self.plan.name, token, self.clock.now())
                 since = queries_taken(self.history, self.plan.name) if stream else 0
             except RankgaugeError as error:
-                self.health.unavailable(str(error))
+                self.holding.failed(error)
                 ready = None
         if ready is None and stream:  # which queries are new is not known
             return None
         begun = self.clock.passed()
-        seen = observe(self.plan, token, self.clock.now, taken=since, progress=self.progress)
+        self.watchdog.at("calls")
+        seen = observe(self.plan, token, self.clock.now, taken=since, progress=self._progressed)
         self._took = self.clock.passed() - begun
+        self.watchdog.at("history")
         return self._keep(seen)
+
+    def _progressed(self, system: str, done: int, total: int) -> None:
+        self.watchdog.at("calls")
+        if self.progress is not None:
+            self.progress(system, done, total)
 
     def _keep(self, seen: Observation) -> Ingested | None:
         """Spool the observation, then ingest it; a failure of either leaves the other."""
@@ -182,9 +209,8 @@ class Monitor:
             return None
 
     def _ingest(self, seen: Observation) -> Ingested:
-        self._reopen()
-        if not self.lease.acquire():  # as after a server's restart; whoever has it now is ingesting checks
-            raise DataError(f"the hold on {self.plan.name!r} was lost; another monitor may have it")
+        if not self._acquire():  # as after a server's restart; whoever has it now is ingesting checks
+            raise LeaseLostError(f"the lease on {self.plan.name!r} was lost; another monitor has it")
         done = ingest(self.history, self.plan, seen, self.clock.now(), self.reference)
         self.health.available()
         if not done.already:
@@ -218,7 +244,7 @@ class Monitor:
             try:
                 done[seen.token] = self._ingest(seen)
             except RankgaugeError as error:
-                self.health.unavailable(str(error))
+                self.holding.failed(error)
                 return None
             path.unlink(missing_ok=True)
         late = len(done.keys() - {newest})
@@ -233,7 +259,7 @@ class Monitor:
         try:
             broken_off = abandon_checks(self.history, self.plan.name)
         except RankgaugeError as error:
-            self.health.unavailable(str(error))
+            self.holding.failed(error)
             return
         self._tidied = True
         for check in broken_off:
@@ -241,6 +267,7 @@ class Monitor:
 
     def deliver(self) -> None:
         """Send the alerts that are due."""
+        self.watchdog.at("alerts")
         done = deliver_due(
             self.history,
             self.plan.channels,
@@ -268,24 +295,9 @@ class Monitor:
         )
         self._safely(lambda: metrics.figures(name, series_of(watches_of(self.history, self.plan).values())))
 
-    def _hold(self, standing_by: bool) -> tuple[bool, bool]:
-        """Whether this process has the lease, and whether it stands by for another one."""
-        try:
-            self._reopen()
-            if self.lease.held():
-                return True, False
-            granted = self.lease.acquire()
-        except RankgaugeError as error:
-            self.health.unavailable(str(error))
-            return False, standing_by
-        self.health.available()
-        if granted:
-            if standing_by:
-                self.say("took_over", name=self.plan.name)
-            return True, False
-        if not standing_by:
-            self.say("standby", name=self.plan.name)
-        return False, True
+    def _acquire(self) -> bool:
+        self._reopen()
+        return self.lease.acquire()
 
     def _reopen(self) -> None:
         """Open the history anew where its file is gone, or another one: what is written to a removed file is lost."""
@@ -297,9 +309,8 @@ class Monitor:
             self._replaced = True
         self.history.close()
         self.lease.release()
-        self.history = open_history(self.plan, place)
-        self.lease = Lease(self.history, f"monitor {self.plan.name}")
-        self._file, self._replaced, self._tidied = file_identity(place.path), False, False
+        self._use(open_history(self.plan, place))
+        self._replaced = self._tidied = False
 
     def _read_plan(self) -> str | None:
         try:

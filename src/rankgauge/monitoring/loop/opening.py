@@ -33,7 +33,7 @@ def await_history(
     """The plan's history; a server that is away is waited for, and None means that it is time to stop. What else is
     wrong is raised: no waiting mends it."""
     place, clock = resolve(plan.history), clock or Clock()
-    health = Health(plan.name, plan.channels, plan.language, log, clock)
+    health = Health(plan.name, plan.channels, plan.language, log, clock, plan.unhealthy_after)
     while not stop.is_set():
         try:
             history = open_history(plan, place)

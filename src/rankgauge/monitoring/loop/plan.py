@@ -18,6 +18,7 @@ from rankgauge.formats.durations import parse_duration
 from rankgauge.formats.settings import read_table
 from rankgauge.formats.variables import filled, names_in, unset_in
 from rankgauge.history.baselines import baseline_file
+from rankgauge.history.lease import LONGEST, SECONDS
 from rankgauge.history.location import DEFAULT, VARIABLE
 from rankgauge.history.names import looks_like_address
 from rankgauge.monitoring.alerts.channels import Channel, check_alerts
@@ -51,6 +52,8 @@ class Table(Closeness):
     documents: str | None = None
     thresholds: list[Any] = field(default_factory=list)
     lang: Language = "en"
+    lease: str = f"{SECONDS:g}s"
+    unhealthy_after: str | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,10 @@ class MonitorPlan:
     """Of the alerts."""
     allow: str | None = None
     """`cached`: a baseline whose answers were not measured for its record."""
+    lease: float = SECONDS
+    """Seconds without a sign of a monitor after which another takes over, where the history is on a server."""
+    unhealthy_after: float | None = None
+    """Seconds that the monitor may be unable to work before its channels are told; None: 10 minutes, or `every`."""
 
     @property
     def spool(self) -> Path:
@@ -143,17 +150,18 @@ def read_monitor_plan(path: str | Path, *, history: str | None = None) -> Draft:
     limits, more = _limits(found.thresholds)
     watching = _watching(found, limits)
     every, late = _every(found)
+    lease, brief = _time("lease", found.lease, f"{LONGEST:g}s")
+    told, soon = (None, []) if found.unhealthy_after is None else _time("unhealthy_after", found.unhealthy_after, "1d")
     place, away = _history(found.history, folder, history)
     channels, unsent = check_alerts(content.get("alert", [{"url": "console"}]))
     name = Path(path).stem if found.name is None else found.name
-    faults += [*wrong, *more, *late, *away, *_named(name, found), *_baseline(found, folder), *unsent]
+    faults += [*wrong, *more, *late, *brief, *soon, *away, *_named(name, found), *_baseline(found, folder), *unsent]
     faults += [] if run is None else _measured(run, watching)
     plan = None
     if run is not None and not faults:
         plain = replace(run, calls=replace(run.calls, cache=False), sweep=None)
-        plan = MonitorPlan(
-            plain, name, place, every, watching, found.baseline, found.documents, channels, found.lang, found.allow
-        )
+        named = (name, place, every, watching, found.baseline, found.documents, channels, found.lang, found.allow)
+        plan = MonitorPlan(plain, *named, lease=lease, unhealthy_after=told)
     return Draft(Path(path), found, place, plan, faults)
 
 
@@ -208,6 +216,16 @@ def _every(found: Table) -> tuple[float | None, list[str]]:
         return None if found.every is None else seconds_of(found.every), []
     except DataError as error:
         return None, [f"monitor.every: {error}"]
+
+
+def _time(key: str, text: str, most: str) -> tuple[float, list[str]]:
+    """The seconds of a key, from one second on."""
+    try:
+        seconds = seconds_of(text)
+    except DataError:
+        seconds = 0.0
+    wrong = not 1.0 <= seconds <= seconds_of(most)
+    return seconds, [f"monitor.{key}: {text[:40]!r} is no time from 1s to {most}"] if wrong else []
 
 
 def _history(written: str | None, folder: Path, given: str | None) -> tuple[str, list[str]]:

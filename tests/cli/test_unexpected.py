@@ -1,0 +1,70 @@
+"""A fault of this program itself is an error like others: status 2 and one line. Status 1 is a verdict."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from rankgauge.cli.app import app
+from tests.cli.command import run_command
+
+
+def commands() -> Iterator[list[str]]:
+    """All of them, with those in groups."""
+    context = click.Context(app)
+    for name in app.list_commands(context):
+        command = app.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from ([name, own] for own in command.list_commands(context))
+        else:
+            yield [name]
+
+
+class Panic(BaseException):
+    """What libraries in Rust raise is no `Exception`."""
+
+
+@pytest.mark.parametrize("fault", [RuntimeError, KeyError, RecursionError, Panic])
+def test_in_every_command(fault: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = click.Command.make_context
+
+    def broken(self: click.Command, *arguments: object, **rest: object) -> click.Context:
+        if isinstance(self, click.Group):
+            return plain(self, *arguments, **rest)  # type: ignore[arg-type]
+        raise fault("a thing\nbroke, password=abc123")
+
+    monkeypatch.setattr(click.Command, "make_context", broken)
+    found = list(commands())
+    assert len(found) > 25
+    for words in found:
+        said = run_command(*words, status=2).stderr
+        assert said.startswith(f"rankgauge: unexpected error: {fault.__name__}: "), words
+        assert said.count("\n") == 1
+        assert "abc123" not in said
+        assert said.endswith("(this is a fault of rankgauge; RANKGAUGE_DEBUG=1 shows where it is)\n")
+
+
+BROKEN = """
+import rankgauge.cli.explain as explain
+from rankgauge.cli import main
+
+def broken(*arguments, **rest):
+    raise RuntimeError("a thing broke")
+
+explain.contracts.callback = broken
+main()
+"""
+
+
+@pytest.mark.parametrize("debug", ["", "1"])
+def test_where_it_is(debug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKGAUGE_DEBUG", debug)
+    command = [sys.executable, "-c", BROKEN, "contracts"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "unexpected error: RuntimeError: a thing broke" in done.stderr
+    assert ("Traceback" in done.stderr) == ("in broken" in done.stderr) == bool(debug)
