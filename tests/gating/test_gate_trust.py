@@ -150,9 +150,7 @@ def test_dates_in_the_future() -> None:
 def test_an_old_record() -> None:
     record = made({"RR": BASE})
     now = record.created_at + datetime.timedelta(hours=30)
-    with pytest.raises(
-        DataError, match=r"the record was measured 30 hours ago, .* allowed is 1 days: measure again"
-    ):
+    with pytest.raises(DataError, match=r"the record was measured 30 hours ago, .* allowed is 1 days: measure again"):
         gate(record, targets=["RR >= 0.1"], max_record_age="24h", now=now)
     assert gate(record, targets=["RR >= 0.1"], max_record_age="36h", now=now).accepted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -38,15 +39,11 @@ def chosen_format(form: str | None, as_json: bool, output: str | None) -> str:
         return "json" if as_json else str(form)
     if output is None:
         return "terminal"
-    from rankgauge.errors import DataError
+    from rankgauge.formats.sources import unpacked_name
     from rankgauge.reports.renderers import format_of
 
-    if (output or "").lower().removesuffix(".gz").removesuffix(".zst").endswith(".json"):
-        return "json"
-    try:
-        return format_of(output or "")
-    except DataError:
-        return "terminal"
+    ending = os.path.splitext(unpacked_name(output).lower())[1]
+    return {"": "terminal", ".json": "json"}.get(ending) or format_of(output, "json")
 
 
 def terminal_look(output: str | None) -> dict[str, Any]:
@@ -72,11 +69,12 @@ def show(
         from rankgauge.reports.drawing import save_charts
 
         save_charts(record, charts, language)
+    from rankgauge.formats.sources import write_whole
+
     if form == "json":
-        record.save(output or "-")
+        write_whole(output or "-", record.to_json().encode())
         return
     from rankgauge.cli.flags import in_flags
-    from rankgauge.formats.sources import write_whole
     from rankgauge.reports import report
     from rankgauge.reports.build import record_report
     from rankgauge.reports.cells import Look, note_line

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.arguments import named_arguments
+from rankgauge.arguments import check_text, named_arguments
 from rankgauge.engine.chunks import collapse
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Evaluation", "Scoring", "evaluate"]
 
 
+@named_arguments
 class Evaluation(Scores, Result):
     """Scores of one run: `.mean`, `.interval`, `.per_query`, `.warnings`, `.contract`, `.coverage`, `.record`."""
 
@@ -141,6 +142,7 @@ class Scoring:
 
     def evaluation(self, qrels: Any, run: Any, name: str | None = None) -> Evaluation:
         """The scores of one run."""
+        check_text("name", name)
         judgments, test_set = read_judgments(qrels)
         opened, plan = self.opened(run, name)
         table = score(judgments, opened, plan.measures, plan.contract, texts=self.texts, stream=self.stream)

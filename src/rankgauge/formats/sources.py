@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from rankgauge.arguments import as_path
 from rankgauge.errors import FormatError
 
 __all__ = ["Source", "fields_of", "not_utf8", "unpacked_name", "write_whole"]
@@ -27,7 +28,7 @@ class Source:
     """One input: a path, or `-` for standard input. That and pipes, `<(zcat ...)`, are read once and kept."""
 
     def __init__(self, path: str | os.PathLike[str], *, stdin: BinaryIO | None = None) -> None:
-        self.path = os.fspath(path)
+        self.path = as_path("path", path)
         self.name = "standard input" if self.path == "-" else self.path
         self._kept: bytes | None = None
         if self.path == "-":

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 from rankgauge.gating.baseline import Baseline, baseline_of, is_file_name, load_baseline
 from rankgauge.gating.gate import gate
@@ -23,8 +25,8 @@ from rankgauge.history.names import UnknownBaselineError, check_name
 from rankgauge.history.rows import StoredBaseline
 from rankgauge.history.schema import baselines
 from rankgauge.history.sql import sa
-from rankgauge.history.store import History
-from rankgauge.record import Record
+from rankgauge.history.store import History, opened
+from rankgauge.record import Record, as_record
 from rankgauge.record.identity import uid_of
 
 __all__ = [
@@ -57,24 +59,27 @@ class Promotion:
         return together(result.accepted for result in self.results)
 
 
+@named_arguments
 def set_baseline(
-    history: History,
+    history: History | str | os.PathLike[str] | None,
     name: str,
-    record: Record,
+    record: Record | Any,
     *,
     system: str | None = None,
     max_loss: str | float | None = None,
-    targets: Sequence[str] | None = None,
+    targets: str | Sequence[str] | None = None,
     note: str | None = None,
 ) -> StoredBaseline:
-    """Make a record the baseline and the anchor, whatever it scores. Max loss and targets not given stay as they
-    were."""
+    """Make a record (or that of a result, or of a file) the baseline and the anchor, whatever it scores. Max loss and
+    targets not given stay as they were. The history is an open one, or its place."""
     check_name(name)
+    record = as_record(record)
     chosen = record.system(system).name
     baseline_of(record, name, system=chosen)
     allowed = GateRules.of(max_loss=max_loss).max_loss
-    wanted = None if targets is None else [parse_target(target).text for target in targets]
-    with history.begin() as connection:
+    named = [targets] if isinstance(targets, str) else targets
+    wanted = None if named is None else [parse_target(target).text for target in named]
+    with opened(history) as history, history.begin() as connection:
         before = _latest(history, name, connection)
         if before is not None:
             allowed = before.max_loss if allowed is None else allowed
@@ -84,10 +89,11 @@ def set_baseline(
         return _insert(history, connection, record, row, {"targets": wanted or []})
 
 
+@named_arguments
 def promote_baseline(
-    history: History,
+    history: History | str | os.PathLike[str] | None,
     name: str,
-    record: Record,
+    record: Record | Any,
     *,
     system: str | None = None,
     rules: GateRules | None = None,
@@ -96,9 +102,23 @@ def promote_baseline(
 ) -> Promotion:
     """Let a record take the place of the baseline, if it holds against it and against the anchor, or by force.
 
-    Force, and rules that are looser than the baseline's own, need a note.
+    Force, and rules that are looser than the baseline's own, need a note. Record and history are as in `set_baseline`.
     """
     _require_reason([], note, force=force)
+    record = as_record(record)
+    with opened(history, create=False) as history:
+        return _promoted(history, name, record, system, rules, force, note)
+
+
+def _promoted(
+    history: History,
+    name: str,
+    record: Record,
+    system: str | None,
+    rules: GateRules | None,
+    force: bool,
+    note: str | None,
+) -> Promotion:
     before, old = current_baseline(history, name), gate_baseline(history, name)
     wanted = replace(rules or GateRules(), system=system or (rules.system if rules else None))
     assert old.record is not None

@@ -25,7 +25,16 @@ if TYPE_CHECKING:
         Unjudged,
         UnjudgedRange,
     )
-    from rankgauge.record.record import InputFile, ListedDocument, Mean, Provenance, Record, ScoredMeasure, SystemResult
+    from rankgauge.record.record import (
+        InputFile,
+        ListedDocument,
+        Mean,
+        Provenance,
+        Record,
+        ScoredMeasure,
+        SystemResult,
+        as_record,
+    )
     from rankgauge.record.sweep import HeldOut, SweepResult, Version
 
 __all__ = [
@@ -55,6 +64,7 @@ __all__ = [
     "Unjudged",
     "UnjudgedRange",
     "Version",
+    "as_record",
 ]
 
 __getattr__ = lazy_names(
@@ -77,7 +87,16 @@ __getattr__ = lazy_names(
             "Unjudged",
             "UnjudgedRange",
         ),
-        "record": ("InputFile", "ListedDocument", "Mean", "Provenance", "Record", "ScoredMeasure", "SystemResult"),
+        "record": (
+            "InputFile",
+            "ListedDocument",
+            "Mean",
+            "Provenance",
+            "Record",
+            "ScoredMeasure",
+            "SystemResult",
+            "as_record",
+        ),
         "sweep": ("HeldOut", "SweepResult", "Version"),
     },
 )

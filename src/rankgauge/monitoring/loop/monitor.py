@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.formats.secrets import masked
 from rankgauge.history.checks import abandon_checks, begin_check, last_check, list_checks
@@ -49,6 +50,7 @@ def log_line(note: Note, language: Language) -> str:
     return visible(masked(tell(note, language)))
 
 
+@named_arguments
 @dataclass
 class Monitor:
     """Watches the systems of a plan. `once` checks once, `forever` on schedule until `stop` is set."""
