@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -31,8 +31,9 @@ def format_option(text: str, *more: str) -> Callable[[F], F]:
 charts_option = click.option("--charts", metavar="DIR", help="Write every chart as PNG and SVG into this folder.")
 
 
-def chosen_format(form: str | None, as_json: bool, output: str | None) -> str:
-    """The format asked for, else the one that the output's ending tells, else that of a terminal."""
+def chosen_format(form: str | None, as_json: bool, output: str | None, endings: Mapping[str, str] | None = None) -> str:
+    """The format asked for, else the one that the output's ending tells, else that of a terminal. `endings` are those
+    of a command with formats of its own."""
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} exclude each other")
     if as_json or form is not None:
@@ -43,7 +44,11 @@ def chosen_format(form: str | None, as_json: bool, output: str | None) -> str:
     from rankgauge.reports.renderers import format_of
 
     ending = os.path.splitext(unpacked_name(output).lower())[1]
-    return {"": "terminal", ".json": "json"}.get(ending) or format_of(output, "json")
+    known = {"": "terminal", ".json": "json", **(endings or {})}
+    if endings is not None and ending not in known:
+        listed = ", ".join(filter(None, known))
+        raise click.UsageError(f"{output}: the ending tells no format; known are {listed}, or choose one with --format")
+    return known.get(ending) or format_of(output, "json")
 
 
 def terminal_look(output: str | None) -> dict[str, Any]:
