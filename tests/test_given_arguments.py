@@ -90,6 +90,10 @@ def test_a_baseline_may_be_means(evaluation: Evaluation, tmp_path: Path) -> None
 
 def test_rules_may_be_a_mapping(evaluation: Evaluation) -> None:
     assert gate(evaluation, rules={"targets": "AP >= 0.9"}).status == "pass"
+    with History.open(":memory:") as history:
+        rankgauge.set_baseline(history, "main", evaluation, targets="AP >= 0.9")
+        promoted = rankgauge.promote_baseline(history, "main", evaluation, rules={"max_loss": "1%"})
+        assert promoted.against_current.settings.max_loss == 0.01
     with pytest.raises(DataError, match=r"has no parameter 'target'; did you mean targets\?"):
         gate(evaluation, rules={"target": "AP >= 0.9"})
     with pytest.raises(DataError, match="`rules` must be GateRules or a mapping"):
@@ -226,6 +230,16 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: rankgauge.load_baseline(3), "`path` must be a path, not 3"),
     (lambda: Record.load(3), "`path` must be a path, not 3"),
     (lambda: rankgauge.find_baseline(3), "must be a path, not 3"),
+    (lambda: rankgauge.compare_stored(None), "`files` must be a path, not None"),
+    (lambda: report(evaluate(QRELS, RUNS["a"]), width="x"), "width must be a whole number, not 'x'"),
+    (lambda: rankgauge.set_baseline(":memory:", 3, evaluate(QRELS, RUNS["a"])), "3 is no name for a baseline"),
+    (lambda: rankgauge.set_baseline(":memory:", "m", evaluate(QRELS, RUNS["a"]), targets=3), "'3' is no target"),
+    (lambda: History.open(":memory:").add(evaluate(QRELS, RUNS["a"]), label=3), "`label` must be a text, not 3"),
+    (lambda: Query("x", {"d1": 1}, tags="easy"), "`tags` must be a list such as .'easy',."),
+    (lambda: TestSet([]).split("x"), "share='x' must lie between 0 and 1"),
+    (lambda: rankgauge.Monitor("plan.toml", "h.db", print), r"load_monitor_plan\(path\) and History.open\(place\)"),
+    (lambda: evaluate(QRELS, RUNS["a"], corpus=3), "`corpus` must be texts by id, or a path, not a int"),
+    (lambda: evaluate(QRELS, RUNS["a"], corpus={}, tokenizer=3), "`tokenizer` must be a function"),
     (lambda: rankgauge.convert(3, "x.json"), "`path` must be a path, not 3"),
 ]
 

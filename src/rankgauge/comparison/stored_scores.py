@@ -54,7 +54,8 @@ def compare_stored(
     from rankgauge.formats.sources import Source
 
     chosen = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
-    paths = [as_path("files", one) for one in ([files] if isinstance(files, str | os.PathLike) else files)]
+    listed = files if isinstance(files, Sequence) and not isinstance(files, str) else [files]
+    paths = [as_path("files", one) for one in listed]
     if not paths:
         raise DataError("`files` names no file: give one table of scores, or one or several records")
     sources = [Source(path) for path in paths]

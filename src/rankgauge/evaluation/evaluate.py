@@ -12,7 +12,7 @@ from rankgauge.arguments import check_text, named_arguments
 from rankgauge.engine.chunks import collapse
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
-from rankgauge.errors import RankgaugeError
+from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation.inputs import hashed, read_judgments, read_run
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
@@ -113,6 +113,10 @@ class Scoring:
     def __post_init__(self) -> None:
         if self.tokenizer is not None and self.corpus is None:
             raise RankgaugeError("a tokenizer measures texts: give `corpus` too")
+        if self.tokenizer is not None and not callable(self.tokenizer):
+            raise DataError(f"`tokenizer` must be a function that gives a text its length, not {self.tokenizer!r}")
+        if not isinstance(self.corpus, str | os.PathLike | Mapping | None):
+            raise DataError(f"`corpus` must be texts by id, or a path, not a {type(self.corpus).__name__}")
 
     @cached_property
     def rule(self) -> str | Mapping[str, str] | None:

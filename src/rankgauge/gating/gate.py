@@ -125,11 +125,7 @@ def _rules(rules: GateRules | Mapping[str, Any] | None, **named: Any) -> GateRul
     also = [name for name, value in named.items() if value is not None]
     if also:
         raise DataError(f"give `{also[0]}` among the rules: with `rules`, no other rule is given beside them")
-    if isinstance(rules, Mapping):
-        return GateRules.of(**rules)
-    if not isinstance(rules, GateRules):
-        raise DataError(f"`rules` must be GateRules or a mapping such as {{'max_loss': '5%'}}, not {rules!r}")
-    return rules
+    return GateRules.given(rules)
 
 
 def _against(sides: Sides, settings: GateRules) -> Found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, make_dataclass, replace
 from typing import Any, get_type_hints
@@ -139,6 +139,15 @@ class GateRules:
             on_inconclusive or GateRules.on_inconclusive,
             tuple(_listed(allow)),
         )
+
+    @staticmethod
+    def given(rules: GateRules | Mapping[str, Any] | None) -> GateRules:
+        """Rules that a caller gives together: these, or the arguments of `of`."""
+        if rules is None or isinstance(rules, Mapping):
+            return GateRules.of(**(rules or {}))
+        if not isinstance(rules, GateRules):
+            raise DataError(f"`rules` must be GateRules or a mapping such as {{'max_loss': '5%'}}, not {rules!r}")
+        return rules
 
     @property
     def alone(self) -> bool:

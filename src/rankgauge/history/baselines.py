@@ -20,7 +20,6 @@ from rankgauge.gating.baseline import Baseline, baseline_of, is_file_name, load_
 from rankgauge.gating.gate import gate
 from rankgauge.gating.outcome import GateResult, together
 from rankgauge.gating.rules import DEFAULT_MAX_LOSS, GateRules
-from rankgauge.gating.targets import parse_target
 from rankgauge.history.names import UnknownBaselineError, check_name
 from rankgauge.history.rows import StoredBaseline
 from rankgauge.history.schema import baselines
@@ -76,9 +75,8 @@ def set_baseline(
     record = as_record(record)
     chosen = record.system(system).name
     baseline_of(record, name, system=chosen)
-    allowed = GateRules.of(max_loss=max_loss).max_loss
-    named = [targets] if isinstance(targets, str) else targets
-    wanted = None if named is None else [parse_target(target).text for target in named]
+    given = GateRules.of(max_loss=max_loss, targets=targets)
+    allowed, wanted = given.max_loss, None if targets is None else [target.text for target in given.targets]
     with opened(history) as history, history.begin() as connection:
         before = _latest(history, name, connection)
         if before is not None:
@@ -96,7 +94,7 @@ def promote_baseline(
     record: Record | Any,
     *,
     system: str | None = None,
-    rules: GateRules | None = None,
+    rules: GateRules | Mapping[str, Any] | None = None,
     force: bool = False,
     note: str | None = None,
 ) -> Promotion:
@@ -105,22 +103,16 @@ def promote_baseline(
     Force, and rules that are looser than the baseline's own, need a note. Record and history are as in `set_baseline`.
     """
     _require_reason([], note, force=force)
-    record = as_record(record)
+    record, chosen = as_record(record), GateRules.given(rules)
+    chosen = chosen if system is None else replace(chosen, system=system)
     with opened(history, create=False) as history:
-        return _promoted(history, name, record, system, rules, force, note)
+        return _promoted(history, name, record, chosen, force, note)
 
 
 def _promoted(
-    history: History,
-    name: str,
-    record: Record,
-    system: str | None,
-    rules: GateRules | None,
-    force: bool,
-    note: str | None,
+    history: History, name: str, record: Record, wanted: GateRules, force: bool, note: str | None
 ) -> Promotion:
     before, old = current_baseline(history, name), gate_baseline(history, name)
-    wanted = replace(rules or GateRules(), system=system or (rules.system if rules else None))
     assert old.record is not None
     looser = _loosened(wanted, before.max_loss, old.record)
     _require_reason(looser, note, force=force)

@@ -34,6 +34,8 @@ class Query:
         check_text("text", self.text)
         if not isinstance(self.grades, Mapping):
             raise DataError(f'query {self.text!r}: `grades` must be a mapping such as {{"d1": 1}}, not {self.grades!r}')
+        if isinstance(self.tags, str):
+            raise DataError(f"query {self.text!r}: `tags` must be a list such as ({self.tags!r},), not a text")
         if not self.id:
             object.__setattr__(self, "id", self.text)
         if not self.id:
@@ -136,7 +138,7 @@ class TestSet(Sequence[Query]):
 
     def split(self, share: float = 0.5, *, seed: int = 0) -> tuple[TestSet, TestSet]:
         """Two test sets with a random share of the queries and the rest, each in the original order."""
-        if not 0 < share < 1:
+        if not isinstance(share, int | float) or not 0 < share < 1:
             raise DataError(f"share={share!r} must lie between 0 and 1")
         chosen = set(random.Random(seed).sample(range(len(self)), round(share * len(self))))
         parts = ([q for i, q in enumerate(self) if (i in chosen) is first] for first in (True, False))

@@ -41,7 +41,7 @@ def save_charts(
     be; the files written."""
     _tool_for(check_language(language))
     record = as_record(record)
-    if pair is not None and (isinstance(pair, str) or len(pair) != 2):
+    if pair is not None and (not isinstance(pair, tuple | list) or len(pair) != 2):
         names = tuple(system.name for system in record.systems[:2])
         raise DataError(f"`pair` takes two names of systems, such as {names!r}, not {pair!r}")
     charts = charts_of(record, language, measure=measure, pair=pair)

@@ -43,6 +43,8 @@ def report(
     digits = check_whole("digits", digits, 0, 15)
     if detail not in get_args(Detail):
         raise DataError(f"detail is one of {', '.join(get_args(Detail))}, not {detail!r}")
+    if width is not None:
+        check_whole("width", width, 1)
     name = None if path is None else as_path("path", path)
     form = format or ("terminal" if name in (None, "-") else format_of(str(name)))
     render = RENDERERS[form]

@@ -66,6 +66,8 @@ class Monitor:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.plan, MonitorPlan) or not isinstance(self.history, History):
+            raise DataError("Monitor() takes what load_monitor_plan(path) and History.open(place) give")
         self.lease = Lease(self.history, f"monitor {self.plan.name}")
         self._file = file_identity(self.history.location.path)
         self._replaced = False
