@@ -30,6 +30,7 @@ SLOW = (
     "live/test_sweep.py",
     "sensitivity/test_tied_orders.py",
     "sensitivity/test_unjudged.py",
+    "formats/test_bounded_files.py",
     "formats/test_fuzz.py",
     "history",
     "monitoring",
@@ -42,6 +43,7 @@ SLOW = (
     "retrievers/test_configuration.py",
     "retrievers/test_fusion.py",
     "retrievers/test_fusion_extremes.py",
+    "retrievers/test_hostile_servers.py",
     "retrievers/test_hybrid.py",
     "retrievers/test_resume.py",
     "retrievers/test_runner.py",
@@ -60,9 +62,12 @@ SLOW = (
 all that needs more than Python and make."""
 
 
+NOTE_MADE = Note.__post_init__
+
+
 def _check_parameters() -> None:
     """Every note that any test makes must have what its text needs, in every language."""
-    made = Note.__post_init__
+    made = NOTE_MADE
 
     def checked(note: Note) -> None:
         made(note)

@@ -243,10 +243,14 @@ def test_an_unknown_measure_is_named() -> None:
 def test_disjoint_queries_under_skip() -> None:
     a = {f"q{i}": {"d1": 1.0} for i in range(10)}
     b = {f"q{i}": {"d1": 1.0} for i in range(10, 20)}
-    found = compare(QRELS, {"a": a, "b": b}, "RR", missing="skip")
-    (row,) = found.rows
+    with pytest.raises(DataError, match="no query counts for both of a, b, so there is nothing to compare"):
+        compare(QRELS, {"a": a, "b": b}, "RR", missing="skip")
+    with pytest.raises(DataError, match="no query counts for all of a, b, c"):
+        compare(QRELS, {"a": a, "b": b, "c": {**a, **b}}, "RR", missing="skip")
+    found = compare(QRELS, {"a": a, "b": b, "c": {**a, **b}}, "RR", missing="skip", baseline="a")
+    row = next(row for row in found.rows if row.b == "b")
     assert (row.queries, row.verdict, row.p_value) == (0, "inconclusive", None)
-    assert "too few" in row.sentence()
+    assert "a and b are compared on 0 queries, too few" in row.sentence()
     assert "NaN" not in found.to_json()
 
 

@@ -77,9 +77,8 @@ def test_measures_without_a_ceiling_are_refused(measure: str) -> None:
 
 def test_no_query_in_common_is_an_error() -> None:
     runs = {"before": {"q1": {"a": 1.0}}, "after": {"q2": {"a": 2.0}}}
-    compared = compare({"q1": {"a": 1}, "q2": {"a": 1}}, runs, "RR", missing="skip")
-    with pytest.raises(DataError, match="no query in common"):
-        rerank_of(compared)
+    with pytest.raises(DataError, match="no query counts for both"):
+        compare({"q1": {"a": 1}, "q2": {"a": 1}}, runs, "RR", missing="skip")
 
 
 def test_a_reranker_that_spoils_the_best_order_is_said_to_do_harm() -> None:

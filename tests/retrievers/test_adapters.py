@@ -207,6 +207,11 @@ def test_elasticsearch_client(elastic: Service) -> None:
         assert "NotFoundError" in missing.reason.parameters["error"]
 
 
+def test_a_body_that_is_none() -> None:
+    with pytest.raises(RetrieverError, match="body='x' must be a search body such as"):
+        from_elasticsearch("http://localhost:9", "docs", body="x")  # type: ignore[arg-type]
+
+
 def test_elasticsearch_async_client(elastic: Service) -> None:
     async def ask() -> list[Hit]:
         async with AsyncElasticsearch(elastic.url) as client:

@@ -170,7 +170,7 @@ def test_a_generator_without_end_is_left() -> None:
 
     hits, faults = hits_of(forever(), 3)
     assert [hit.id for hit in hits] == ["0", "1", "2"]
-    assert [fault.kind for fault in faults] == ["too_many"]
+    assert [fault.kind for fault in faults] == ["unread"]
 
 
 async def soon() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import Any
 
@@ -83,5 +84,19 @@ class _Lazy(click.Group):
 
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="rankgauge", prog_name="rankgauge", message="%(prog)s %(version)s")
-def app() -> None:
+@click.option(
+    "--max-size",
+    metavar="SIZE",
+    help="Largest compressed or piped input, unpacked, and largest record, such as 20GB. "
+    "Default: 4 GB and 50 times the compressed size (TREC text: 200 times), 256 MB for a record.",
+)
+@click.pass_context
+def app(ctx: click.Context, max_size: str | None) -> None:
     """Measure retrieval quality: exact scores under an explicit contract, with honest uncertainty."""
+    if max_size is not None:
+        from rankgauge.formats.limits import VARIABLE, size_of
+
+        size_of(max_size, "--max-size")
+        before = os.environ.get(VARIABLE, "")
+        os.environ[VARIABLE] = max_size
+        ctx.call_on_close(lambda: os.environ.update({VARIABLE: before}))

@@ -44,7 +44,8 @@ def add(files: tuple[str, ...], label: str | None, history: str | None, language
     A file is one record, or, as .jsonl, one on each line. A record that is there already is not stored again; if it has
     no label yet, it gets the one given.
     """
-    from rankgauge.formats.json_values import read_json, read_json_lines
+    from rankgauge.formats.json_values import read_json_lines, read_record
+    from rankgauge.formats.limits import RECORD_LINES
     from rankgauge.formats.sources import Source
     from rankgauge.record import Record
 
@@ -52,9 +53,9 @@ def add(files: tuple[str, ...], label: str | None, history: str | None, language
     for path in files:
         source = Source(path)
         if source.bare_name.endswith((".jsonl", ".ndjson")):
-            lines = [(f"{source.name}:{number}", value) for number, value in read_json_lines(source)]
+            lines = [(f"{source.name}:{number}", value) for number, value in read_json_lines(source, RECORD_LINES)]
         else:
-            lines = [(source.name, read_json(source))]
+            lines = [(source.name, read_record(source))]
         read += [(name, Record.from_dict(value, name)) for name, value in lines]
     with opened_history(history, create=True, write=True) as opened, opened.begin() as connection:
         told = []

@@ -78,7 +78,7 @@ lang = click.option(
 )
 json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 digits = click.option(
-    "--digits", type=click.IntRange(0, 15), default=4, show_default=True, help="Digits after the point."
+    "--digits", type=click.IntRange(0, 15), default=4, show_default=True, help="Digits after the point, in tables."
 )
 output = click.option(
     "-o",

@@ -23,7 +23,7 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats
 from rankgauge.model.testset import TestSet
 from rankgauge.record import ScoredMeasure
-from rankgauge.record.record import LARGEST
+from rankgauge.record.contradictions import LARGEST
 from rankgauge.stats.settings import Settings
 
 __all__ = ["compare", "compare_runs", "compare_scores", "compare_vectors"]

@@ -50,7 +50,7 @@ def compare_stored(
     Records with different contracts, judgments or queries are compared only with `force`, and then on the queries they
     share.
     """
-    from rankgauge.formats.json_values import read_json
+    from rankgauge.formats.json_values import read_record
     from rankgauge.formats.sources import Source
 
     chosen = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
@@ -61,7 +61,7 @@ def compare_stored(
     sources = [Source(path) for path in paths]
     named = {f"scores:{i}": path for i, path in enumerate(paths, start=1)}
     if all(source.head(64).lstrip()[:1] == b"{" for source in sources):
-        records = [Record.from_dict(read_json(source), source.name) for source in sources]
+        records = [Record.from_dict(read_record(source), source.name) for source in sources]
         found = compare_records(records, paths, measure=measure, force=force, baseline=baseline, settings=chosen)
         found.sources = named
         return found

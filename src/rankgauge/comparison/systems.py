@@ -49,3 +49,8 @@ class ComparedSystems:
         """The systems with the queries they are compared on: where all pairs are, those that count for every system,
         since verdicts on different queries need not agree with any order of the systems."""
         self.rows = rows_of(measures, self.compared, self.pairs, self.settings, queries)
+        if not any(row.queries for row in self.rows):
+            raise DataError(
+                f"no query counts for {'both' if len(names) == 2 else 'all'} of {', '.join(map(str, names))}, so there "
+                "is nothing to compare; score the same queries, or count those without an answer: missing='zero'"
+            )

@@ -78,7 +78,7 @@ def _advice(found: ComparisonResult, lower: dict[str, bool]) -> Note:
         key = "win" if names["better"] else "lose"
         won = names["better"] or names["worse"]
         return Note(f"comparison.{key}", {**pair, "names": won, "same": same, "open": still_open})
-    if all(row.ties == row.queries for row in rows):
+    if all(row.ties == row.queries and row.queries for row in rows):
         return Note("comparison.all_identical", {**pair, "n": max(row.queries for row in rows)})
     if not names["inconclusive"]:
         values = {"names": names["equivalent"], "margin": found.settings.equivalence_margin}

@@ -134,7 +134,8 @@ def reconcile(
                     _changes(asked, choice, full, graded),
                     names,
                 )
-                key = str(choice).encode() + mask.tobytes() + values[:, j].tobytes()
+                scores = values[:, j].round(12) + 0.0  # an average over tied orders ends in other digits
+                key = str(choice).encode() + mask.tobytes() + scores.tobytes()
                 groups[key] = _plainer(groups.get(key, variant), variant)
     return _result(claim, asked, list(groups.values()), tried)
 

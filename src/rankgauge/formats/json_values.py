@@ -11,9 +11,23 @@ from datetime import time as clock
 from typing import Any
 
 from rankgauge.errors import DataError, Fault, FormatError
+from rankgauge.formats.limits import FILES, RECORDS, Limits, allowed
 from rankgauge.formats.sources import Source
 
-__all__ = ["dump_lines", "dumps", "id_of", "number_of", "plain_value", "read_json", "read_json_lines", "read_values"]
+__all__ = [
+    "dump_lines",
+    "dumps",
+    "id_of",
+    "number_of",
+    "parse_record",
+    "plain_value",
+    "read_json",
+    "read_json_lines",
+    "read_record",
+    "read_values",
+]
+
+_PARTS = 4_000_000  # lists and objects of a record: each takes up to 200 bytes, and only 2 in the text
 
 
 def _no_constant(text: str) -> float:
@@ -43,16 +57,31 @@ def _parse(text: str) -> Any:
 
 def read_json(source: Source) -> Any:
     """The one JSON value of a file."""
-    text = source.text()
+    return _value(source.text(), source.name)
+
+
+def read_record(source: Source) -> Any:
+    """The one JSON value of a file that holds a record: such files come from elsewhere, and are bounded."""
+    return parse_record(source.text(RECORDS), source.name)
+
+
+def parse_record(text: str, name: str) -> Any:
+    """The JSON value of a record's text, if it holds no more parts than a record can have."""
+    if text.count("[") + text.count("{") > _PARTS and allowed() is None:
+        raise FormatError(name, [f"it holds more than {_PARTS} lists and objects, as no record does"])
+    return _value(text, name)
+
+
+def _value(text: str, name: str) -> Any:
     value = _parse(text) if text.strip() else Fault("the file is empty")
     if isinstance(value, Fault):
-        raise FormatError(source.name, [value])
+        raise FormatError(name, [value])
     return value
 
 
-def read_json_lines(source: Source) -> Iterator[tuple[int, Any]]:
+def read_json_lines(source: Source, limits: Limits = FILES) -> Iterator[tuple[int, Any]]:
     """(line number, value) of every line that is not blank; faults of all lines are raised together."""
-    lines = enumerate(source.text().split("\n"), start=1)
+    lines = enumerate(source.text(limits).split("\n"), start=1)
     values = [(number, _parse(line)) for number, line in lines if line.strip()]
     faults = [replace(value, line=number) for number, value in values if isinstance(value, Fault)]
     if faults:

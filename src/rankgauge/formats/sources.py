@@ -16,12 +16,16 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from rankgauge.arguments import as_path
-from rankgauge.errors import FormatError
+from rankgauge.errors import Fault, FormatError
+from rankgauge.formats.archives import BEGINNING, foreign_kind
+from rankgauge.formats.limits import FILES, PARTS, Limits, written
 
 __all__ = ["Source", "fields_of", "not_utf8", "unpacked_name", "write_whole"]
 
 _GZIP, _ZSTD, _BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 _ENDINGS = (".gz", ".zst", ".zstd")
+_PIECE = 1 << 20  # bytes
+_LONGEST_LINE = 1 << 20  # bytes beyond a block
 
 
 class Source:
@@ -32,14 +36,14 @@ class Source:
         self.name = "standard input" if self.path == "-" else self.path
         self._kept: bytes | None = None
         if self.path == "-":
-            self._kept = (stdin or sys.stdin.buffer).read()
+            self._kept = self._all_of(stdin or sys.stdin.buffer, FILES, None)
         elif not Path(self.path).exists():
             raise FormatError(self.path, ["there is no such file"])
         elif Path(self.path).is_dir():
             raise FormatError(self.path, ["this is a folder, not a file"])
         elif not Path(self.path).is_file():
             with self._raw() as pipe:
-                self._kept = pipe.read()
+                self._kept = self._all_of(pipe, FILES, None)
 
     @property
     def bare_name(self) -> str:
@@ -61,27 +65,57 @@ class Source:
     def open(self) -> Iterator[IO[bytes]]:
         """The decompressed bytes."""
         with self._raw() as file:
-            magic = file.read(4)
+            begin = file.read(BEGINNING)
             file.seek(0)
+            self._refuse_foreign(begin)
             damaged: tuple[type[Exception], ...] = (EOFError, gzip.BadGzipFile, zlib.error)
             try:
-                if magic[:2] == _GZIP:
+                if begin[:2] == _GZIP:
                     with gzip.open(file) as unpacked:
-                        yield cast(IO[bytes], unpacked)
-                elif magic == _ZSTD:
+                        yield cast(IO[bytes], self._unpacking(cast(IO[bytes], unpacked), file))
+                elif begin[:4] == _ZSTD:
                     zstd = _zstd()
                     damaged = (EOFError, zstd.ZstdError)
                     with zstd.open(file) as unpacked:
-                        yield unpacked
+                        yield cast(IO[bytes], self._unpacking(unpacked, file))
                 else:
                     yield file
             except damaged as error:
                 raise FormatError(self.name, [f"the compressed data is damaged: {error}"]) from None
 
-    def read(self) -> bytes:
-        """All decompressed bytes, without a byte-order mark."""
+    def _unpacking(self, unpacked: IO[bytes], packed: IO[bytes]) -> _Unpacking:
+        self._refuse_foreign(cast(Any, unpacked).peek(BEGINNING))
+        return _Unpacking(unpacked, packed, self.name)
+
+    def _refuse_foreign(self, begin: bytes) -> None:
+        if foreign := foreign_kind(begin):
+            import shlex
+
+            raise FormatError(self.name, [foreign.replace("FILE", shlex.quote(self.path))])
+
+    def _all_of(self, file: IO[bytes], limits: Limits, packed: int | None) -> bytes:
+        """All that is left of it, if that is no more than the limit allows."""
+        held, most, size = io.BytesIO(), limits.of(packed), 0
+        while piece := file.read(_PIECE):
+            size += held.write(piece)
+            if size > most:
+                raise FormatError(self.name, [limits.exceeded(packed)])
+            if size == len(piece) == _PIECE and not any(piece):
+                raise FormatError(self.name, ["it holds nothing but zero bytes"])
+        return held.getvalue()
+
+    def read(self, limits: Limits = FILES) -> bytes:
+        """All decompressed bytes, without a byte-order mark. A plain file may be of any size, unless it is a record."""
         with self.open() as file:
-            return file.read().removeprefix(_BOM)
+            if isinstance(file, _Unpacking):
+                data = self._all_of(file, limits, self._size())
+            else:
+                data = file.read() if limits is FILES else self._all_of(file, limits, None)
+        return data.removeprefix(_BOM)
+
+    def _size(self) -> int:
+        """Bytes as they lie there."""
+        return len(self._kept) if self._kept is not None else os.path.getsize(self.path)
 
     def head(self, size: int = 65536) -> bytes:
         """The first decompressed bytes, for detection."""
@@ -92,9 +126,9 @@ class Source:
                 left -= len(part)
             return b"".join(parts).removeprefix(_BOM)
 
-    def text(self) -> str:
+    def text(self, limits: Limits = FILES) -> str:
         """All of it as text; bytes that are not UTF-8 are a fault with their line."""
-        data = self.read()
+        data = self.read(limits)
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -102,18 +136,52 @@ class Source:
             raise FormatError(self.name, [not_utf8(data, f"line {line}: ")]) from None
 
     def blocks(self, size: int) -> Iterator[bytes]:
-        """Blocks of whole lines, about `size` bytes each, without a byte-order mark."""
+        """Blocks of whole lines, about `size` bytes each, without a byte-order mark. A line has an end."""
         with self.open() as file:
-            first = True
+            first, done = True, 0
             while block := file.read(size):
+                if not block.endswith(b"\n"):
+                    rest = file.readline(_LONGEST_LINE)
+                    block += rest
+                    if len(rest) == _LONGEST_LINE and not rest.endswith(b"\n"):
+                        raise self._endless_line(done + block.rfind(b"\n") + 1)
+                done += len(block)
                 if first:
                     block, first = block.removeprefix(_BOM), False
-                yield block if block.endswith(b"\n") else block + file.readline()
+                yield block
+
+    def _endless_line(self, start: int) -> FormatError:
+        """The error for a line that begins after so many bytes."""
+        lines = 1
+        with self.open() as file:
+            while start and (piece := file.read(min(start, _PIECE))):
+                lines, start = lines + piece.count(b"\n"), start - len(piece)
+        said = f"a line of more than {written(_LONGEST_LINE)}; TREC text has a line for each document"
+        return FormatError(self.name, [Fault(f"{said}: name the format if it is another, or split the line", lines)])
 
     def sha256(self) -> str:
         """Hash of the file as it lies there."""
         with self._raw() as file:
             return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
+
+
+class _Unpacking:
+    """A decompressing file that ends what becomes much more than the compressed bytes read so far."""
+
+    def __init__(self, unpacked: IO[bytes], packed: IO[bytes], name: str) -> None:
+        self._unpacked, self._packed, self._name, self._made = unpacked, packed, name, 0
+
+    def read(self, size: int) -> bytes:
+        return self._counted(self._unpacked.read(size))
+
+    def readline(self, size: int) -> bytes:
+        return self._counted(self._unpacked.readline(size))
+
+    def _counted(self, data: bytes) -> bytes:
+        self._made += len(data)
+        if self._made > PARTS.free and self._made > PARTS.of(packed := self._packed.tell()):
+            raise FormatError(self._name, [PARTS.exceeded(packed)])
+        return data
 
 
 def unpacked_name(path: str | os.PathLike[str]) -> str:

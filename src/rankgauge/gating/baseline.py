@@ -14,7 +14,7 @@ from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.gating.targets import parse_share, parse_target
 from rankgauge.record import Record, SystemResult, as_record
 from rankgauge.record.codec import FORMAT as RECORD_FORMAT
-from rankgauge.record.record import LARGEST
+from rankgauge.record.contradictions import LARGEST
 
 __all__ = ["FORMAT", "Baseline", "as_baseline", "baseline_of", "export_baseline", "is_file_name", "load_baseline"]
 
@@ -96,11 +96,11 @@ def as_baseline(given: Any) -> Baseline | None:
 @named_arguments
 def load_baseline(path: str | os.PathLike[str]) -> Baseline:
     """A baseline from a file: a record, an exported baseline, or means such as {"nDCG@10": 0.71}."""
-    from rankgauge.formats.json_values import read_json
+    from rankgauge.formats.json_values import read_record
     from rankgauge.formats.sources import Source
 
     source = Source(path)
-    found = _read(read_json(source), source.name)
+    found = _read(read_record(source), source.name)
     return found if os.fspath(path) == "-" else replace(found, path=os.fspath(path))
 
 

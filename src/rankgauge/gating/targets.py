@@ -16,7 +16,7 @@ from rankgauge.formats.durations import parse_duration
 from rankgauge.measures.explanations import TARGETS, targets_for
 from rankgauge.measures.notation import find_measure, parse_measure
 from rankgauge.record import Record
-from rankgauge.record.record import LARGEST
+from rankgauge.record.contradictions import LARGEST
 from rankgauge.words import LANGUAGES, say
 
 __all__ = [

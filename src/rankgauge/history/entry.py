@@ -10,6 +10,7 @@ from typing import Any
 
 from rankgauge.arguments import check_text
 from rankgauge.errors import DataError, FormatError
+from rankgauge.formats.limits import RECORDS
 from rankgauge.record import Record
 from rankgauge.record.identity import canonical, identity_of
 
@@ -28,6 +29,9 @@ def entry_of(record: Record, label: str | None, name: str) -> tuple[Row, list[Ro
         document = canonical(record.to_dict())
     except (TypeError, ValueError) as error:
         raise FormatError(name, [f"it cannot be written as JSON: {error}"]) from None
+    packed = zlib.compress(document, _LEVEL)
+    if len(document) > RECORDS.of(len(packed)):  # it could not be read again
+        raise FormatError(name, [RECORDS.exceeded(len(packed))])
     identity, rows = identity_of(record), _means(record, name)
     row = {
         "uid": hashlib.sha256(document).hexdigest(),
@@ -41,7 +45,7 @@ def entry_of(record: Record, label: str | None, name: str) -> tuple[Row, list[Ro
         "git": record.provenance.git,
         "rankgauge": record.rankgauge,
         "queries": len(record.queries) or max((mean["queries"] for mean in rows), default=0),
-        "document": zlib.compress(document, _LEVEL),
+        "document": packed,
     }
     return row, rows
 

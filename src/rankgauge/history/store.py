@@ -10,7 +10,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import named_arguments
-from rankgauge.errors import DataError
+from rankgauge.errors import DataError, FormatError
+from rankgauge.formats.limits import RECORDS
 from rankgauge.history.connecting import WRITE, engine_for, look_at_file
 from rankgauge.history.faults import NoHistoryError, told
 from rankgauge.history.finding import find, light, matching, measure_names, of_means, stored_of
@@ -164,10 +165,12 @@ class History:
 
     def record(self, reference: Stored | str | int) -> Record:
         """The record itself, by what `get` takes."""
+        from rankgauge.formats.json_values import parse_record
         from rankgauge.record import Record
 
         name = f"record {reference.id if isinstance(reference, Stored) else reference} of {self.location}"
-        return Record.from_dict(json.loads(self.raw(reference)), name)
+        # A lone surrogate, which JSON can hold as an escape, is stored as it is.
+        return Record.from_dict(parse_record(self.raw(reference).decode("utf-8", "surrogatepass"), name), name)
 
     def raw(self, record: Stored | str | int) -> bytes:
         """The record as canonical JSON, the very bytes that its uid is the hash of."""
@@ -176,12 +179,17 @@ class History:
             packed = connection.execute(sa.select(records.c.document).where(records.c.id == found.id)).scalar()
         if packed is None:
             raise DataError(f"{self.location}: record {found.id} has been removed meanwhile")
+        place, most = f"{self.location}: record {found.id}", RECORDS.of(len(packed))
+        unpack = zlib.decompressobj()
         try:
-            return zlib.decompress(packed)
+            data = unpack.decompress(packed, most + 1)
         except zlib.error:
-            raise DataError(
-                f"{self.location}: record {found.id} is damaged; put back a copy of the database, or prune the record"
-            ) from None
+            data = b""
+        if len(data) > most:
+            raise FormatError(place, [RECORDS.exceeded(len(packed))])
+        if not unpack.eof:
+            raise DataError(f"{place} is damaged; put back a copy of the database, or prune the record")
+        return data
 
     def means(self, ids: Iterable[int]) -> dict[int, list[Mean]]:
         """The means of some records, in the order in which a record names its systems and measures."""

@@ -25,16 +25,8 @@ if TYPE_CHECKING:
         Unjudged,
         UnjudgedRange,
     )
-    from rankgauge.record.record import (
-        InputFile,
-        ListedDocument,
-        Mean,
-        Provenance,
-        Record,
-        ScoredMeasure,
-        SystemResult,
-        as_record,
-    )
+    from rankgauge.record.parts import InputFile, ListedDocument, Mean, Provenance, ScoredMeasure, SystemResult
+    from rankgauge.record.record import Record, as_record
     from rankgauge.record.sweep import HeldOut, SweepResult, Version
 
 __all__ = [
@@ -87,16 +79,8 @@ __getattr__ = lazy_names(
             "Unjudged",
             "UnjudgedRange",
         ),
-        "record": (
-            "InputFile",
-            "ListedDocument",
-            "Mean",
-            "Provenance",
-            "Record",
-            "ScoredMeasure",
-            "SystemResult",
-            "as_record",
-        ),
+        "parts": ("InputFile", "ListedDocument", "Mean", "Provenance", "ScoredMeasure", "SystemResult"),
+        "record": ("Record", "as_record"),
         "sweep": ("HeldOut", "SweepResult", "Version"),
     },
 )

@@ -31,7 +31,8 @@ def encode(record: object) -> dict[str, Any]:
     import msgspec
 
     found: dict[str, Any] = msgspec.to_builtins(record, str_keys=True)
-    found["comparison"] = _with_ends(found["comparison"], lambda _, end: end if math.isfinite(end) else None)
+    # A part that its file did not have is no attribute of its own, and not found.
+    found["comparison"] = _with_ends(found.get("comparison"), lambda _, end: end if math.isfinite(end) else None)
     return {"format": FORMAT, "version": VERSION, **found}
 
 
@@ -48,13 +49,15 @@ def decode(value: Any, document: type[T], name: str = "the record") -> T:
         raise FormatError(
             name, [f"record version {version!r} is not known to this release (up to {VERSION}); update rankgauge"]
         )
-    for number in range(version, VERSION):
-        value = _UPGRADES[number](value)
-    if "comparison" in value:
-        compared = _with_ends(value["comparison"], lambda key, end: _OPEN[key] if end is None else end)
-        value = {**value, "comparison": compared}
     try:
+        for number in range(version, VERSION):
+            value = _UPGRADES[number](value)
+        if "comparison" in value:
+            compared = _with_ends(value["comparison"], lambda key, end: _OPEN[key] if end is None else end)
+            value = {**value, "comparison": compared}
         return msgspec.convert(value, document, str_keys=True)
+    except RecursionError:
+        raise FormatError(name, ["it is nested too deeply: the record is damaged"]) from None
     except msgspec.ValidationError as error:
         raise FormatError(name, [f"{_placed(str(error))}: the record is damaged"]) from None
 

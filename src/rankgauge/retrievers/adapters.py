@@ -11,6 +11,7 @@ from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.http import HttpRetriever, fill
 from rankgauge.retrievers.searcher import Searcher, as_searcher
+from rankgauge.retrievers.web import MAX_BODY
 
 __all__ = ["MATCH", "from_chroma", "from_elasticsearch", "from_faiss", "from_langchain"]
 
@@ -96,14 +97,17 @@ def from_elasticsearch(
     id_field: str = "_id",
     headers: Mapping[str, str] | None = None,
     timeout: float = 30.0,
+    max_body: int = MAX_BODY,
     name: str | None = None,
 ) -> Searcher:
     """An index of Elasticsearch or OpenSearch, by a client (async or not) or by the URL of the server.
 
     `body` is the search body with `{query}` where the query stands; `size` is set to k. Ids that are kept in a field
-    are found with `id_field="_source.doc_id"`. Headers (`${NAME}` from the environment) and timeout are for a URL; a
-    client has its own.
+    are found with `id_field="_source.doc_id"`. Headers (`${NAME}` from the environment), timeout and `max_body`, the
+    bytes of the longest answer, are for a URL; a client has its own.
     """
+    if not isinstance(body, Mapping):
+        raise RetrieverError(f"body={body!r} must be a search body such as {MATCH}")
     template = {"size": "{k}", **body}
     if id_field == "_id":
         template.setdefault("_source", False)
@@ -116,6 +120,7 @@ def from_elasticsearch(
             scores="$.hits.hits[*]._score",
             headers=headers,
             timeout=timeout,
+            max_body=max_body,
         )
         return as_searcher(asked, name=name)
     _needs(client, "search", "an Elasticsearch client or a URL")

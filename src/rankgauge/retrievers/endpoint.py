@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.retrievers.checks import check_number, check_whole
-from rankgauge.retrievers.web import Service
+from rankgauge.retrievers.web import MAX_BODY, Service
 from rankgauge.words.visible import shortened
 
 __all__ = ["EmbeddingEndpoint"]
@@ -21,12 +21,14 @@ _ADVICE = {
     **dict.fromkeys((401, 403), "name the environment variable that holds the key with api_key_env"),
     404: "the endpoint is the URL before /embeddings, such as https://host/v1",
 }
+_OF_A_TEXT = 250_000  # bytes of a vector as JSON
 _SHOWN = 200  # characters of a server's answer in an error
 
 
 class EmbeddingEndpoint:
     """Texts to vectors, in batches. Overload and broken connections are tried again, after the pause that Retry-After
-    asks for, else after 0.5, 1, 2, ... seconds.
+    asks for, else after 0.5, 1, 2, ... seconds. An answer may have `max_body` bytes; by default 10 MB, or 250 kB for
+    each text of a batch, which 10,000 numbers take.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class EmbeddingEndpoint:
         batch_size: int = 64,
         tries: int = 5,
         timeout: float = 60,
+        max_body: int | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         base = endpoint.rstrip("/") if isinstance(endpoint, str) else ""
@@ -49,6 +52,7 @@ class EmbeddingEndpoint:
         self.model, self._sleep = model, sleep
         self._batch, self._tries = check_whole("batch_size", batch_size, 1), check_whole("tries", tries, 1)
         self._timeout = check_number("timeout", timeout, 0.001)
+        most = max(MAX_BODY, _OF_A_TEXT * self._batch) if max_body is None else check_whole("max_body", max_body, 1)
         headers, key = {}, ""
         if api_key_env is not None:
             key = os.environ.get(api_key_env, "").strip()
@@ -58,7 +62,13 @@ class EmbeddingEndpoint:
                 )
             headers["Authorization"] = f"Bearer {key}"
         self._service = Service(
-            self.url, headers=headers, timeout=self._timeout, secrets=[key], advice=_ADVICE, proxies=True
+            self.url,
+            headers=headers,
+            timeout=self._timeout,
+            secrets=[key],
+            advice=_ADVICE,
+            proxies=True,
+            max_body=most,
         )
         self.configuration = {"url": self.url, "model": model}
         """What decides about the vectors."""
@@ -87,7 +97,7 @@ class EmbeddingEndpoint:
     def _vectors(self, data: bytes, count: int) -> npt.NDArray[np.float64]:
         try:
             value = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise RetrieverError(f"{self.url} answered with what is no JSON: {_start(data)}") from None
         try:
             rows = sorted(value["data"], key=lambda row: row["index"])

@@ -15,7 +15,7 @@ from uuid import UUID
 from rankgauge.errors import Fault, RetrieverError
 from rankgauge.retrievers.fields import ABSENT, HOLDERS, Field, empty, fields_of, follow, parse_path, shown, signed_path
 
-__all__ = ["ID_FIELDS", "SCORE_FIELDS", "Hit", "ListFault", "hits_of"]
+__all__ = ["ID_FIELDS", "SCORE_FIELDS", "SPARE", "Hit", "ListFault", "first_of", "hits_of"]
 
 
 class Hit(NamedTuple):
@@ -30,7 +30,7 @@ _as_hit: Callable[[tuple[str, float]], Hit] = functools.partial(tuple.__new__, H
 
 @dataclass(frozen=True)
 class ListFault(Fault):
-    """A fault of one list. Its kind is one of: too_many, duplicate, unsorted, no_id, not_finite, no_score."""
+    """A fault of one list. Its kind is one of: too_many, unread, duplicate, unsorted, no_id, not_finite, no_score."""
 
     kind: str = ""
 
@@ -53,13 +53,26 @@ _LISTS: Final = (
     *("nodes", "source_nodes", "docs", "data"),
 )
 """Where the list is looked for in a result that is no list."""
-_SPARE: Final = 1000  # how far a generator is read beyond what was asked for: it may have no end
+SPARE: Final = 1000
+"""How far a generator is read beyond what was asked for: it may have no end."""
+_LONGEST_LIST: Final = 100_000  # results beyond what was asked for that are put in order, if they are there already
+_LONGEST_ID: Final = 10_000  # characters; more are a text in the place of an id
 
 _IDS: Final = [signed_path(text) for text in ID_FIELDS]
 _SCORES: Final = [signed_path(text) for text in SCORE_FIELDS]
 _WRAPPERS: Final = [parse_path(text) for text in _LISTS]
 _PAIRS: Final = (tuple, Hit)
 _BARE: Final = (str, bytes, UUID, Integral, type(None))
+
+
+class Unread(list[Any]):
+    """The first entries of a longer list, or of one without an end."""
+
+
+def first_of(entries: Iterable[Any], most: int) -> list[Any]:
+    """The first entries, no more; an `Unread` where there is at least one more."""
+    found = list(islice(entries, most + 1))
+    return found if len(found) <= most else Unread(found[:most])
 
 
 def hits_of(
@@ -70,21 +83,26 @@ def hits_of(
     `results` is any iterable of ids, (id, score) pairs, dictionaries, objects or documents of known libraries.
     Without scores they fall by one from hit to hit, as in a `Run` made from a list of ids. What is at fault is mended
     and named: too many hits are cut, of duplicates the first stays, unsorted scores are put in order, hits without an
-    id are dropped, scores that are no finite numbers go to the end (plus infinity: to the front).
+    id are dropped, scores that are no finite numbers go to the end (plus infinity: to the front). Of a generator no
+    more than k + 1,000 entries are read, and of a list no more than k + 100,000 are looked at.
     """
     if id_field is None and score_field is None and (tidy := _tidy(results, k)) is not None:
         return tidy, []
     faults: list[ListFault] = []
-    ids, scores = _columns(_entries(results, k), Field(id_field, _IDS), Field(score_field, _SCORES), faults)
+    entries = _entries(results, k)
+    unread = isinstance(entries, Unread)
+    if unread:
+        _add(faults, "unread", f"more than {len(entries)} results where {k} were asked for; the rest was not read")
+    ids, scores = _columns(entries, Field(id_field, _IDS), Field(score_field, _SCORES), faults)
     hits = _ordered(ids, scores, faults)
     if len(set(ids)) < len(ids):
         first: dict[str, Hit] = {}
         repeated = [hit.id for hit in hits if first.setdefault(hit.id, hit) is not hit]
         _add(faults, "duplicate", f"{_n(repeated, 'repeated document')}, such as {repeated[0]!r}; the first counts")
         hits = list(first.values())
-    if len(hits) > k:
+    if len(hits) > k and not unread:
         _add(faults, "too_many", f"{_n(hits, 'result')} where {k} {'was' if k == 1 else 'were'} asked for; cut to {k}")
-        del hits[k:]
+    del hits[k:]
     return hits, faults
 
 
@@ -97,6 +115,8 @@ def _tidy(results: Any, k: int) -> list[Hit] | None:
     except (TypeError, ValueError):  # not all of them pairs
         return None
     if {*map(type, ids)} != {str} or {*map(type, scores)} != {float} or len({*ids, ""}) <= len(ids):
+        return None
+    if max(map(len, ids)) > _LONGEST_ID:
         return None
     if not math.isfinite(sum(scores)) or list(scores) != sorted(scores, reverse=True):
         return None
@@ -117,25 +137,29 @@ def _add(faults: list[ListFault], kind: str, message: str) -> None:
 
 
 def _entries(results: Any, k: int) -> list[Any]:
-    """The results one by one, whatever they came in."""
+    """The results one by one, whatever they came in; no more of them than can be of use."""
+    most = k + _LONGEST_LIST
+    if isinstance(results, Unread):
+        return results
     if hasattr(results, "tolist"):  # arrays
-        results = results.tolist()
+        longer = getattr(results, "ndim", 0) and len(results) > most
+        results = Unread(results[:most].tolist()) if longer else results.tolist()
     if isinstance(results, list | tuple) and not hasattr(results, "_fields"):
-        return list(results)
+        return results if isinstance(results, Unread) else first_of(results, most)
     if isinstance(results, Iterator):
-        return list(islice(results, k + _SPARE))
+        return first_of(results, k + SPARE)
     if inspect.isawaitable(results):
         raise RetrieverError("the retriever returned something to be awaited; define it with async def")
     if isinstance(results, set | frozenset):
         raise RetrieverError("the retriever returned a set, which has no order; return a list, best first")
     if isinstance(results, Mapping):
         if all(isinstance(value, Real) and not isinstance(value, bool) for value in results.values()):
-            return list(results.items())
+            return first_of(results.items(), most)
     elif isinstance(results, Iterable) and isinstance(results, Sized) and not isinstance(results, str | bytes | tuple):
-        return list(results)
+        return first_of(results, most)
     for path in _WRAPPERS:
         if isinstance(found := follow(results, path), list | tuple):
-            return list(found)
+            return first_of(found, most)
     raise RetrieverError(
         f"the retriever returned {shown(results)}, which is no list of results; return a list of ids, of (id, score) "
         "pairs, of dictionaries or of documents, and an empty list when nothing is found"
@@ -248,6 +272,11 @@ def _located(entry: Any, id_field: Field, rank: int) -> Any:
 
 def _id(value: Any, rank: int, entry: Any) -> str:
     """An id as text."""
+    if isinstance(value, str | bytes) and len(value) > _LONGEST_ID:
+        raise RetrieverError(
+            f"result {rank}: the id has {len(value)} characters, more than {_LONGEST_ID}; name the right field with "
+            f"id_field ({fields_of(entry)})"
+        )
     if isinstance(value, str):
         return value
     if isinstance(value, Integral | UUID) and not isinstance(value, bool):

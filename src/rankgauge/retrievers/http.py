@@ -13,9 +13,9 @@ from urllib.parse import quote, urlencode, urlsplit
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import RetrieverError
 from rankgauge.formats.secrets import masked
-from rankgauge.retrievers.checks import check_number, faults_of
+from rankgauge.retrievers.checks import check_number, check_whole, faults_of
 from rankgauge.retrievers.fields import ABSENT, Path, follow, parse_path, shown
-from rankgauge.retrievers.web import Service, check_url
+from rankgauge.retrievers.web import MAX_BODY, Service, check_url
 
 __all__ = ["HttpRetriever", "fill"]
 
@@ -44,12 +44,14 @@ class HttpRetriever:
         scores: Annotated[str | None, "Path to the scores, if there are any."] = None,
         headers: Annotated[Mapping[str, str] | None, "Headers; ${NAME} is taken from the environment."] = None,
         timeout: Annotated[float, "Seconds for one call."] = 30.0,
+        max_body: Annotated[int, "Bytes of the longest answer that is read."] = MAX_BODY,
     ) -> None:
         for given, value in (("url", url), ("method", method), ("ids", ids), ("scores", scores)):
             if not isinstance(value, str) and not (value is None and given == "scores"):
                 raise RetrieverError(f"{given}={value!r} must be a text")
         check_url(url)
         self.url, self.method, self.timeout = url, method.upper(), check_number("timeout", timeout, 0.001)
+        self.max_body = check_whole("max_body", max_body, 1)
         self._target = _quoted(url)
         self.body = _DEFAULT_BODY if body is None and "{query}" not in url else body
         try:
@@ -65,7 +67,9 @@ class HttpRetriever:
         self._id_path = parse_path(ids, each=True)
         self._score_path = None if scores is None else parse_path(scores.removeprefix("-"), each=True)
         filled, secrets = _filled(headers or {})
-        self._service = Service(url, headers=filled, timeout=self.timeout, secrets=secrets, advice=_ADVICE)
+        self._service = Service(
+            url, headers=filled, timeout=self.timeout, secrets=secrets, advice=_ADVICE, max_body=self.max_body
+        )
         self.configuration: dict[str, Any] = {
             "url": self.url,
             "method": self.method,
@@ -134,6 +138,8 @@ class HttpRetriever:
     def _parsed(self, data: bytes) -> Any:
         try:
             return json.loads(data)
+        except RecursionError:
+            raise RetrieverError(f"{masked(self.url)}: the answer is nested too deeply to be read") from None
         except ValueError as error:
             begin = shown(data[:60].decode("utf-8", "replace"))
             why = "its bytes are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RetrieverError
 from rankgauge.retrievers.answers import Answer, RetrievalResult
+from rankgauge.retrievers.deadline import end_at
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.searcher import as_searcher
 from rankgauge.retrievers.work import CallSettings, Slot, Work
@@ -21,6 +22,9 @@ __all__ = ["Answer", "RetrievalResult", "run_queries"]
 _LOOK: Final = 0.05  # seconds between two looks at the clock for calls that hang
 _SYNC: Final = 0.25  # seconds between two waits for the disk
 _GRACE: Final = 1.0  # seconds for a cancelled coroutine to end
+_LATER: Final = 0.5  # seconds after which a connection is closed whose call was given up: the clock is looked at first
+_MOST_HANGING: Final = 100  # calls of one retriever
+_hanging: dict[str, list[threading.Thread]] = {}  # by name: what was given up and cannot be ended
 
 
 @named_arguments
@@ -42,17 +46,24 @@ def run_queries(
     """Ask a retriever for the first k documents of every query (id -> text), `concurrency` calls at a time.
 
     A retriever is called in threads, an async one in tasks of one event loop. A call that takes longer than `timeout`
-    seconds is given up, and its query has failed; its thread cannot be ended, but does not keep the program from
-    ending. Errors worth retrying are retried `retries` times, after backoff * 2^(attempt-1) seconds times a random
-    factor between 0.5 and 1.5, or after the pause that the retriever asked for. With a journal, answers it holds are
-    not asked again. `progress` gets the number of finished queries and of all. Ctrl-C ends it with what is done.
+    seconds is given up, and its query has failed. Connections of our own are closed then; a thread that hangs elsewhere
+    cannot be ended, but does not keep the program from ending. Errors worth retrying are retried `retries` times, after
+    backoff * 2^(attempt-1) seconds times a random factor between 0.5 and 1.5, or after the pause that the retriever
+    asked for. With a journal, answers it holds are not asked again. `progress` gets the number of finished queries and
+    of all. Ctrl-C ends it with what is done.
     When there was no answer at all (no connection, or none in time), and more than `max_failed` of the queries, at
-    least 5, have failed so, the rest is not asked.
+    least 5, have failed so, the rest is not asked; nor when 100 calls of a retriever hang, and then another run of it
+    is an error.
     """
     searcher = as_searcher(searcher)
     _check_queries(queries)
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     calls.check()
+    if (hanging := _still_hanging(searcher.name)) >= _MOST_HANGING:
+        raise RetrieverError(
+            f"{searcher.name}: {hanging} calls that were given up still hang, so no more are made; "
+            "start the program again"
+        )
     work = Work(searcher, queries, calls, journal, seed)
     start = time.perf_counter()
     try:
@@ -147,13 +158,24 @@ class _Threads(_Workers):
         for number in range(len(self.slots)):
             self._launch(number)
 
+    def __init__(self, work: Work, concurrency: int) -> None:
+        super().__init__(work, concurrency)
+        self._threads: dict[int, threading.Thread] = {}
+
     def replace(self, number: int) -> None:
+        name = self.work.searcher.name
+        _hanging.setdefault(name, []).append(self._threads[number])
+        if _still_hanging(name) >= _MOST_HANGING:
+            self.work.ask_no_more()
+            return
         self.slots[number] = Slot()
         self._launch(number)
 
     def _launch(self, number: int) -> None:
         # Daemons, so that one that hangs does not keep the program from ending.
-        threading.Thread(target=self._run, args=(self.slots[number],), daemon=True, name="rankgauge").start()
+        thread = threading.Thread(target=self._run, args=(self.slots[number],), daemon=True, name="rankgauge")
+        self._threads[number] = thread
+        thread.start()
 
     def _run(self, slot: Slot) -> None:
         try:
@@ -170,6 +192,7 @@ class _Threads(_Workers):
                 if pause and work.stop.wait(pause):
                     return
                 slot.tries += 1
+                end_at(time.monotonic() + work.calls.timeout + _LATER)
                 slot.began = began = time.perf_counter()
                 try:
                     response = ask(slot.text, k)
@@ -229,6 +252,7 @@ class _Loops(_Workers):
                     if slot.given_up:  # another loop has it now
                         return
                 slot.tries += 1
+                end_at(time.monotonic() + work.calls.timeout + _LATER)
                 slot.began = began = time.perf_counter()
                 limit = asyncio.timeout(work.calls.timeout)
                 try:
@@ -243,6 +267,16 @@ class _Loops(_Workers):
                 else:
                     slot.began = pause = None
                     work.succeeded(slot, response)
+
+
+def _still_hanging(name: str) -> int:
+    """How many calls of a retriever were given up and have not ended since."""
+    alive = [thread for thread in _hanging.get(name, ()) if thread.is_alive()]
+    if alive:
+        _hanging[name] = alive
+    else:
+        _hanging.pop(name, None)
+    return len(alive)
 
 
 def _check_queries(queries: Any) -> None:

@@ -7,15 +7,14 @@ import functools
 import inspect
 import threading
 import time
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Iterator
 from dataclasses import KW_ONLY, dataclass
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.configuration import own_configuration
-from rankgauge.retrievers.hits import Hit, ListFault, hits_of
+from rankgauge.retrievers.hits import SPARE, Hit, ListFault, first_of, hits_of
 
 __all__ = ["Response", "Searcher", "as_searcher"]
 
@@ -77,7 +76,7 @@ class Searcher:
         elif inspect.isawaitable(results):  # such as a lambda around an async function
             results = _in_a_loop(_awaited(results))
         elif isinstance(results, Iterator):
-            results = _complete(results, k)
+            results = first_of(results, k + SPARE)  # so that the time covers its work; it may have no end
         return self._response(results, k, time.perf_counter() - start)
 
     async def aask(self, query: str, k: int) -> Response:
@@ -89,9 +88,9 @@ class Searcher:
         if inspect.isawaitable(results):
             results = await results
         if isinstance(results, AsyncIterable):
-            results = [entry async for entry in results]
+            results = await _all_of(results, k + SPARE)
         elif isinstance(results, Iterator):
-            results = _complete(results, k)
+            results = first_of(results, k + SPARE)  # so that the time covers its work; it may have no end
         return self._response(results, k, time.perf_counter() - start)
 
     def _response(self, results: Any, k: int, seconds: float) -> Response:
@@ -220,9 +219,16 @@ def _name(retriever: Any) -> str:
     return str(named or type(retriever).__name__)
 
 
-def _complete(results: Iterator[Any], k: int) -> list[Any]:
-    """The entries of a generator, so that the time covers its work; an endless one is left early."""
-    return list(islice(results, k + 1000))
+async def _all_of(results: AsyncIterable[Any], most: int) -> list[Any]:
+    """The entries of an async generator, which may have no end."""
+    found: list[Any] = []
+    async for entry in results:
+        found.append(entry)
+        if len(found) > most:
+            break
+    if isinstance(results, AsyncGenerator):
+        await results.aclose()
+    return first_of(found, most)
 
 
 async def _awaited(value: Awaitable[Any]) -> Any:

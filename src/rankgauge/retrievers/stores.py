@@ -16,7 +16,7 @@ from rankgauge.retrievers.adapters import MATCH, from_chroma, from_elasticsearch
 from rankgauge.retrievers.checks import Bounds, InFolder, faults_of
 from rankgauge.retrievers.encoders import EndpointUrl, KeyVariable, ModelName, model_encoder
 from rankgauge.retrievers.searcher import Searcher
-from rankgauge.retrievers.web import check_url
+from rankgauge.retrievers.web import MAX_BODY, check_url
 
 __all__ = ["chroma", "elasticsearch", "faiss"]
 
@@ -102,9 +102,11 @@ def elasticsearch(
     id_field: Annotated[str, "Where the id of a hit is: _id, or a field such as _source.doc_id."] = "_id",
     headers: Annotated[dict[str, str] | None, "Headers; ${NAME} is taken from the environment."] = None,
     timeout: Annotated[float, "Seconds for one call.", Bounds(0.001)] = 30.0,
+    max_body: Annotated[int, "Bytes of the longest answer that is read.", Bounds(1)] = MAX_BODY,
 ) -> Searcher:
     """An index of Elasticsearch or OpenSearch."""
-    return from_elasticsearch(url, index, body=body or MATCH, id_field=id_field, headers=headers, timeout=timeout)
+    asked: dict[str, Any] = {"headers": headers, "timeout": timeout, "max_body": max_body}
+    return from_elasticsearch(url, index, body=body or MATCH, id_field=id_field, **asked)
 
 
 def _elasticsearch_faults(**parameters: Any) -> list[str]:

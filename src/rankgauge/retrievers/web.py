@@ -1,8 +1,9 @@
 """Service: a URL asked over kept connections. Every failure is a `RetrieverError` that says whether to try again.
 
 httpx speaks HTTP; what is decided here is what a measurement needs: no redirect is followed, since a key must not go to
-another host, no compression is asked for, since its time would count as the retriever's, and secrets are masked. Its
-transports are used and not its `Client`: with 32 calls at a time a client adds 5 ms to a call of 20 ms, a transport 1.
+another host, no compression is asked for, since its time would count as the retriever's, a call has a time and an
+answer a length that it cannot pass, and secrets are masked. `Connection` is used and not httpx's `Client`: with 32
+calls at a time a client adds 5 ms to a call of 20 ms, the layer below it 1.
 """
 
 from __future__ import annotations
@@ -20,8 +21,13 @@ from rankgauge.errors import RetrieverError
 from rankgauge.extras import optional
 from rankgauge.formats.durations import retry_after
 from rankgauge.formats.secrets import masked, scrub
+from rankgauge.retrievers.connection import Answered, Connection, TooLongError, UnreadableError
+from rankgauge.retrievers.deadline import deadline_of, over
 
-__all__ = ["RETRIED", "Service", "check_url"]
+__all__ = ["MAX_BODY", "RETRIED", "Service", "check_url"]
+
+MAX_BODY: Final = 10_000_000
+"""Bytes of the longest answer that is read unless more are allowed."""
 
 RETRIED: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
 """Statuses after which the same request may succeed."""
@@ -53,45 +59,52 @@ class Service:
         secrets: Iterable[str] = (),
         advice: Mapping[int, str] | None = None,
         proxies: bool = False,
+        max_body: int = MAX_BODY,
     ) -> None:
-        """`advice` is what to say after a status; `secrets` stand in no message; `proxies` of the environment are used
-        if wanted, which for a retriever they are not: their time would count as its own."""
+        """`timeout` is for a call as a whole, and `max_body` the bytes of its answer, decompressed. `advice` is what to
+        say after a status; `secrets` stand in no message; `proxies` of the environment are used if wanted, which for a
+        retriever they are not: their time would count as its own."""
         check_url(url)
-        self.url, self.timeout = url, timeout
+        self.url, self.timeout, self.max_body = url, timeout, max_body
         given = {name.lower(): value for name, value in (headers or {}).items()}
         self._headers = {name: value.encode("latin-1") for name, value in {**_HEADERS, **given}.items()}
         self._secrets = [secret for secret in secrets if secret]
         self._advice = dict(advice or {})
         self._httpx = optional("httpx", "asking a URL", "httpx", "http")
         # The system's certificates, which a company's own servers need.
-        self._verify = ssl.create_default_context() if urlsplit(url).scheme == "https" else False
+        self._verify = ssl.create_default_context() if urlsplit(url).scheme == "https" else None
         self._proxy = _proxy(url) if proxies else None
-        self._times = {"timeout": self._httpx.Timeout(timeout).as_dict()}
-        self._idle: deque[Any] = deque()  # one transport for each connection; last in, first out
+        self._httpcore = optional("httpcore", "asking a URL", "httpx", "http")
+        core = self._httpcore
+        self._failures = (core.TimeoutException, core.NetworkError, core.ProtocolError, core.ProxyError)
+        self._idle: deque[Connection] = deque()  # last in, first out
         weakref.finalize(self, _close, self._idle)
 
     def send(self, method: str, url: str, content: bytes | None = None) -> bytes:
         """What the server answers; an error for all that is no success."""
+        status, headers, data = self._exchanged(method, url, content)
+        if not 200 <= status < 300:
+            raise self._refusal(status, headers, data)
+        return data
+
+    def _exchanged(self, method: str, url: str, content: bytes | None) -> Answered:
         try:
-            transport = self._idle.pop()
+            connection = self._idle.pop()
         except IndexError:
-            transport = self._httpx.HTTPTransport(verify=self._verify, trust_env=False, proxy=self._proxy)
+            connection = Connection(self._httpx, self._httpcore, self._verify, self._proxy)
         try:
-            request = self._httpx.Request(method, url, headers=self._headers, content=content, extensions=self._times)
-            response = transport.handle_request(request)
-            try:
-                data: bytes = response.read()
-            finally:
-                response.close()
-        except self._httpx.RequestError as error:
+            request = self._httpx.Request(method, url, headers=self._headers, content=content)
+            return connection.exchange(request, deadline_of(self.timeout), self.max_body)
+        except TooLongError as error:
+            raise self._error(f"{error}; ask for fewer or smaller results, or raise max_body") from None
+        except UnreadableError as error:
+            raise self._error(str(error)) from None
+        except self._failures as error:
             raise self._failure(error) from None
         except self._httpx.InvalidURL as error:
             raise self._error(str(error)) from None
         finally:
-            self._idle.append(transport)
-        if not response.is_success:
-            raise self._refusal(response.status_code, response.headers, data)
-        return data
+            self._idle.append(connection)
 
     def close(self) -> None:
         """Close the connections; another request opens new ones."""
@@ -102,8 +115,8 @@ class Service:
 
     def _failure(self, error: Exception) -> RetrieverError:
         """What went wrong on the way, and whether it may go well another time."""
-        if isinstance(error, self._httpx.TimeoutException):
-            return self._error(f"no answer within {self.timeout:g} s", retry=True)
+        if isinstance(error, self._httpcore.TimeoutException):
+            return self._error(f"no answer within {self.timeout:g} s", retry=not over())
         cause: BaseException | None = error
         while cause is not None:
             if isinstance(cause, ConnectionRefusedError):
@@ -115,7 +128,9 @@ class Service:
                 broke = isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError)
                 return self._error(f"no secure connection: {cause}", retry=broke)
             cause = cause.__cause__ or cause.__context__
-        mistaken = isinstance(error, self._httpx.LocalProtocolError | self._httpx.UnsupportedProtocol)
+        if "too long" in str(error):  # of h11
+            return self._error("the headers of the answer are too long: more than 100 kB")
+        mistaken = isinstance(error, self._httpcore.LocalProtocolError)
         return self._error(f"the connection broke ({type(error).__name__}: {error})", retry=not mistaken)
 
     def _refusal(self, status: int, headers: Mapping[str, str], data: bytes) -> RetrieverError:
@@ -134,9 +149,9 @@ class Service:
         )
 
 
-def _close(transports: deque[Any]) -> None:
-    while transports:
-        transports.pop().close()
+def _close(connections: deque[Connection]) -> None:
+    while connections:
+        connections.pop().close()
 
 
 def _proxy(url: str) -> str | None:

@@ -132,7 +132,8 @@ class Work:
         self._too_silent = max(_LEAST_SILENT, math.floor(calls.max_failed * len(queries)) + 1)
         self._silent, self._heard = 0, False
         self.dead = False
-        """Whether the rest is not asked: there was no answer at all, and too many queries have failed already."""
+        """Whether the rest is not asked: there was no answer at all and too many queries have failed, or too many calls
+        hang."""
         for query, text in queries.items():
             record = journal.get(text, calls.k) if journal is not None else None
             if record is None:
@@ -198,6 +199,11 @@ class Work:
                 self.pending.appendleft((slot.query, slot.text))
             slot.given_up = True
 
+    def ask_no_more(self) -> None:
+        """Leave the rest: too many calls hang."""
+        with self.lock:
+            self._end_early()
+
     def break_off(self, error: BaseException) -> None:
         """End it with an error that is not the retriever's."""
         self.broken = self.broken or error
@@ -219,8 +225,13 @@ class Work:
         self.answers[answer.query] = answer
         self._heard |= not silent
         self._silent += silent
-        self.dead = not self._heard and self._silent >= self._too_silent and len(self.answers) < self.total
-        if self.dead:
+        if not self._heard and self._silent >= self._too_silent:
+            self._end_early()
+        if len(self.answers) == self.total:
+            self.finished.set()
+
+    def _end_early(self) -> None:
+        if len(self.answers) < self.total:
+            self.dead = True
             self.stop.set()  # at once: no worker begins another query
-        if self.dead or len(self.answers) == self.total:
             self.finished.set()
