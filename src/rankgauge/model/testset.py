@@ -31,8 +31,9 @@ class Query:
     """Texts of some judged documents, for people to read."""
 
     def __post_init__(self) -> None:
-        check_text("text", self.text)
-        if not isinstance(self.grades, Mapping):
+        if not isinstance(self.text, str):
+            raise DataError(f"`text` must be a text, not {self.text!r}")
+        if type(self.grades) is not dict and not isinstance(self.grades, Mapping):  # the first is four times as fast
             raise DataError(f'query {self.text!r}: `grades` must be a mapping such as {{"d1": 1}}, not {self.grades!r}')
         if isinstance(self.tags, str):
             raise DataError(f"query {self.text!r}: `tags` must be a list such as ({self.tags!r},), not a text")
