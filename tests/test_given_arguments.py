@@ -238,7 +238,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: Query("x", {"d1": 1}, tags="easy"), "`tags` must be a list such as .'easy',."),
     (lambda: TestSet([]).split("x"), "share='x' must lie between 0 and 1"),
     (lambda: rankgauge.Monitor("plan.toml", "h.db", print), r"load_monitor_plan\(path\) and History.open\(place\)"),
-    (lambda: evaluate(QRELS, RUNS["a"], corpus=3), "`corpus` must be texts by id, or a path, not a int"),
+    (
+        lambda: evaluate(QRELS, RUNS["a"], corpus=3),
+        "a corpus is a mapping from document id to text, or the path of a file, not a int",
+    ),
     (lambda: evaluate(QRELS, RUNS["a"], corpus={}, tokenizer=3), "`tokenizer` must be a function"),
     (lambda: rankgauge.convert(3, "x.json"), "`path` must be a path, not 3"),
 ]

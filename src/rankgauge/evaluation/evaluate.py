@@ -116,7 +116,10 @@ class Scoring:
         if self.tokenizer is not None and not callable(self.tokenizer):
             raise DataError(f"`tokenizer` must be a function that gives a text its length, not {self.tokenizer!r}")
         if not isinstance(self.corpus, str | os.PathLike | Mapping | None):
-            raise DataError(f"`corpus` must be texts by id, or a path, not a {type(self.corpus).__name__}")
+            raise DataError(
+                "a corpus is a mapping from document id to text, or the path of a file, not a "
+                f"{type(self.corpus).__name__}"
+            )
 
     @cached_property
     def rule(self) -> str | Mapping[str, str] | None:
