@@ -15,6 +15,7 @@ import rankgauge
 SOURCE = Path(rankgauge.__file__).parent
 # A package imports only from packages before it.
 ORDER = [
+    "visible",
     "errors",
     "extras",
     "registry",

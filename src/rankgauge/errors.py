@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rankgauge.visible import visible_message
+
 __all__ = [
     "ContractError",
     "DataError",
@@ -26,7 +28,13 @@ def counted(n: int, one: str, many: str | None = None) -> str:
 
 
 class RankgaugeError(Exception):
-    """Something the caller can mend: the message says what is wrong, where, and what to do."""
+    """Something the caller can mend: the message says what is wrong, where, and what to do.
+
+    It names what comes from elsewhere (ids, files, what a server said), so it is shown with controls spelled out.
+    """
+
+    def __str__(self) -> str:
+        return visible_message(super().__str__())
 
 
 class MeasureError(RankgaugeError):

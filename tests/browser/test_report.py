@@ -11,6 +11,7 @@ import pytest
 
 from rankgauge.reports import report
 from rankgauge.words import Language
+from tests.hostile import HOSTILE
 from tests.parts import here
 from tests.reports.samples import (
     comparison_record,
@@ -218,13 +219,15 @@ def test_live_figures_in_chinese_in_the_dark_on_a_telephone(opened: Any) -> None
 
 
 def test_texts_are_only_texts(opened: Any) -> None:
-    text = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'\\\u2028{a}__proto__"
+    text = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'\\{a}__proto__" + "".join(HOSTILE.values())
     one = opened(hostile_record(text))
     assert all(one.figures().values())
     assert one.page.locator("img").count() == 0
-    assert text.replace("\u2028", "") in one.page.locator(".change b").first.evaluate("(b) => b.textContent").replace(
-        "\u2028", ""
-    )
+    assert one.page.evaluate("window.hacked") is None
+    shown = one.page.locator(".change b").first.evaluate("(b) => b.textContent")
+    assert "<img src=x onerror=alert(2)>\"'\\{a}__proto__\\x1b[31;1mred" in shown
+    everything = one.page.evaluate("document.body.textContent + document.title")
+    assert not set("\x00\x1b\x9b\u202e\u200b\ud800\ufffd") & set(re.sub(r"\ufffd(?=\W)", "", everything))
 
 
 def test_one_system_and_none_by_query(opened: Any) -> None:

@@ -173,7 +173,7 @@ def test_standard_input(place: int) -> None:
     "change",
     [
         lambda part: part["rows"][0].update(wins=99),
-        lambda part: part["rows"][0]["interval"].update(low=0.15),
+        lambda part: part["rows"][0]["interval"].update(low=-0.15),
         lambda part: part["notes"][0]["parameters"].update(test="t"),
         lambda part: part["changes"][0]["gained"][0].update(a=0.99),
     ],

@@ -13,7 +13,6 @@ import rankgauge
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.record import Record
 from rankgauge.words import Note
-from tests import conftest
 
 QRELS = {f"q{i}": {"d1": 2, "d2": 1, "d3": 0} for i in range(4)}
 RUNS: dict[str, dict[str, dict[str, float]]] = {
@@ -44,7 +43,7 @@ VALUES: list[Any] = [
 @pytest.fixture
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Notes as they are outside these tests, where a damaged one is no mistake in a test."""
-    monkeypatch.setattr(Note, "__post_init__", conftest.NOTE_MADE)
+    monkeypatch.setattr(Note, "__post_init__", Note.__post_init__.unchecked)  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module", params=["evaluation", "comparison"])

@@ -18,6 +18,7 @@ from rankgauge import evaluate, load_run, load_testset
 from rankgauge.evaluation import record_of
 from rankgauge.record import InputFile, Record
 from rankgauge.record.codec import decode
+from rankgauge.record.record import name_parts
 
 __all__ = ["comparison_record", "evaluation_record", "hostile_record", "large_record", "live_record", "made", "said"]
 
@@ -28,6 +29,7 @@ TAGS = ("files", "text", "dates and time", "network", "子进程")
 
 def made(record: dict[str, Any]) -> Record:
     """The record; it may say of means what its scores do not."""
+    name_parts()
     return decode(copy.deepcopy(record), Record)
 
 

@@ -198,7 +198,7 @@ def test_systems_on_the_front() -> None:
 def test_reasons_name_their_system_and_stand_on_one_line() -> None:
     record = live_record() | {"invalid": {"a": said("down"), "b": said("no parameter k9\nin it")}}
     lines = [line for line in shown(record, "latex").splitlines() if "excluded" in line]
-    assert lines == ["% warning: excluded: a: down", "% warning: excluded: b: no parameter k9 in it"]
+    assert lines == ["% warning: excluded: a: down", "% warning: excluded: b: no parameter k9\\nin it"]
 
 
 @pytest.mark.parametrize(

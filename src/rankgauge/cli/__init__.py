@@ -7,6 +7,7 @@ import os
 import sys
 
 from rankgauge.cli.interrupt import Interrupted
+from rankgauge.visible import visible_message
 
 __all__ = ["main"]
 
@@ -23,12 +24,12 @@ def main() -> None:
         sys.stdout.flush()
     except (KeyboardInterrupt, Interrupted) as stop:  # first, for it may come while the names below are imported
         _ignore_more()
-        print(f"rankgauge: {stop if str(stop) else 'interrupted'}", file=sys.stderr)
+        _complain(str(stop) or "interrupted")
         sys.exit(130)
     except RankgaugeError as error:
         from rankgauge.cli.flags import in_flags
 
-        print(f"rankgauge: {in_flags(str(error), sys.argv[1:])}", file=sys.stderr)
+        _complain(in_flags(str(error), sys.argv[1:]))
         sys.exit(2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -39,11 +40,29 @@ def main() -> None:
             place = "the output cannot be written"
         else:
             place = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
-        print(f"rankgauge: {place}: {error.strerror or error}", file=sys.stderr)
+        _complain(f"{place}: {error.strerror or error}")
+        sys.exit(2)
+    except UnicodeEncodeError as error:
+        _complain(_unwritable(error))
         sys.exit(2)
     except MemoryError:
-        print("rankgauge: out of memory", file=sys.stderr)
+        _complain("out of memory")
         sys.exit(2)
+
+
+def _complain(message: str) -> None:
+    print(f"rankgauge: {visible_message(message)}", file=sys.stderr)
+
+
+def _unwritable(error: UnicodeEncodeError) -> str:
+    """Half of a surrogate pair, which JSON can hold as an escape; or a letter that the terminal's encoding lacks."""
+    from rankgauge.words.visible import shortened
+
+    letter = ascii(error.object[error.start])
+    if error.encoding.lower() != "utf-8":
+        return f"the output is to be {error.encoding}, which has no {letter}; set PYTHONIOENCODING=utf-8"
+    whole = shortened(error.object, 100)
+    return f"{whole!r} holds {letter}, half of a surrogate pair, which only JSON can hold; mend it in the input"
 
 
 def _open_streams() -> None:

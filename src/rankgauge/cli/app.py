@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from rankgauge.cli.interrupt import Interrupted
+from rankgauge.visible import visible_lines
 
 __all__ = ["app"]
 
@@ -47,6 +48,8 @@ class _Lazy(click.Group):
             return super().make_context(*args, **options)
         except KeyboardInterrupt as stop:
             raise Interrupted(*stop.args) from None
+        except click.ClickException as error:
+            raise _shown(error) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """The command that was called. Ctrl-C, also at a question (`Abort`), leaves it as an interrupt."""
@@ -54,6 +57,8 @@ class _Lazy(click.Group):
             return super().invoke(ctx)
         except (KeyboardInterrupt, click.Abort) as stop:
             raise Interrupted(*stop.args) from None
+        except click.ClickException as error:
+            raise _shown(error) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -80,6 +85,13 @@ class _Lazy(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, _, summary) in _COMMANDS.items()])
+
+
+def _shown(error: click.ClickException) -> click.ClickException:
+    """A mistake in the arguments as it may be shown: they may have been made from names of files."""
+    told = error.format_message()
+    harmless = visible_lines(told)
+    return error if told == harmless else click.UsageError(harmless, getattr(error, "ctx", None))
 
 
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.echo import echo
 from rankgauge.cli.gate import STATUS, rule_options, rules_of, show_results
 from rankgauge.cli.keeping import history_option, opened_history, print_json, print_report
 from rankgauge.words import say, tell
@@ -106,9 +107,9 @@ def promote(
         print_json({"stored": stored, "gates": [result.to_dict() for result in found.results]})
     else:
         show_results(found.results, "terminal", digits=digits, language=language)
-        click.echo()
+        echo()
         if found.stored is None:
-            click.echo(say("history.stays", language, name=name, version=before.version))
+            echo(say("history.stays", language, name=name, version=before.version))
         else:
             _tell(found.stored, language)
     if found.stored is None:
@@ -150,7 +151,7 @@ def list_command(history: str | None, as_json: bool, language: Language) -> None
     if as_json:
         print_json([_plain(stored) for stored in found])
     elif not found:
-        click.echo(say("history.no_baselines", language, history=place))
+        echo(say("history.no_baselines", language, history=place))
     else:
         from rankgauge.reports.baselines import baselines_report
 
@@ -174,16 +175,15 @@ def export(name: str, history: str | None, language: Language, output: str | Non
     document = export_baseline(found, set_at=now.set_at.isoformat(timespec="seconds"))
     write_whole(output or "-", dumps(document))
     if output is not None:
-        click.echo(say("history.wrote", language, path=output), err=True)
+        echo(say("history.wrote", language, path=output), err=True)
 
 
 def _tell(made: StoredBaseline, language: Language) -> None:
     from rankgauge.reports.baselines import baseline_note, promotion_note
-    from rankgauge.words.visible import visible
 
     for note in (baseline_note(made), promotion_note(made)):
         if note is not None:
-            click.echo(visible(tell(note, language)))
+            echo(tell(note, language))
 
 
 def _plain(made: StoredBaseline) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.echo import echo
 
 __all__ = ["convert"]
 
@@ -32,4 +33,4 @@ def convert(source: str, target: str, lossy: bool, form: str | None, to: str | N
     loaded = convert_file(source, target, lossy=lossy, form=form, to=to, kind=kind)
     if target != "-":
         n = len(loaded.content)
-        click.echo(f"{target}: {loaded.written} of {n} {'query' if n == 1 else 'queries'}", err=True)
+        echo(f"{target}: {loaded.written} of {n} {'query' if n == 1 else 'queries'}", err=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.echo import echo
 from rankgauge.words import Language, say
 
 if TYPE_CHECKING:
@@ -41,19 +42,19 @@ def demo(report: str, language: Language) -> None:
         if sys.stderr.isatty():
             known = step in ("stdlib", "index", "weight", "ef_search")
             text = say(f"demo.{step}", language) if known else say("demo.asking", language, name=step)
-            click.echo(f"  {text} ...", err=True)
+            echo(f"  {text} ...", err=True)
 
     def show(key: str, found: Showcase) -> None:
-        click.echo(say(key, language, documents=found.documents, queries=len(found.test_set)) + "\n")
+        echo(say(key, language, documents=found.documents, queries=len(found.test_set)) + "\n")
         width = terminal_width()
         click.echo(written(found.record, language=language, digits=3, detail="answer", width=width))
 
-    click.echo(say("demo.start", language) + "\n")
+    echo(say("demo.start", language) + "\n")
     found = stdlib_showcase(tell)
     show("demo.size", found)
     show("demo.chinese", chinese_showcase())
     if report != "-":
         written(found.record, report, format="html", language=language)
-        click.echo(say("demo.report", language, path=report))
+        echo(say("demo.report", language, path=report))
     with as_file(files("rankgauge") / "example") as folder:
-        click.echo(say("demo.end", language, folder=folder))
+        echo(say("demo.end", language, folder=folder))

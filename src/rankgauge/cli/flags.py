@@ -13,6 +13,8 @@ from collections.abc import Sequence
 
 import click
 
+from rankgauge.visible import visible
+
 __all__ = ["in_flags"]
 
 _ARGUMENT = re.compile(r"`(?P<name>[a-z_]+)=(?P<value>[^`]*)`")
@@ -52,4 +54,4 @@ def _flag(option: click.Parameter, value: str) -> str:
     except (ValueError, SyntaxError):  # a place for one, such as N
         return f"{name} {value}"
     values = read if isinstance(read, list | tuple) else [read]
-    return " ".join(f"{name} {shlex.quote(str(one))}" for one in values)
+    return visible(" ".join(f"{name} {shlex.quote(str(one))}" for one in values))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.echo import echo
 from rankgauge.cli.flags import in_flags
 from rankgauge.cli.keeping import history_option
 from rankgauge.cli.showing import chosen_format, format_option, terminal_look
@@ -192,7 +193,7 @@ def show_results(
     if output is not None or form in ("json", "junit"):  # the log of a CI job should tell without opening a file
         for result in results:
             for line in (headline(result, language), *warnings_of(result, language)):
-                click.echo(line, err=True)
+                echo(line, err=True)
 
 
 def show_error(message: str, record: str, *, junit: Iterable[str | None], summary: Iterable[str | None]) -> None:
@@ -207,7 +208,7 @@ def show_error(message: str, record: str, *, junit: Iterable[str | None], summar
                 if path is not None:
                     report(built, path, format=form)
             except RankgaugeError as error:  # the first error is the one to be told
-                click.echo(f"rankgauge: {error}", err=True)
+                echo(f"rankgauge: {error}", err=True)
     _append_step(report(built, format="markdown"))
 
 
@@ -220,7 +221,7 @@ def _append_step(text: str) -> None:
         with open(path, "a", encoding="utf-8") as file:
             file.write(text + "\n")
     except OSError as error:
-        click.echo(
+        echo(
             f"rankgauge: warning: the summary was not added to {path} ($GITHUB_STEP_SUMMARY): "
             f"{error.strerror or error}",
             err=True,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.echo import echo
 from rankgauge.cli.history_trend import trend
 from rankgauge.cli.keeping import history_option, moment, opened_history, print_json, print_report
 from rankgauge.cli.showing import show as show_record
@@ -62,7 +63,7 @@ def add(files: tuple[str, ...], label: str | None, history: str | None, language
         for name, record in read:
             stored = opened.add(record, label=label, connection=connection, name=name)
             told.append(_told(stored, name, label, language))
-    click.echo("\n".join(told))
+    echo("\n".join(told))
 
 
 def _told(stored: Stored, path: str, label: str | None, language: Language) -> str:
@@ -110,7 +111,7 @@ def list_(
         )
         means, named = opened.means(record.id for record in found), opened.baselines()
     if not found and not as_json:
-        click.echo(say("history.empty", language))
+        echo(say("history.empty", language))
         return
     from rankgauge.history.finding import measure_names
     from rankgauge.reports.document import Report
@@ -202,12 +203,12 @@ def prune(
         pruned = opened.prune(keep=keep, before=moment(before), label=label, dry_run=not yes)
     gone = pruned.gone
     if not gone:
-        click.echo(say("history.none", language))
+        echo(say("history.none", language))
     else:
         told = {"n": len(gone), "first": shown(gone[-1].created), "last": shown(gone[0].created), "ids": _ids(gone)}
-        click.echo(say("history.gone" if yes else "history.would", language, **told))
+        echo(say("history.gone" if yes else "history.would", language, **told))
     if pruned.held:
-        click.echo(say("history.held", language, ids=_ids(pruned.held)))
+        echo(say("history.held", language, ids=_ids(pruned.held)))
 
 
 def _ids(records: Sequence[Stored]) -> str:
@@ -244,7 +245,7 @@ def export(
             wanted = [opened.get(reference, label=label) for reference in references]
         count = _exported(opened, wanted, output)
     if output != "-":
-        click.echo(say("history.written_records", language, path=output, n=count), err=True)
+        echo(say("history.written_records", language, path=output, n=count), err=True)
 
 
 def _exported(opened: History, wanted: list[Stored], output: str) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.echo import echo
 from rankgauge.cli.keeping import history_option, moment, opened_history
 from rankgauge.words import say
 
@@ -58,9 +59,9 @@ def trend(
         points = opened.trend(measure, system=system, label=label, since=moment(since), limit=wanted)
     write_whole(output or "-", _trend(points, form, digits, language))
     if output:
-        click.echo(say("history.written_points", language, path=output, n=len(points)), err=True)
+        echo(say("history.written_points", language, path=output, n=len(points)), err=True)
     elif form == "terminal" and limit is None and len({point.record_id for point in points}) == _SHOWN:
-        click.echo(say("history.more", language, n=_SHOWN))
+        echo(say("history.more", language, n=_SHOWN))
 
 
 def _trend_form(output: str | None) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.echo import echo
 from rankgauge.cli.showing import chosen_format, terminal_look
 from rankgauge.words import Language, tell
 
@@ -87,7 +88,7 @@ def judge_next(
     write_whole(output or "-", data)
     if form in ("csv", "trec"):  # these have no place for remarks
         for note in found.notes:
-            click.echo(f"rankgauge: {tell(note, language)}", err=True)
+            echo(f"rankgauge: {tell(note, language)}", err=True)
 
 
 def _trec(plan: JudgingPlan) -> bytes:

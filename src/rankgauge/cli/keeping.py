@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rankgauge.cli.echo import echo
 from rankgauge.words import say
 
 if TYPE_CHECKING:
@@ -91,4 +92,4 @@ class Keeping:
             key = "history.kept" if stored.new else "history.kept_there"
             if self.label is not None and stored.label != self.label.strip():
                 key = "history.kept_there_label"
-            click.echo(say(key, language, id=stored.id, place=opened.location, label=stored.label), err=True)
+            echo(say(key, language, id=stored.id, place=opened.location, label=stored.label), err=True)

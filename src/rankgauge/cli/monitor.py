@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.echo import echo
 from rankgauge.cli.keeping import print_json
 from rankgauge.words import Language, say, tell
 
@@ -67,7 +68,7 @@ def monitor(
         systems = [system.name for system in loaded.run.systems]
         channels = [channel.name for channel in loaded.channels]
         fine = say("monitor.plan_fine", language, path=plan, name=loaded.name, systems=systems, channels=channels)
-        click.echo(fine)
+        echo(fine)
         return
     loaded = load_monitor_plan(plan, history=location)
     seconds = seconds_of(every) if every else loaded.every
@@ -88,7 +89,7 @@ def monitor(
         assert seconds is not None
         _forever(loaded, seconds, language, served)
     except KeyboardInterrupt:  # which click would call an abort, with the status of an open incident
-        click.echo("rankgauge: interrupted", err=True)
+        echo("rankgauge: interrupted", err=True)
         sys.exit(130)
 
 
@@ -148,7 +149,7 @@ def _forever(plan: MonitorPlan, every: float, language: Language, served: tuple[
 def _log(text: str) -> None:
     import datetime
 
-    click.echo(f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ} {text}", err=True)
+    echo(f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ} {text}", err=True)
 
 
 def _relearn(history: History, plan: MonitorPlan, language: Language) -> None:
@@ -165,7 +166,7 @@ def _relearn(history: History, plan: MonitorPlan, language: Language) -> None:
         count = relearn(history, plan.name, datetime.datetime.now(datetime.UTC))
     finally:
         lease.release()
-    click.echo(say("monitor.relearned", language, name=plan.name, count=count))
+    echo(say("monitor.relearned", language, name=plan.name, count=count))
 
 
 def _show(history: History, plan: MonitorPlan, as_json: bool, language: Language) -> None:

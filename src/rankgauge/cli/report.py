@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.echo import echo
 from rankgauge.cli.showing import charts_option, chosen_format, format_option, show
 from rankgauge.words import Language
 
@@ -48,7 +49,7 @@ def report(
         from rankgauge.reports.drawing import save_charts
 
         written = save_charts(record, charts, language, measure=measure, pair=pair)
-        click.echo(f"{charts}: {len(written)} files", err=True)
+        echo(f"{charts}: {len(written)} files", err=True)
     show(record, form, digits=digits, language=language, output=output, per_query=form == "trec_eval")
     if open_page and output is not None:
         click.launch(output)

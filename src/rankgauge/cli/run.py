@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.echo import echo
 from rankgauge.cli.keeping import Keeping, keeping
 from rankgauge.words import Language, say, tell
-from rankgauge.words.visible import shortened
+from rankgauge.words.visible import shortened, visible
 
 if TYPE_CHECKING:
     from rankgauge.live.live import LiveEvaluation
@@ -59,7 +60,7 @@ def run(
         loaded = load_plan(plan, hint=hint)
         if check:
             text = say("live.checked", language, path=plan, systems=len(loaded.systems), measures=loaded.measures)
-            click.echo(text, file=out)
+            echo(text, file=out)
             return
         kept = Keeping(keep, history, label)
         try:
@@ -75,10 +76,10 @@ def run(
             text = report(record, language=language, digits=digits, width=terminal_width(out), color=out.isatty())
             click.echo(text, nl=False, file=out)
         for path in _written(loaded, outcome, language):
-            click.echo(say("live.wrote", language, path=path), err=True)
+            echo(say("live.wrote", language, path=path), err=True)
         kept.store(record, language, label=Path(plan).stem)
         for name, reason in outcome.invalid.items():
-            click.echo(say("live.left_out", language, name=name, reason=shortened(tell(reason, language))), err=True)
+            echo(say("live.left_out", language, name=name, reason=shortened(tell(reason, language))), err=True)
         if outcome.invalid:
             sys.exit(2)
 
@@ -93,13 +94,14 @@ def _progress() -> Iterator[Progress | None]:
     from rich.console import Console
 
     rate = progress.TextColumn("{task.fields[rate]}")
-    columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn())
+    named = progress.TextColumn("{task.description}", markup=False)
+    columns = (named, progress.BarColumn(), progress.MofNCompleteColumn())
     with progress.Progress(*columns, rate, progress.TimeRemainingColumn(), console=Console(stderr=True)) as drawn:
         tasks: dict[str, progress.TaskID] = {}
 
         def tell(name: str, done: int, total: int) -> None:
             if name not in tasks:
-                tasks[name] = drawn.add_task(name, total=total, rate="")
+                tasks[name] = drawn.add_task(visible(name), total=total, rate="")
             task = drawn.tasks[tasks[name]]
             drawn.update(tasks[name], completed=done, rate=f"{task.speed:.1f}/s" if task.speed else "")
 
@@ -160,4 +162,4 @@ def init(plan: str) -> None:
     if Path(plan).exists():
         raise DataError(f"{plan} exists already; name another file, or remove it first")
     write_whole(plan, template().encode())
-    click.echo(f"{plan}: edit it, then: rankgauge run --check {plan}")
+    echo(f"{plan}: edit it, then: rankgauge run --check {plan}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rankgauge.cli.echo import echo
 from rankgauge.cli.options import PartOf
 from rankgauge.reports.renderers import RENDERERS
 from rankgauge.words import Language
@@ -91,4 +92,4 @@ def show(
     else:
         report(built, output or "-", **look)
     for caution in built.cautions if form in _NO_REMARKS else ():
-        click.echo(f"rankgauge: {note_line(caution, Look(language))}", err=True)
+        echo(f"rankgauge: {note_line(caution, Look(language))}", err=True)

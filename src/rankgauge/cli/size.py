@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.echo import echo
 from rankgauge.words import Language
 
 __all__ = ["audit", "power"]
@@ -61,7 +62,7 @@ def power(
         click.echo(dumps([size.to_dict() for size in sizes]).decode())
         return
     for size in sizes:
-        click.echo(size.sentence(language))
+        echo(size.sentence(language))
 
 
 @click.command()
@@ -81,4 +82,4 @@ def audit(n: int, value: float, baseline: float | None, alpha: float, as_json: b
         click.echo(dumps(found.to_dict()).decode())
         return
     for line in found.sentences(language):
-        click.echo(line)
+        echo(line)

@@ -7,6 +7,7 @@ import sys
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.echo import echo
 from rankgauge.words import Language, say
 
 __all__ = ["verify"]
@@ -37,7 +38,7 @@ def verify(record: str, folder: str | None, as_json: bool, language: Language) -
         click.echo(dumps({"holds": holds, "findings": [asdict(finding) for finding in findings]}).decode())
     else:
         for finding in findings:
-            click.echo(in_flags(finding.sentence(language), ["verify"]))
-        click.echo(say("verify.all_hold" if holds else "verify.not_all", language))
+            echo(in_flags(finding.sentence(language), ["verify"]))
+        echo(say("verify.all_hold" if holds else "verify.not_all", language))
     if not holds:
         sys.exit(1)

@@ -42,6 +42,7 @@ from rankgauge.record.result import Result
 from rankgauge.sensitivity.tied_orders import tied_ranges
 from rankgauge.sensitivity.unjudged import ranges_and_reasons
 from rankgauge.stats.settings import Settings
+from rankgauge.visible import visible
 from rankgauge.words import Language, tell
 
 if TYPE_CHECKING:
@@ -231,4 +232,4 @@ class Comparison(ComparedSystems, Result):
         return self.record.to_json()
 
     def __repr__(self) -> str:
-        return f"Comparison({', '.join(self.systems)}: {counted(len(self.rows), 'row')})"
+        return f"Comparison({visible(', '.join(self.systems))}: {counted(len(self.rows), 'row')})"

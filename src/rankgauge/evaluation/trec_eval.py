@@ -19,6 +19,7 @@ from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import RankedGrades
 from rankgauge.model.run import Run
+from rankgauge.visible import visible
 
 __all__ = ["CATALOGUE", "NICKNAMES", "TrecEval", "trec_lines", "trec_measures"]
 
@@ -199,7 +200,8 @@ def trec_lines(qrels: Qrels, run: Run | RunParts, names: Iterable[str], flags: T
 
 
 def _line(name: str, query: str, value: str) -> str:
-    return f"{name:<22}\t{query}\t{value}"
+    """A line as trec_eval prints it, but for controls in names: spelled out, they break and forge no line."""
+    return f"{name:<22}\t{visible(query)}\t{visible(value)}"
 
 
 def _shown(measure: Measure, value: float) -> str:

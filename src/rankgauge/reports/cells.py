@@ -18,6 +18,7 @@ from rankgauge.reports.document import (
     Reading,
     Text,
 )
+from rankgauge.visible import visible
 from rankgauge.words import Language, Note, listed, numbers, say, tell
 
 __all__ = ["Look", "card_line", "facts_line", "note_line", "told", "written"]
@@ -87,9 +88,9 @@ def _number(cell: float | tuple[float, float] | Estimate | Drawn, kind: Kind, lo
 
 
 def told(text: Text, look: Look) -> str:
-    """A text in words; names stay as they are."""
+    """A text in words; a name with its controls spelled out."""
     if isinstance(text, str):
-        return text
+        return visible(text)
     if isinstance(text, Note):
         return tell(text, look.language)
     from rankgauge.measures import find_measure
@@ -115,6 +116,6 @@ def card_line(card: Card, look: Look) -> str:
 
 def facts_line(facts: Facts, look: Look) -> str:
     """contract: default (ties=trec, missing=zero)."""
-    chosen = ", ".join(f"{told(name, look)}={value}" for name, value in facts.entries)
-    line = f"{facts.name} ({chosen})" if facts.name else chosen
+    chosen = ", ".join(f"{told(name, look)}={told(value, look)}" for name, value in facts.entries)
+    line = f"{told(facts.name, look)} ({chosen})" if facts.name else chosen
     return say("report.of", look.language, who=told(facts.title, look), text=line)

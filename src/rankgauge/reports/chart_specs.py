@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rankgauge.visible import visible
 from rankgauge.words import Language, group, say
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ __all__ = [
     "forest_spec",
     "plain",
     "rounded",
+    "shown",
     "spec_of",
     "theme",
     "words_of",
@@ -60,7 +62,16 @@ class Chart:
 
     def complete(self) -> Spec:
         """The specification to draw."""
-        return {"title": self.title, **self.spec, "data": {"name": "rows", "values": self.rows}}
+        return {"title": self.title, **self.spec, "data": {"name": "rows", "values": shown(self.rows)}}
+
+
+def shown(value: Any) -> Any:
+    """Data whose texts can be drawn, all with their controls spelled out."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {shown(key): shown(entry) for key, entry in value.items()}
+    return [shown(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 @cache
@@ -138,8 +149,8 @@ def ends(interval: Interval | None) -> Row:
 
 def plain(name: str) -> str:
     """A name as it may stand in a specification: Vega-Lite puts titles into expressions and does not escape a backslash
-    or the end of a line there."""
-    return re.sub(r"[\x00-\x1f\x7f\u2028\u2029]", " ", name).replace("\\", "∖")
+    there."""
+    return visible(name).replace("\\", "∖")
 
 
 def colors(systems: Sequence[str]) -> list[str]:

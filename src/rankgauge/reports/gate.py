@@ -23,7 +23,6 @@ from rankgauge.reports.document import (
     word,
 )
 from rankgauge.words import Language, Note
-from rankgauge.words.visible import visible
 
 __all__ = ["gate_error", "gate_report", "headline", "warnings_of"]
 
@@ -39,12 +38,12 @@ def gate_report(results: GateResult | Sequence[GateResult]) -> Report:
 
 def headline(result: GateResult, language: Language) -> str:
     """The outcome in one line."""
-    return visible(told(_title(result), Look(language)))
+    return told(_title(result), Look(language))
 
 
 def warnings_of(result: GateResult, language: Language) -> list[str]:
     """What to know beside the rules, one line each."""
-    return [visible(note_line(note, Look(language))) for note in result.remarks]
+    return [note_line(note, Look(language)) for note in result.remarks]
 
 
 def _title(result: GateResult) -> Note:

@@ -20,7 +20,6 @@ from rankgauge.reports.document import (
     Paragraph,
     Table,
 )
-from rankgauge.words.visible import visible
 
 __all__ = ["Form", "grid", "pieces"]
 
@@ -47,12 +46,12 @@ def grid(table: Table, look: Look, detail: Detail = "evidence", *, doubled: bool
         if DETAILS.index(column.detail) <= DETAILS.index(detail) and (doubled or not column.under)
     ]
     rows = [
-        [visible(written(row[i], column.kind, look)) for i, column in kept]
+        [written(row[i], column.kind, look) for i, column in kept]
         if len(row) == len(table.columns)
-        else [visible(written(row[0], "text", look))]
+        else [written(row[0], "text", look)]
         for row in table.rows
     ]
-    header = [visible(told(column.head, look)) for _, column in kept]
+    header = [told(column.head, look) for _, column in kept]
     return tables.Table(header, rows, [column.kind in ("text", "plot") for _, column in kept])
 
 
@@ -78,16 +77,16 @@ def pieces(blocks: Iterable[Block], form: Form) -> list[str]:
 def _text(block: Block, form: Form) -> str:
     look = form.look
     if isinstance(block, Outcome):
-        return form.outcome(visible(told(block.words, look)), block.status)
+        return form.outcome(told(block.words, look), block.status)
     if isinstance(block, Paragraph):
-        line = visible(told(block.words, look))
+        line = told(block.words, look)
         return form.lead(line) if block.style == "lead" else form.line(line)
     if isinstance(block, Cards):
-        return "".join(form.line(visible(card_line(card, look))) for card in block.cards)
+        return "".join(form.line(card_line(card, look)) for card in block.cards)
     if isinstance(block, Facts):
-        return form.line(visible(facts_line(block, look)))
+        return form.line(facts_line(block, look))
     if isinstance(block, Table | Notes):
-        title = "" if block.title is None else form.title(visible(told(block.title, look)))
-        lines = "".join(form.line(visible(note_line(note, look))) for note in block.notes)
+        title = "" if block.title is None else form.title(told(block.title, look))
+        lines = "".join(form.line(note_line(note, look)) for note in block.notes)
         return title + (form.table(block) if isinstance(block, Table) else "") + lines
     return ""

@@ -7,9 +7,9 @@ import math
 from rankgauge.monitoring.detection.watch import LATENCY
 from rankgauge.monitoring.loop.status import MonitorStatus, SeriesStatus
 from rankgauge.reports.tables import Table, render_terminal
+from rankgauge.visible import uncommanded, visible
 from rankgauge.words import Language, Note, say
 from rankgauge.words.numbers import milliseconds, percent, score
-from rankgauge.words.visible import visible
 
 __all__ = ["render_status"]
 
@@ -41,12 +41,12 @@ def render_status(
             "series": incident.system or Note("monitor.gold_documents"),
             "began": incident.began_at or incident.opened_at,
         }
-        lines.append(visible(say("monitor.open_incident", language, **told)))
+        lines.append(say("monitor.open_incident", language, **told))
     if not status.incidents:
         lines.append(say("monitor.no_incident", language))
     if status.undelivered:
         lines.append(say("monitor.undelivered", language, count=status.undelivered))
-    return "\n".join(lines) + "\n"
+    return uncommanded("\n".join(lines) + "\n")
 
 
 def _row(entry: SeriesStatus, language: Language, digits: int) -> list[str]:

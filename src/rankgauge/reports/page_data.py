@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rankgauge.record import Record
-from rankgauge.reports.chart_specs import Chart, colors, spec_of, theme
+from rankgauge.reports.chart_specs import Chart, colors, shown, spec_of, theme
 from rankgauge.reports.charts import default_pair, domain_of, scores_of, sign_of, slice_rows, slice_spec
 from rankgauge.words import Language, group
 
@@ -25,7 +25,7 @@ def script_json(value: Any) -> str:
 
 
 def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Language) -> dict[str, Any]:
-    """Everything the script needs; its words have their parameters open."""
+    """Everything the script needs, names with their controls spelled out; its words have their parameters open."""
     systems = [system.name for system in record.systems]
     measures = [about.name for about in record.measures]
     queries = record.queries
@@ -33,8 +33,7 @@ def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Languag
     known = [[scores_of(system, measure) for measure in measures] for system in record.systems] if queries else []
     domains = [domain_of(value for system in known for value in system[j]) for j in range(len(measures))]
     changes = [] if record.comparison is None else record.comparison.changes
-    return {
-        "words": group("html", language),
+    named = {
         "systems": systems,
         "colors": colors(systems),
         "measures": [
@@ -43,25 +42,29 @@ def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Languag
         ],
         "pairs": _pairs(record, systems),
         "queries": queries,
-        "texts": [record.texts.get(query, "") for query in queries] if record.texts else [],
+        "texts": [" ".join(record.texts.get(query, "").split()) for query in queries] if record.texts else [],
         "tags": [record.tags.get(query, []) for query in queries] if record.tags else [],
-        "scores": [[[_short(value, digits) for value in column] for column in system] for system in known],
         "changes": [asdict(entry) for entry in changes],
         "lists": {
             query: {name: [asdict(document) for document in listed] for name, listed in lists.items()}
             for query, lists in record.lists.items()
         },
+    }
+    return {
+        "words": group("html", language),
+        **shown(named),
+        "scores": [[[_short(value, digits) for value in column] for column in system] for system in known],
         "charts": {
             **{kind: [_drawn(chart) for chart in listed] for kind, listed in charts.items()},
             **{kind: {"spec": spec_of(kind, language)} for kind in ("scatter", "differences", "distribution")},
-            "slices": {"spec": slice_spec(record, language), "rows": slice_rows(record)},
+            "slices": {"spec": slice_spec(record, language), "rows": shown(slice_rows(record))},
         },
         "themes": {"light": theme("light", background="transparent"), "dark": theme("dark", background="transparent")},
     }
 
 
 def _drawn(chart: Chart) -> dict[str, Any]:
-    return {"spec": chart.spec, "rows": chart.rows, "measure": chart.measure, "title": chart.title}
+    return {"spec": chart.spec, **shown({"rows": chart.rows, "measure": chart.measure, "title": chart.title})}
 
 
 def _short(value: float | None, digits: int) -> float | int | None:

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO
-from unicodedata import combining, east_asian_width
+from unicodedata import combining, east_asian_width, normalize
+
+from rankgauge.visible import visible
 
 __all__ = ["Table", "render_csv", "render_terminal", "terminal_width", "width_of"]
 
@@ -38,8 +40,11 @@ def render_csv(table: Table) -> str:
 
 
 def _harmless(cell: str) -> str:
-    """A cell that a spreadsheet takes for a formula, such as a name that begins with =, becomes a text by a '."""
-    if not cell.startswith(("=", "+", "-", "@")) or cell == "-":
+    """A cell that a spreadsheet takes for a formula, such as a name that begins with =, becomes a text by a '. Tabs and
+    ends of lines, behind which a formula may stand too, are spelled out."""
+    cell = visible(cell)
+    first = normalize("NFKC", cell.lstrip()[:1])  # full-width signs count too
+    if cell == "-" or not first or first not in "=+-@":
         return cell
     try:
         float(cell)

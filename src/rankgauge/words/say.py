@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import RankgaugeError
+from rankgauge.visible import visible
 from rankgauge.words.numbers import KINDS
 
 __all__ = ["LANGUAGES", "Language", "Note", "check_language", "group", "has_text", "listed", "say", "tell", "template"]
@@ -102,7 +103,8 @@ def listed(items: Sequence[Any], language: Language) -> str:
 
 
 class _Filled(string.Formatter):
-    """Fills parameters in: numbers by their kind, lists joined, notes told."""
+    """Fills parameters in: numbers by their kind, lists joined, notes told. Whatever a name from elsewhere holds, the
+    text has the lines of its template and no controls."""
 
     def __init__(self, language: Language) -> None:
         self.language = language
@@ -111,10 +113,10 @@ class _Filled(string.Formatter):
         if isinstance(value, Note):
             value = tell(value, self.language)
         if format_spec in KINDS:
-            return KINDS[format_spec](value)
+            return visible(KINDS[format_spec](value))
         if isinstance(value, list | tuple):
             return listed([self.format_field(item, format_spec) for item in value], self.language)
         if "|" in format_spec:
             one, many = format_spec.split("|")
             return f"{value} {one if value == 1 else many}"
-        return "" if value is None else str(value)
+        return "" if value is None else visible(str(value))

@@ -1,20 +1,12 @@
-"""Names from elsewhere as they may be shown: what steers a terminal, or has no letter at all, becomes its escape."""
+"""Names from elsewhere in little room."""
 
 from __future__ import annotations
 
-import re
+from rankgauge.visible import visible
 
 __all__ = ["clipped", "shortened", "visible"]
 
 _LONGEST = 300
-
-# Controls, ends of lines, marks that turn the direction of writing, and halves of surrogate pairs.
-_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def visible(text: str) -> str:
-    """The text on one line, with every such character spelled out: \\x1b, \\n, \\u202e."""
-    return _HIDDEN.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def shortened(text: str, most: int = _LONGEST) -> str:

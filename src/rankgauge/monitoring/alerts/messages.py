@@ -8,7 +8,7 @@ from typing import Any
 
 from rankgauge.history.monitored import Incident
 from rankgauge.words import Language, Note, tell
-from rankgauge.words.visible import shortened, visible
+from rankgauge.words.visible import shortened
 
 __all__ = ["headline", "message", "texts"]
 
@@ -31,7 +31,7 @@ def message(incident: Incident, event: str) -> tuple[Note, list[Note]]:
 
 def texts(title: Note, body: Sequence[Note], language: Language) -> tuple[str, str]:
     """A message in words, each note on a line of its own."""
-    lines = [visible(shortened(tell(note, language), _LONGEST)) for note in (title, *body)]
+    lines = [shortened(tell(note, language), _LONGEST) for note in (title, *body)]
     return lines[0], "\n".join(lines[1:])
 
 

@@ -11,6 +11,7 @@ from rankgauge.errors import DataError
 from rankgauge.extras import optional
 from rankgauge.monitoring.detection.watch import ERRORS, LATENCY
 from rankgauge.monitoring.loop.status import SeriesStatus
+from rankgauge.visible import visible
 
 __all__ = ["Metrics", "MetricsServer"]
 
@@ -97,13 +98,14 @@ class Metrics:
         values: dict[Any, dict[tuple[str, ...], float | None]] = {gauge: {} for gauge in gauges}
         for one in found:
             key = one.key
-            labels = (key.system, key.measure, key.tag or "")
+            system = visible(key.system)
+            labels = (system, visible(key.measure), visible(key.tag or ""))
             if one.value is None or one.queries is None:
                 continue
             if key.measure == ERRORS:
-                values[self._failed][key.system,] = round(one.value * one.queries)
+                values[self._failed][system,] = round(one.value * one.queries)
             elif key.measure == LATENCY:
-                values[self._latency][key.system, "0.95"] = one.value
+                values[self._latency][system, "0.95"] = one.value
             else:
                 values[self._score][labels] = one.value
                 values[self._reference][labels] = one.reference

@@ -37,7 +37,6 @@ from rankgauge.monitoring.loop.spool import spool, spooled
 from rankgauge.monitoring.loop.status import series_of
 from rankgauge.plans.running import Progress
 from rankgauge.words import Language, Note, tell
-from rankgauge.words.visible import visible
 
 __all__ = ["Clock", "Monitor", "log_line"]
 
@@ -47,7 +46,7 @@ _LONGEST_RETRY = 60.0
 
 def log_line(note: Note, language: Language) -> str:
     """A note as one line of the log, without what looks like a secret."""
-    return visible(masked(tell(note, language)))
+    return masked(tell(note, language))
 
 
 @named_arguments

@@ -55,7 +55,7 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, **_: A
     environment = _environment()
     page = _Page(report, language, digits)
     record = report.record
-    made = environment.get_template("page.html").render(
+    return environment.get_template("page.html").render(
         page=page,
         w=page.word,
         title=page.told(report.title),
@@ -67,8 +67,6 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, **_: A
         runtime="" if record is None else _runtime(),
         script="\n".join(_file(name) for name in _SCRIPTS),
     )
-    # Half of a surrogate pair can stand in JSON but not in a file.
-    return re.sub("[\ud800-\udfff]", "\ufffd", made)
 
 
 class _Page:
@@ -110,7 +108,7 @@ class _Page:
         return written(cell, kind, self.look)
 
     def listed(self, names: Sequence[str]) -> str:
-        return listed(names, self.language)
+        return listed([self.told(name) for name in names], self.language)
 
     @property
     def warnings(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -13,8 +12,6 @@ from rankgauge.words import Language
 
 __all__ = ["render"]
 
-# XML 1.0 has no place for these, not even escaped.
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _OUTCOMES = {"fail": ("failure", "failures"), "open": ("skipped", "skipped"), "error": ("error", "errors")}
 
 
@@ -26,10 +23,10 @@ def render(report: Report, *, language: Language = "en", **_: Any) -> str:
     root = Element("testsuites", name="rankgauge gate")
     totals = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
     for suite in report.suites:
-        made = SubElement(root, "testsuite", name=_clean(told(suite.title, look)))
+        made = SubElement(root, "testsuite", name=told(suite.title, look))
         counts = dict.fromkeys(totals, 0)
         for check in suite.checks:
-            case = SubElement(made, "testcase", classname=_clean(suite.system), name=_clean(told(check.name, look)))
+            case = SubElement(made, "testcase", classname=told(suite.system, look), name=told(check.name, look))
             case.set("time", "0")
             counts["tests"] += 1
             _add_outcome(case, check, counts, look)
@@ -40,7 +37,7 @@ def render(report: Report, *, language: Language = "en", **_: Any) -> str:
             made.set("timestamp", suite.created)
         if suite.warnings:
             lines = [note_line(note, look) for note in suite.warnings]
-            SubElement(made, "system-out").text = _clean("\n".join(lines))
+            SubElement(made, "system-out").text = "\n".join(lines)
     for key, value in totals.items():
         root.set(key, str(value))
     indent(root)
@@ -48,7 +45,9 @@ def render(report: Report, *, language: Language = "en", **_: Any) -> str:
 
 
 def _add_outcome(case: Element, check: Check, counts: dict[str, int], look: Look) -> None:
-    message = _clean(told(check.words, look))
+    # An error may be several lines of ours.
+    listed = check.words.split("\n") if isinstance(check.words, str) else [check.words]
+    message = "\n".join(told(line, look) for line in listed)
     if check.outcome == "pass":
         SubElement(case, "system-out").text = message
         return
@@ -56,7 +55,3 @@ def _add_outcome(case: Element, check: Check, counts: dict[str, int], look: Look
     counts[count] += 1
     stopped = SubElement(case, element, message=message.split("\n", 1)[0], type=check.status)
     stopped.text = message
-
-
-def _clean(text: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", text)

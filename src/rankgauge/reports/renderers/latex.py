@@ -9,7 +9,6 @@ from rankgauge.reports.cells import Look, note_line, told
 from rankgauge.reports.document import Detail, Notes, Report, Table
 from rankgauge.reports.lines import grid
 from rankgauge.words import Language, Note
-from rankgauge.words.visible import visible
 
 __all__ = ["render"]
 
@@ -24,6 +23,7 @@ _LATEX = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "→": r"$\rightarrow$",
@@ -37,22 +37,25 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, detail
     found = [_comments(report.cautions, look)] if report.cautions else []
     for block in report.shown("answer"):
         if isinstance(block, Table):
-            title = "" if block.title is None else f"% {visible(told(block.title, look))}\n"
+            title = "" if block.title is None else f"% {told(block.title, look)}\n"
             found.append(title + _comments(block.notes, look) + _table(block, look))
         elif isinstance(block, Notes) and block.title is not None:
-            found.append(f"% {visible(told(block.title, look))}\n" + _comments(block.notes, look))
+            found.append(f"% {told(block.title, look)}\n" + _comments(block.notes, look))
     return "\n".join(found)
 
 
 def _comments(notes: Sequence[Note], look: Look) -> str:
-    return "".join(f"% {visible(note_line(note, look))}\n" for note in notes)
+    return "".join(f"% {note_line(note, look)}\n" for note in notes)
 
 
 def _table(block: Table, look: Look) -> str:
     made = grid(block, look)
 
     def line(cells: Sequence[str]) -> str:
-        return " & ".join("".join(_LATEX.get(character, character) for character in cell) for cell in cells) + r" \\"
+        first, *others = ["".join(_LATEX.get(character, character) for character in cell) for cell in cells]
+        if first.lstrip().startswith(("[", "*")):  # which would be an option of the command before it
+            first = f"{{}}{first}"
+        return " & ".join([first, *others]) + r" \\"
 
     columns = "".join("l" if made.is_text(j) else "r" for j in range(len(made.header)))
     body = "\n".join(line(row) for row in made.rows)

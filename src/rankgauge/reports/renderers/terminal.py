@@ -8,6 +8,7 @@ from rankgauge.reports import tables
 from rankgauge.reports.cells import Look
 from rankgauge.reports.document import Detail, Drawn, Report, Table
 from rankgauge.reports.lines import Form, grid, pieces
+from rankgauge.visible import uncommanded
 from rankgauge.words import Language, numbers
 
 __all__ = ["render", "render_table"]
@@ -41,7 +42,8 @@ def render(
         lambda line: f"{line}\n",
         outcome,
     )
-    return "\n".join(pieces(report.shown(detail), form))
+    # Once more at the end, for a narrow table breaks its cells into lines.
+    return uncommanded("\n".join(pieces(report.shown(detail), form)))
 
 
 def render_table(

@@ -14,8 +14,8 @@ function fill(value, known) {
   return whole && Object.hasOwn(known, whole[1]) ? known[whole[1]] : put(value, known);
 }
 
-// Vega-Lite puts titles into expressions and does not escape a backslash or the end of a line there.
-const safe = (name) => name.replace(/[\x00-\x1f\x7f\u2028\u2029]/g, " ").replaceAll("\\", "∖");
+// Vega-Lite puts titles into expressions and does not escape a backslash there.
+const safe = (name) => name.replaceAll("\\", "∖");
 
 function chosen() {
   const measure = DATA.measures[choice.measure];

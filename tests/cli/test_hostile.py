@@ -1,0 +1,337 @@
+"""Every command with hostile names in all it reads and is given: what it prints keeps the rules of its format."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import rankgauge
+from rankgauge.cli.app import app
+from rankgauge.record import Record
+from rankgauge.reports.renderers import RENDERERS
+from rankgauge.words import LANGUAGES
+from tests.cli.command import Done, run_command
+from tests.hostile import HOSTILE, ORDINARY, RULES, lines
+from tests.reports.samples import hostile_record
+
+PLACE = "half\ue000"
+"""Stands for half of a surrogate pair until the file is written, since not all that makes one can hold it."""
+WHOLE = {**HOSTILE, "surrogate": PLACE}
+IDS = [*WHOLE.values(), *ORDINARY]
+TEXTS = [text for kind, text in HOSTILE.items() if kind not in ("surrogate", "xml")]
+"""Those that a command line and a database can hold."""
+NAME = "\x1b[31m\n::error::x ##[error]\u202e@octocat <b>x</b>|`[y](http:z) {a}\u200b\\"
+LONG = "".join(TEXTS)
+FILE = "::error::\x1b[31m\n::error::\u202e@octocat <b> \udcff.json"
+SEARCH = f"""
+TEXTS = {TEXTS!r}
+def search(query, k):
+    if len(query) % 5 == 0:
+        raise RuntimeError("".join(TEXTS))
+    return [(f"{{query}}{{i}}", 1.0 - i / 100) for i in range(k)]
+def broken(query, k):
+    raise RuntimeError("".join(TEXTS))
+"""
+FORMATS = [*RENDERERS.known, "json"]
+
+# The arguments of a command's runs; how its output is to be read: by a format, as JSON, by the file it is in, or not at
+# all where it is data for programs; and its status. %FORMAT stands for every format.
+CASES: dict[str, list[tuple[list[str], str, int]]] = {
+    "evaluate": [
+        (["testset.json", f"{NAME}=a.json", FILE, "-q", "-f", "%FORMAT"], "%FORMAT", 0),
+        (["testset.json", "a.json", "--keep", "--label", NAME, "--history", "h\x1b.db"], "terminal", 0),
+        (["testset.json", "a.json", "--missing", "error", "--corpus", FILE], "terminal", 2),
+    ],
+    "compare": [
+        (["testset.json", f"{NAME}=a.json", "b.json", "--samples", "100", "--by", "tag", "-f", "%FORMAT"], "%FORMAT", 0)
+    ],
+    "compare-scores": [
+        (["scores.csv", "--samples", "100", "-f", "%FORMAT"], "%FORMAT", 0),
+        ([FILE, "scores.csv"], "terminal", 2),
+    ],
+    "run": [
+        (["plan.toml"], "terminal", 2),  # one of its systems answers nothing
+        (["plan.toml", "--json"], "json", 2),
+        (["plan.toml", "--check"], "terminal", 0),
+        (["bad.toml", "--check"], "terminal", 2),
+    ],
+    "init": [(["plan.toml"], "terminal", 2), ([f"new{FILE}"], "terminal", 0)],
+    "gate": [
+        (["alone.json", "--baseline", "alone.json", "--target", "nDCG@10 >= 0.9", "-f", "%FORMAT"], "%FORMAT", 1),
+        *(
+            (["kept.json", "--baseline", "kept.json", "--system", text, "-f", "%FORMAT"], "%FORMAT", 0)
+            for text in map(HOSTILE.get, ("link", "latex"))
+            if text is not None
+        ),
+        (["kept.json", "--baseline", "alone.json", "--system", NAME], "terminal", 2),
+        (["alone.json", "--baseline", NAME], "terminal", 2),
+    ],
+    "baseline set": [(["main", "alone.json", "--note", NAME], "terminal", 0), ([NAME, "alone.json"], "terminal", 2)],
+    "baseline promote": [
+        (["main", "alone.json", "--note", NAME], "terminal", 0),
+        (["main", "alone.json", "--json"], "json", 0),
+        (["main", "kept.json", "--system", HOSTILE["github"]], "terminal", 1),
+    ],
+    "baseline show": [(["main"], "terminal", 0), (["main", "--json"], "json", 0), ([NAME], "terminal", 2)],
+    "baseline list": [([], "terminal", 0), (["--json"], "json", 0), (["--history", f"no{FILE}"], "terminal", 2)],
+    "baseline export": [(["main"], "json", 0), (["main", "-o", f"out{FILE}"], "terminal", 0)],
+    "history add": [
+        (["kept.json", "alone.json", "--label", "@octocat"], "terminal", 0),
+        ([FILE], "terminal", 2),
+    ],
+    "history list": [([], "terminal", 0), (["--system", NAME], "terminal", 0), (["--json"], "json", 0)],
+    "history show": [(["1"], "terminal", 0), (["2"], "terminal", 0), (["1", "--json"], "json", 0)],
+    "history diff": [(["2", "3"], "terminal", 0), (["1", "2", "--system", NAME], "terminal", 2)],
+    "history prune": [(["--keep", "0"], "terminal", 0)],
+    "history export": [(["1", "-o", "-"], "json", 0), (["1", "-o", f"{FILE}l"], "terminal", 0)],
+    "history trend": [
+        (["nDCG@10"], "terminal", 0),
+        (["nDCG@10", "--json"], "json", 0),
+        (["nDCG@10", "-o", "trend.csv"], "trend.csv", 0),
+        (["nDCG@10", "--limit", "1", "-o", "trend.html"], "trend.html", 0),
+        (["nDCG@10", "--system", NAME, "-o", "trend.svg"], "trend.svg", 0),
+        ([NAME], "terminal", 2),
+    ],
+    "monitor": [
+        (["plan.toml", "--check"], "terminal", 0),
+        (["plan.toml", "--once"], "terminal", 1),
+        (["plan.toml", "--once", "--json"], "json", 1),
+        (["plan.toml", "--status"], "terminal", 0),
+        (["plan.toml", "--status", "--json"], "json", 0),
+        (["plan.toml", "--relearn"], "terminal", 0),
+    ],
+    "report": [
+        (["record.json", "-f", "%FORMAT"], "%FORMAT", 0),
+        (["live.json", "-f", "%FORMAT"], "%FORMAT", 0),
+        (["record.json", "--pair", NAME, NAME, "--charts", "charts"], "terminal", 2),
+    ],
+    "verify": [
+        (["made.json"], "terminal", 0),
+        (["made.json", "--json"], "json", 0),
+        (["made.json", "--folder", "elsewhere"], "terminal", 1),
+        (["live.json"], "terminal", 2),
+    ],
+    "power": [(["qrels.json", f"{NAME}=a.json", "b.json", "--difference", "0.1"], "terminal", 0)],
+    "audit": [(["--n", "50", "--value", "0.5"], "terminal", 0)],
+    "judge-next": [
+        (["plain-qrels.json", f"{NAME}=plain-a.json", "plain-b.json"], "terminal", 0),
+        (["plain-qrels.json", "plain-a.json", "-f", "csv"], "csv", 0),
+        (["plain-qrels.json", "plain-a.json", "--json"], "json", 0),
+        (["plain-qrels.json", "plain-a.json", "-f", "trec"], "data", 2),  # ids with blanks
+        (["qrels.json", "a.json"], "terminal", 2),  # no column holds half of a surrogate pair
+    ],
+    "trec_eval": [(["testset.json", "a.json", "-q", "-m", "official", "-m", "runid"], "trec_eval", 0)],
+    "reconcile": [(["qrels.json", "a.json", "-m", "nDCG@10", "--value", "0.5"], "terminal", 0)],
+    "measures": [([], "terminal", 0), (["--json"], "json", 0)],
+    "explain": [(["nDCG@10"], "terminal", 0), ([NAME], "terminal", 2), (["nDCG@10", "--json"], "json", 0)],
+    "contracts": [([], "terminal", 0), (["--json"], "json", 0)],
+    "fuse": [
+        (["a.json", "b.json", "--to", "json"], "data", 0),
+        (["a.json", "b.json", "--weights", NAME], "terminal", 2),
+    ],
+    "convert": [
+        (["plain-a.json", f"out{FILE}l"], "terminal", 0),
+        (["a.json", "-", "--to", "json"], "data", 0),
+        (["a.json", "out.csv"], "terminal", 2),
+    ],
+    "completion": [(["bash"], "data", 0)],
+    "demo": [],  # it reads nothing
+}
+UNFIT = {"junit": set(CASES) - {"gate"}, "csv": {"gate"}, "trec_eval": {"gate"}}
+"""Formats that have no place for what a command found, and say so."""
+
+
+def _leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    if not isinstance(command, click.Group):
+        yield " ".join(path), command
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        found = command.get_command(context, name)
+        assert found is not None
+        yield from _leaves(found, (*path, name))
+
+
+COMMANDS = dict(_leaves(app))
+
+
+def test_no_command_is_without_a_case() -> None:
+    assert set(CASES) == set(COMMANDS)
+    for name, command in COMMANDS.items():
+        formats = next((option.type for option in command.params if option.name == "form"), None)
+        if isinstance(formats, click.Choice) and set(RENDERERS.known) <= set(formats.choices):
+            assert [form for _, form, _ in CASES[name] if form == "%FORMAT"], f"{name} writes all formats"
+
+
+def _written(path: str, value: Any) -> None:
+    """JSON with half a surrogate pair where the placeholder is."""
+    Path(path).write_text(json.dumps(value).replace("\\ue000", "\\ud800"), encoding="utf-8")
+
+
+def _toml(text: str) -> str:
+    return '"' + "".join(c if c.isalnum() and c.isascii() else f"\\U{ord(c):08x}" for c in text) + '"'
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Inputs whose every id, name, tag, text and file is hostile, and a history of their records."""
+    made = tmp_path_factory.mktemp("hostile")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made)
+        for ids, start in ((IDS, ""), ([name for name in IDS if name != PLACE], "plain-")):
+            judged = {query: {doc: (i + k) % 2 for k, doc in enumerate(ids[i : i + 4])} for i, query in enumerate(ids)}
+            runs = [
+                {query: {ids[(i + j + k * k) % len(ids)]: 9.0 - k for k in range(6)} for i, query in enumerate(ids)}
+                for j in range(len(WHOLE))
+            ]
+            for name, value in {"a": runs[0], "b": runs[1], "qrels": judged}.items():
+                _written(f"{start}{name}.json", value)
+            asked = [
+                {"id": query, "query": f"{query}\n{i}", "tags": [query, ids[0]], "relevant_docs": list(docs)}
+                for i, (query, docs) in enumerate(judged.items())
+            ]
+            _written(f"{start}testset.json", asked)
+            named = dict(zip(WHOLE.values() if not start else TEXTS, runs, strict=False))
+            compared = rankgauge.compare(judged, named, ["nDCG@10", "R@3"], baseline=HOSTILE["github"], samples=100)
+            _written("kept.json" if start else "record.json", compared.to_record().to_dict())
+        _written(FILE, runs[2])
+        for path, run in {"alone.json": runs[0], "other.json": runs[1]}.items():
+            _written(path, rankgauge.evaluate(judged, run, ["nDCG@10", "R@3"], name=NAME).record.to_dict())
+        _written("live.json", hostile_record("".join(HOSTILE.values())))
+        heads = ["::error::x", "=1+1", "@octocat", "<b>", "\u202e", "[a](http://evil.example)"]
+        rows = [["query", *heads]]
+        rows += [[f"q{i}", *(str((i * 7 + j) % 10 / 10) for j in range(len(heads)))] for i in range(12)]
+        Path("scores.csv").write_text("".join(f"{','.join(row)}\n" for row in rows), encoding="utf-8")
+        (made / "hostile_search_module.py").write_text(SEARCH)
+        plan = 'testset = "plain-testset.json"\nmeasures = ["R@5"]\n[calls]\nk = 5\nretries = 0\n'
+        for kind, use in (("escape", "search"), ("github", "broken"), ("azure", "search"), ("bidi", "search")):
+            plan += f'[[system]]\nname = {_toml(HOSTILE[kind])}\nuse = "hostile_search_module:{use}"\n'
+        plan += '[monitor]\nname = "@octocat"\n'
+        Path("plan.toml").write_text(plan, encoding="utf-8")
+        Path("bad.toml").write_text(f"{plan}[{_toml(LONG)}]\nx = {_toml(LONG)}\n", encoding="utf-8")
+        run_command("history", "add", "kept.json", "alone.json", "other.json")
+        run_command("baseline", "set", "main", "alone.json")
+        run_command("evaluate", "testset.json", f"{NAME}=a.json", FILE, "-o", "made.json")
+        Path("elsewhere").mkdir()
+        for path in ("testset.json", "a.json"):
+            Path("elsewhere", path).write_bytes(Path("plain-" + path).read_bytes())
+        Path("elsewhere", FILE).write_bytes(Path("a.json").read_bytes())
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RANKGAUGE_HISTORY", raising=False)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
+    monkeypatch.chdir(folder)
+
+
+def check(done: Done, form: str) -> None:
+    """The rules of standard error, which is for people, and of the output."""
+    RULES["terminal"](done.stderr)
+    if form == "json":
+        assert done.status == 2 or json.loads(done.stdout)
+    elif form.startswith("trend"):
+        rule = {"csv": "csv", "html": "html", "svg": "junit"}[form.rpartition(".")[2]]
+        RULES[rule](Path(form).read_text(encoding="utf-8"))
+    elif form != "data" and done.stdout:
+        RULES[form](done.stdout)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_outputs_keep_their_rules(name: str, folder: Path) -> None:
+    takes = {option.name for option in COMMANDS[name].params}
+    for arguments, form, status in CASES[name]:
+        formats = FORMATS[:-1] if name == "report" else FORMATS
+        for chosen in formats if form == "%FORMAT" else [form]:
+            once = "language" not in takes or chosen.endswith(("html", "svg"))
+            for language in LANGUAGES[:1] if once else LANGUAGES:
+                words = [chosen if word == "%FORMAT" else word for word in arguments]
+                words += ["--lang", language] if "language" in takes else []
+                unfit = form == "%FORMAT" and name in UNFIT.get(chosen, ())
+                check(run_command(*name.split(), *words, status=2 if unfit else status), chosen)
+    if (folder / "summary.md").exists():
+        RULES["markdown"]((folder / "summary.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_mistakes_keep_the_rules(name: str) -> None:
+    """Hostile words for all arguments and options: a message and status 2, or the command does without."""
+    argument = FILE + LONG[:150]
+    for words in ([argument], [argument] * 3, [f"--{argument}"], ["--lang", argument], ["--report", f"no/{argument}"]):
+        if name == "demo" and words[0] == "--report":
+            continue  # the demo takes seconds before it writes
+        done = run_command(*name.split(), *words, status=None)
+        assert done.status in (0, 1, 2)
+        RULES["terminal"](done.stderr)
+        RULES["terminal"](done.stdout)
+
+
+def test_programs_get_exact_names(folder: Path) -> None:
+    """JSON is data: nothing in it is changed."""
+    done = run_command("evaluate", "testset.json", "a.json", "--json")
+    assert json.loads(done.stdout)["queries"] == [*HOSTILE.values(), *ORDINARY]
+    assert Record.load("alone.json").systems[0].name == NAME
+
+
+def test_ordinary_names_stay_as_they_are() -> None:
+    done = run_command("evaluate", "testset.json", "a.json", "-q")
+    for name in ORDINARY:
+        assert name in done.stdout
+    done = run_command("trec_eval", "testset.json", "a.json", "-q")
+    for name in ORDINARY:
+        assert f"\t{name}\t" in done.stdout
+
+
+def test_colours_and_folds_are_ours_alone() -> None:
+    """A narrow table breaks its cells into lines, none of which may be a command."""
+    text = rankgauge.report(Record.load("record.json"), format="terminal", width=60, color=True)
+    assert "\x1b[1m" in text
+    lines(re.sub(r"\x1b\[(?:0|1|1;3[123])m", "", text), folded=True)
+
+
+def test_python_shows_no_controls() -> None:
+    """Results, their warnings, and errors, as an interactive session or a test shows them."""
+    judged, run = json.loads(Path("plain-qrels.json").read_bytes()), json.loads(Path("plain-a.json").read_bytes())
+    result = rankgauge.evaluate(judged, run, name=NAME)
+    compared = rankgauge.compare(judged, {NAME: run, LONG: run}, samples=100)
+    results = [result, compared, rankgauge.load_run(FILE), rankgauge.load_testset("testset.json")]
+    shown = [*result.warnings, *compared.warnings, *(repr(one).replace("##[", "") for one in results)]
+    for make in (
+        lambda: rankgauge.load_run(f"no{FILE}"),
+        lambda: rankgauge.evaluate(judged, {LONG: {"d": 1.0}}),
+        lambda: rankgauge.evaluate(judged, run, [NAME]),
+        lambda: str(rankgauge.RankgaugeError(LONG)),
+    ):
+        try:
+            shown.append(str(make()))
+        except rankgauge.RankgaugeError as error:
+            shown.append(str(error))
+    for text in shown:
+        RULES["terminal"](text)
+
+
+def test_labels_of_metrics() -> None:
+    """Read back by Prometheus' own parser they are what they were, and no line is forged."""
+    parser = pytest.importorskip("prometheus_client.parser")
+    from rankgauge.model.series import SeriesKey
+    from rankgauge.monitoring.loop.metrics import Metrics
+    from rankgauge.monitoring.loop.status import SeriesStatus
+
+    metrics = Metrics()
+    metrics.begin("monitor", ["console"])
+    keys = [SeriesKey(HOSTILE["html"], "nDCG@10", text) for text in HOSTILE.values()]
+    metrics.figures("monitor", [SeriesStatus(key, "watching", False, value=0.5, queries=3) for key in keys])
+    text = metrics.text()
+    assert all(line.startswith(("#", "rankgauge_")) for line in text.splitlines())
+    found = [sample for family in parser.text_string_to_metric_families(text) for sample in family.samples]
+    tags = [sample.labels["tag"] for sample in found if sample.name == "rankgauge_score"]
+    assert len(tags) == len(HOSTILE)
+    for tag in tags:
+        RULES["terminal"](tag)
