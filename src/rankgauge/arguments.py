@@ -1,42 +1,70 @@
-"""`named_arguments`: a misspelt argument of a public function is an error that says which one was meant."""
+"""Arguments of public functions and classes: a misspelt one, or one of another kind, is an error that says what is
+meant."""
 
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from rankgauge.errors import DataError
 
-__all__ = ["named_arguments"]
+__all__ = ["as_path", "check_text", "named_arguments"]
 
-P = ParamSpec("P")
-R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
+_SHOWN = 60
 
 
-def named_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, with "did you mean" for a keyword that it does not have; its signature stays as it is.
+def named_arguments(called: F) -> F:
+    """The function or class, with "did you mean" for a keyword that it does not have; its signature stays as it is.
 
-    Only for functions that list their arguments by name: with a `**rest` there would be nothing to misspell.
+    Only for those that list their arguments by name: with a `**rest` there would be nothing to misspell. A call that is
+    right pays for one more frame and nothing else.
     """
+    if isinstance(called, type):
+        made: Any = called
+        made.__init__ = named_arguments(made.__init__)
+        return called
+    function: Any = called
     code = function.__code__  # inspect.signature would cost an import and microseconds
     known = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
-    names = frozenset(known)
 
     @functools.wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not names.issuperset(kwargs):
-            _unknown(function, next(name for name in kwargs if name not in names), known)
-        return function(*args, **kwargs)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError:
+            unknown = [name for name in kwargs if name not in known]
+            if unknown:  # then nothing of the function itself has run
+                raise _unknown(function.__qualname__, unknown[0], known) from None
+            raise
 
-    return checked
+    return checked  # type: ignore[return-value]
 
 
-def _unknown(function: Callable[..., object], name: str, known: tuple[str, ...]) -> None:
+def _unknown(function: str, name: str, known: tuple[str, ...]) -> DataError:
     import difflib
 
     listed = [one for one in known if one not in ("self", "cls")]
     close = difflib.get_close_matches(name, listed, n=1)
     meant = f"did you mean {close[0]}?" if close else f"it has: {', '.join(listed)}"
-    called = function.__qualname__.removesuffix(".__init__")
-    raise DataError(f"{called}() has no parameter {name!r}; {meant}")
+    return DataError(f"{function.removesuffix('.__init__')}() has no parameter {name!r}; {meant}")
+
+
+def as_path(argument: str, value: Any) -> str:
+    """The text of a path."""
+    if not isinstance(value, str | os.PathLike):
+        raise DataError(f"`{argument}` must be a path, not {_shown(value)}")
+    return os.fspath(value)
+
+
+def check_text(argument: str, value: Any, wanted: str = "a text") -> None:
+    """Refuse what is no text; None is left to the caller's default."""
+    if value is not None and not isinstance(value, str):
+        raise DataError(f"`{argument}` must be {wanted}, not {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -16,9 +16,15 @@ __all__ = [
     "MissingExtraError",
     "RankgaugeError",
     "RetrieverError",
+    "counted",
 ]
 
 _SHOWN = 20
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """A number with its noun, for messages: 1 query, 2 queries."""
+    return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 class RankgaugeError(Exception):

@@ -22,9 +22,13 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Parts of one kind, by name."""
 
-    def __init__(self, what: str, group: str, builtin: Mapping[str, str]) -> None:
+    def __init__(
+        self, what: str, group: str, builtin: Mapping[str, str], also_called: Mapping[str, str] | None = None
+    ) -> None:
         self.what, self.group = what, group
         """What one part is called in messages, and the entry point group of other packages."""
+        self._also_called = also_called or {}
+        """Other words for some names, which only messages know."""
         self._parts: dict[str, str | T] = dict(builtin)
         self._outside = False
 
@@ -42,7 +46,8 @@ class Registry(Generic[T]):
         """Raise an error unless there is such a part, without loading it."""
         if not isinstance(name, str) or name not in self:
             close = difflib.get_close_matches(str(name), self._parts, n=1)
-            meant = f"did you mean {close[0]!r}? " if close else ""
+            likely = self._also_called.get(str(name), close[0] if close else None)
+            meant = f"did you mean {likely!r}? " if likely else ""
             raise DataError(f"unknown {self.what} {name!r}; {meant}known are: {', '.join(self._parts)}")
 
     def __getitem__(self, name: str) -> T:

@@ -7,6 +7,7 @@ import io
 import json
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,6 +81,29 @@ def test_output_file_is_written_whole(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["record.json.gz"]
     done = run_command("evaluate", SET, BM25, "-o", tmp_path / "no" / "where", status=2)
     assert "does not exist" in done.stderr
+
+
+def test_the_ending_of_an_output_tells_its_format(tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    run_command("evaluate", SET, BM25, "-m", "AP", "-o", record)
+    commands: list[tuple[Any, ...]] = [
+        ("evaluate", SET, BM25, "-m", "AP"),
+        ("compare", SET, BM25, HYBRID, "-m", "AP"),
+        ("gate", record, "--target", "AP >= 0"),
+        ("report", record),
+    ]
+    for command in commands:
+        for name in ("x.xyz", "x.xyz.gz", "x.parquet"):
+            told = run_command(*command, "-o", tmp_path / name, status=2).stderr
+            assert f"{name}: the ending tells no report format; known are .txt, .md," in told
+            assert ".json, or choose one with --format" in told
+            assert not (tmp_path / name).exists()
+        assert "did you mean 'terminal'?" in run_command(*command, "-f", "text", status=2).stderr
+    for name in ("x.txt", "x", "x.txt.gz"):
+        run_command("evaluate", SET, BM25, "-m", "AP", "-o", tmp_path / name)
+    assert (tmp_path / "x.txt").read_text() == (tmp_path / "x").read_text()
+    run_command("evaluate", SET, BM25, "-m", "AP", "--json", "-o", tmp_path / "x.txt")
+    assert json.loads((tmp_path / "x.txt").read_text())["kind"] == "evaluation"
 
 
 def test_output_never_replaces_what_is_no_file(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_formats_may_be_mixed_and_one_comes_by_standard_input(tmp_path: Path) ->
         ((BM25,), "at least two runs"),
         ((BM25, BM25), "two runs are named 'bm25.run'"),
         ((BM25, "nowhere.run"), "nowhere.run"),
-        ((BM25, HYBRID, "--weights", "1"), "1 weights for 2 lists"),
+        ((BM25, HYBRID, "--weights", "1"), "1 weight for 2 lists"),
         ((BM25, HYBRID, "--weights", "1,x"), "'x' is no weight"),
         ((BM25, HYBRID, "--weights", "1,-1"), "must be a number of at least 0"),
         ((BM25, HYBRID, "--weights", "0,0"), "all weights are 0"),

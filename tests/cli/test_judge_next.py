@@ -77,6 +77,8 @@ def test_csv_and_trec(folder: Path) -> None:
     assert command(folder, "-m", "DCG@3", "--format", "trec", "-o", target).stdout == ""
     lines = [line.split() for line in target.read_text().splitlines()]
     assert lines[0][:4] == ["q2", "Q0", "v", "1"]
+    assert command(folder, "-m", "DCG@3", "-o", folder / "again.run").stdout == ""
+    assert (folder / "again.run").read_bytes() == target.read_bytes()
     scores = [float(line[4]) for line in lines]
     assert scores == sorted(scores, reverse=True)
 
@@ -103,6 +105,7 @@ def test_outer_bounds_are_marked(data: Path) -> None:
         (("-m", "Judged@3"), "it measures the judgments themselves"),
         (("--corpus", "texts.jsonl"), "--corpus has no use here"),
         (("--format", "pdf"), "pdf"),
+        (("-o", "next.html"), "known are .json, .txt, .csv, .run, .trec, or choose one with --format"),
     ],
 )
 def test_errors(folder: Path, arguments: tuple[str, ...], words: str) -> None:

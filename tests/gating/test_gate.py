@@ -668,8 +668,8 @@ def test_live_records_have_tags_too() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"max_age": datetime.timedelta(days=3)}, {"targets": 3}, {"latency": [None]}, {"floors": [{}]}, {"allow": 4}],
+    [{"max_age": 3}, {"targets": 3}, {"latency": [None]}, {"floors": [{}]}, {"allow": 4}],
 )
 def test_rules_of_a_wrong_kind_are_named(wrong: dict[str, Any]) -> None:
-    with pytest.raises(DataError, match=r"3 days|'3'|'None'|'\{\}'|4"):
+    with pytest.raises(DataError, match=r"'3'|'None'|'\{\}'|4"):
         GateRules.of(**wrong)

@@ -92,7 +92,7 @@ def test_judgments_come_back(tmp_path: Path, ending: str) -> None:
 
 def test_saving_refuses_what_would_be_lost(tmp_path: Path) -> None:
     test_set = TestSet([Query("how to", {"a": 1}, "1", tags=("easy",))])
-    with pytest.raises(FormatError, match="cannot hold the texts of 1 queries"):
+    with pytest.raises(FormatError, match="cannot hold the texts of 1 query"):
         test_set.save(tmp_path / "set.qrels")
     assert not list(tmp_path.iterdir())
     test_set.save(tmp_path / "set.qrels", lossy=True)
@@ -112,7 +112,7 @@ def test_a_test_set_is_whole_wherever_it_is_imported_from(tmp_path: Path) -> Non
         f"print(TestSet.load({str(path)!r}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "1 queries" in done.stdout
+    assert "1 query)" in done.stdout
 
 
 def test_named_rows_with_subtopics() -> None:

@@ -135,7 +135,7 @@ def test_runs_rank_ties_as_trec_eval_does_and_keep_every_query() -> None:
     [
         ({"method": "sum"}, "method='sum' must be one of rrf, weighted"),
         ({"norm": "max"}, "norm='max' must be one of"),
-        ({"weights": [1]}, "1 weights for 2 lists"),
+        ({"weights": [1]}, "1 weight for 2 lists"),
         ({"weights": [1, -1]}, r"weights\[1\]=-1 must be a number of at least 0"),
         ({"weights": [0, 0]}, "all weights are 0"),
         ({"weights": [1, math.nan]}, "must be a number"),

@@ -94,8 +94,8 @@ def _unexpected(error: BaseException) -> None:
         import traceback
 
         traceback.print_exception(error)
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    _complain(f"unexpected error: {masked(said)[:_LONGEST]} (this is a fault of rankgauge; {_DEBUG}=1 shows where it is)")
+    said = masked(" ".join(f"{type(error).__name__}: {error}".split()))[:_LONGEST]
+    _complain(f"unexpected error: {said} (this is a fault of rankgauge; {_DEBUG}=1 shows where it is)")
 
 
 def _complain(message: str) -> None:

@@ -110,8 +110,8 @@ def compare(
     from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
     from rankgauge.formats import load_judgments, open_run
 
-    form = chosen_format(form, as_json, output)
     paths: dict[str, str | None] = {**input_paths(qrels, runs, output)}
+    form = chosen_format(form, as_json, output)
     paths |= {key: choices[key] for key in ("corpus", "collapse_chunks")}
     if rerank and len(runs) != 2:
         raise DataError("--rerank compares exactly two runs: before=CANDIDATES after=RERANKED")

@@ -60,8 +60,8 @@ def evaluate(
     from rankgauge.evaluation import evaluate as score_run
     from rankgauge.formats import load_judgments, load_qrels, open_run
 
-    form = chosen_format(form, as_json, output)
     paths = input_paths(qrels, runs, output, stream=choices["stream"])
+    form = chosen_format(form, as_json, output)
     if form == "trec_eval" and choices["contract"] is None:
         choices["contract"] = "trec_eval"
     kept = Keeping(keep, history, label)

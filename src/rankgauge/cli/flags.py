@@ -26,6 +26,7 @@ def in_flags(message: str, words: Sequence[str]) -> str:
     if not _ARGUMENT.search(message):
         return message
     options = {option.name: option for option in _command(words).params}
+    options |= {flag.lstrip("-").replace("-", "_"): one for one in [*options.values()] for flag in one.opts}
     message = _ADVICE.sub(lambda found: found[0] if found["name"] in options else "", message)
     return _ARGUMENT.sub(
         lambda found: _flag(options[found["name"]], found["value"]) if found["name"] in options else found[0], message

@@ -18,6 +18,7 @@ __all__ = ["judge_next"]
 
 _FORMATS = {"table": "terminal", "json": "json", "csv": "csv", "trec": "trec"}
 """By the name used here, that of the format of reports."""
+_ENDINGS = {".txt": "terminal", ".csv": "csv", ".run": "trec", ".trec": "trec"}
 
 
 @click.command("judge-next")
@@ -70,8 +71,8 @@ def judge_next(
 
     if choices.pop("corpus") is not None:
         raise click.UsageError("--corpus has no use here: labels do not tell which texts fit into a context budget")
-    form = chosen_format(form, as_json, output)
-    form = form if form in _FORMATS else "table"
+    form = chosen_format(form, as_json, output, _ENDINGS)
+    form = "table" if form == "terminal" else form
     choices |= options.read_choices(choices)
     input_paths(qrels, runs, output)
     judgments = load_judgments(qrels, qrels_format)

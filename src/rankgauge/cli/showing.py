@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -31,23 +32,24 @@ def format_option(text: str, *more: str) -> Callable[[F], F]:
 charts_option = click.option("--charts", metavar="DIR", help="Write every chart as PNG and SVG into this folder.")
 
 
-def chosen_format(form: str | None, as_json: bool, output: str | None) -> str:
-    """The format asked for, else the one that the output's ending tells, else that of a terminal."""
+def chosen_format(form: str | None, as_json: bool, output: str | None, endings: Mapping[str, str] | None = None) -> str:
+    """The format asked for, else the one that the output's ending tells, else that of a terminal. `endings` are those
+    of a command with formats of its own."""
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} exclude each other")
     if as_json or form is not None:
         return "json" if as_json else str(form)
     if output is None:
         return "terminal"
-    from rankgauge.errors import DataError
+    from rankgauge.formats.sources import unpacked_name
     from rankgauge.reports.renderers import format_of
 
-    if (output or "").lower().removesuffix(".gz").removesuffix(".zst").endswith(".json"):
-        return "json"
-    try:
-        return format_of(output or "")
-    except DataError:
-        return "terminal"
+    ending = os.path.splitext(unpacked_name(output).lower())[1]
+    known = {"": "terminal", ".json": "json", **(endings or {})}
+    if endings is not None and ending not in known:
+        listed = ", ".join(filter(None, known))
+        raise click.UsageError(f"{output}: the ending tells no format; known are {listed}, or choose one with --format")
+    return known.get(ending) or format_of(output, "json")
 
 
 def terminal_look(output: str | None) -> dict[str, Any]:
@@ -73,11 +75,12 @@ def show(
         from rankgauge.reports.drawing import save_charts
 
         save_charts(record, charts, language)
+    from rankgauge.formats.sources import write_whole
+
     if form == "json":
-        record.save(output or "-")
+        write_whole(output or "-", record.to_json().encode())
         return
     from rankgauge.cli.flags import in_flags
-    from rankgauge.formats.sources import write_whole
     from rankgauge.reports import report
     from rankgauge.reports.build import record_report
     from rankgauge.reports.cells import Look, note_line

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.arguments import named_arguments
+from rankgauge.arguments import check_text, named_arguments
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
 from rankgauge.comparison.systems import check_systems
-from rankgauge.errors import DataError
+from rankgauge.errors import DataError, counted
 from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan, read_judgments, read_run
 from rankgauge.measures import Measure, find_measure
 from rankgauge.model.contract import Contract
+from rankgauge.model.frames import is_frame
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats
 from rankgauge.model.testset import TestSet
@@ -93,7 +94,7 @@ def compare_runs(
 def compare_scores(
     scores: Mapping[str, Iterable[float | None]],
     *,
-    measure: str = "score",
+    measure: str | Measure = "score",
     queries: Sequence[str] | None = None,
     baseline: str | None = None,
     lower_is_better: bool = False,
@@ -111,6 +112,14 @@ def compare_scores(
     one that is known to be better when it is smaller, less is better.
     """
     settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
+    if not isinstance(scores, Mapping):
+        raise DataError(
+            '`scores` are given by system, {"a": [0.5, 0.7], "b": [0.4, 0.9]}'
+            + ("; of a data frame: {name: frame[name] for name in frame.columns}" if is_frame(scores) else "")
+        )
+    if isinstance(measure, Measure):
+        measure = str(measure)
+    check_text("measure", measure, "a name")
     return compare_vectors(scores, measure, queries, settings, baseline=baseline, lower_is_better=lower_is_better)
 
 
@@ -131,10 +140,14 @@ def compare_vectors(
     vectors: dict[str, Floats] = {}
     for name, values in scores.items():
         try:
+            if isinstance(values, str | Mapping):  # whose letters or keys are no scores
+                raise TypeError
             listed = list(values)
             vectors[str(name)] = np.array([np.nan if v is None else float(v) for v in listed], dtype=np.float64)
         except (TypeError, ValueError):
-            raise DataError(f"the scores of {name!r} are no list of numbers") from None
+            raise DataError(
+                f"the scores of {name!r} are no list of numbers; give [0.5, 0.7, ...], one for each query"
+            ) from None
     sizes = {name: len(vector) for name, vector in vectors.items()}
     if len(set(sizes.values())) > 1:
         counts = ", ".join(f"{name} {n}" for name, n in sizes.items())
@@ -145,11 +158,26 @@ def compare_vectors(
             raise DataError(f"a score of {name!r} is infinite, or larger than {LARGEST:g}")
     if not n:
         raise DataError("there are no scores to compare")
-    named = list(map(str, queries)) if queries is not None else [str(i + 1) for i in range(n)]
-    if len(named) != n:
-        raise DataError(f"there are {len(named)} queries, but {n} scores for each system")
+    named = _query_ids(queries, n)
     systems = {
         name: System(name, np.nan_to_num(vector)[:, None], np.isfinite(vector)[:, None])
         for name, vector in vectors.items()
     }
     return Comparison(named, [about], systems, settings, baseline=baseline)
+
+
+def _query_ids(queries: Any, n: int) -> list[str]:
+    """The ids of n queries: those given, each once, or numbers."""
+    if queries is None:
+        return [str(i + 1) for i in range(n)]
+    if isinstance(queries, str) or not isinstance(queries, Iterable):
+        raise DataError(f"`queries` must be a list of ids, not {queries!r}")
+    named = list(map(str, queries))
+    if len(named) != n:
+        there = "is" if len(named) == 1 else "are"
+        raise DataError(
+            f"there {there} {counted(len(named), 'query', 'queries')}, but {counted(n, 'score')} for each system"
+        )
+    if len(set(named)) < n:
+        raise DataError(f"query {next(q for q in named if named.count(q) > 1)!r} stands twice in `queries`")
+    return named

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.comparison.changes import agreement_of, changes_of, slices_of
 from rankgauge.comparison.groups import groups_of
 from rankgauge.comparison.notes import notes_of_comparison, uncertainty_notes
@@ -15,6 +16,7 @@ from rankgauge.comparison.rows import System
 from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.comparison.verdicts import advice_of
 from rankgauge.engine.chunks import collapse
+from rankgauge.errors import counted
 from rankgauge.evaluation import Scores, hashed, read_run, record_of
 from rankgauge.measures import find_measure_name
 from rankgauge.model.judgments import Qrels
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison"]
 
 
+@named_arguments
 class Comparison(ComparedSystems, Result):
     """Systems compared on the same queries: `.rows`, `.groups`, `.summary()`, `.record`, and where they differ."""
 
@@ -229,4 +232,4 @@ class Comparison(ComparedSystems, Result):
         return self.record.to_json()
 
     def __repr__(self) -> str:
-        return f"Comparison({visible(', '.join(self.systems))}: {len(self.rows)} rows)"
+        return f"Comparison({visible(', '.join(self.systems))}: {counted(len(self.rows), 'row')})"

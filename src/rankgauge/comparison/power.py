@@ -18,7 +18,7 @@ from rankgauge.model.contract import Contract
 from rankgauge.record import Note
 from rankgauge.stats.differences import Column
 from rankgauge.stats.intervals import share_interval
-from rankgauge.stats.levels import check_alpha, check_power, check_whole
+from rankgauge.stats.levels import check_alpha, check_number, check_power, check_whole
 from rankgauge.stats.power import detectable_difference, power_of, queries_needed, significant_spread
 from rankgauge.stats.settings import Settings
 from rankgauge.words import Language, tell
@@ -97,11 +97,16 @@ def power(
     The spread of the per-query differences comes from judgments and two runs, one answer for each measure, or from
     `sd`. It is the power of the paired t test, which the randomization test shares for all but the smallest test sets.
     """
+    if difference is not None:
+        check_number("difference", difference)
     asked = Question(queries, difference, alpha, power)
     if sd is not None:
         if runs is not None:
             raise DataError("give either judgments and two runs or `sd=`, not both")
+        check_number("sd", sd)
         return [size_for(sd, asked)]
+    if runs is not None and not isinstance(runs, Mapping):
+        raise DataError('runs are given by name: {"a": run, "b": run}')
     if runs is None or len(runs) != 2:
         raise DataError("give judgments and two runs, or the spread of the differences with `sd=0.25`")
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
@@ -196,10 +201,14 @@ class Audit:
         return asdict(self)
 
 
+@named_arguments
 def audit(n: int, value: float, baseline: float | None = None, *, alpha: float = 0.05) -> Audit:
     """What a published mean over n queries allows one to say."""
     for name, number in (("value", value), ("baseline", baseline)):
-        if number is not None and not 0 <= number <= 1:
+        if number is None:
+            continue
+        check_number(name, number)
+        if not 0 <= number <= 1:
             raise DataError(f"{name} {number!r} must lie between 0 and 1: it is a mean of scores from 0 to 1")
     n = check_whole("n", n, 2)
     check_alpha(alpha)

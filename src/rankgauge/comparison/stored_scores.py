@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rankgauge.arguments import named_arguments
+from rankgauge.arguments import as_path, named_arguments
 from rankgauge.comparison.comparing import compare_vectors
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
@@ -31,7 +32,7 @@ _MEASURE = ("measure", "metric", "指标")
 
 @named_arguments
 def compare_stored(
-    files: Sequence[str],
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     measure: str | None = None,
     force: bool = False,
@@ -53,14 +54,18 @@ def compare_stored(
     from rankgauge.formats.sources import Source
 
     chosen = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
-    sources = [Source(path) for path in files]
-    named = {f"scores:{i}": path for i, path in enumerate(files, start=1)}
+    listed = files if isinstance(files, Sequence) and not isinstance(files, str) else [files]
+    paths = [as_path("files", one) for one in listed]
+    if not paths:
+        raise DataError("`files` names no file: give one table of scores, or one or several records")
+    sources = [Source(path) for path in paths]
+    named = {f"scores:{i}": path for i, path in enumerate(paths, start=1)}
     if all(source.head(64).lstrip()[:1] == b"{" for source in sources):
         records = [Record.from_dict(read_record(source), source.name) for source in sources]
-        found = compare_records(records, files, measure=measure, force=force, baseline=baseline, settings=chosen)
+        found = compare_records(records, paths, measure=measure, force=force, baseline=baseline, settings=chosen)
         found.sources = named
         return found
-    if len(files) > 1:
+    if len(paths) > 1:
         raise DataError("give one table of scores, or several records; a table and others cannot be mixed")
     from rankgauge.formats.tables import read_table
 

@@ -16,8 +16,9 @@ __all__ = ["ComparedSystems", "check_systems"]
 
 def check_systems(systems: Mapping[str, Any], baseline: str | None) -> None:
     """There must be two, and the baseline among them."""
-    if baseline is not None and baseline not in systems:
-        raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(map(str, systems))}")
+    names = list(map(str, systems))
+    if baseline is not None and baseline not in names:
+        raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(names)}")
     if len(systems) < 2:
         raise DataError("a comparison needs at least two systems; evaluate scores one")
 

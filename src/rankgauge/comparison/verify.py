@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.comparison.comparing import compare_runs
 from rankgauge.comparison.rerank import rerank_of
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation import Scoring, make_plan, record_of
 from rankgauge.formats import Source, load_judgments
 from rankgauge.measures.presets import PRESETS
-from rankgauge.record import Note, Record
+from rankgauge.record import Note, Record, as_record
 from rankgauge.stats.settings import Settings
 from rankgauge.words import Language, say
 
@@ -37,8 +39,11 @@ class Finding:
         return say("verify.holds" if self.holds else "verify.fails", language, what=self.what, detail=self.detail)
 
 
-def verify(record: Record, *, folder: Path | None = None) -> list[Finding]:
-    """Recompute a record from its inputs. `folder` is where relative paths are looked up (default: as written)."""
+@named_arguments
+def verify(record: Record | Any, *, folder: str | os.PathLike[str] | None = None) -> list[Finding]:
+    """Recompute a record (or that of a result, or of a file) from its inputs. `folder` is where relative paths are
+    looked up (default: as written)."""
+    record = as_record(record)
     if record.contract is None:
         raise DataError("this record is of scores from elsewhere: there are no runs to score again")
     live = [system.name for system in record.systems if system.calls is not None]
@@ -59,7 +64,7 @@ def verify(record: Record, *, folder: Path | None = None) -> list[Finding]:
             )
     for key, entry in inputs.items():
         path = Path(entry.path)
-        path = folder / path if folder is not None and not path.is_absolute() else path
+        path = Path(folder) / path if folder is not None else path  # which an absolute path overrides
         paths[key] = str(path)
         there = path.exists()
         same = there and Source(path).sha256() == entry.sha256

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.arguments import named_arguments
+from rankgauge.arguments import check_text, named_arguments
 from rankgauge.engine.chunks import collapse
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
-from rankgauge.errors import RankgaugeError
+from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation.inputs import hashed, read_judgments, read_run
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Evaluation", "Scoring", "evaluate"]
 
 
+@named_arguments
 class Evaluation(Scores, Result):
     """Scores of one run: `.mean`, `.interval`, `.per_query`, `.warnings`, `.contract`, `.coverage`, `.record`."""
 
@@ -112,6 +113,13 @@ class Scoring:
     def __post_init__(self) -> None:
         if self.tokenizer is not None and self.corpus is None:
             raise RankgaugeError("a tokenizer measures texts: give `corpus` too")
+        if self.tokenizer is not None and not callable(self.tokenizer):
+            raise DataError(f"`tokenizer` must be a function that gives a text its length, not {self.tokenizer!r}")
+        if not isinstance(self.corpus, str | os.PathLike | Mapping | None):
+            raise DataError(
+                "a corpus is a mapping from document id to text, or the path of a file, not a "
+                f"{type(self.corpus).__name__}"
+            )
 
     @cached_property
     def rule(self) -> str | Mapping[str, str] | None:
@@ -141,6 +149,7 @@ class Scoring:
 
     def evaluation(self, qrels: Any, run: Any, name: str | None = None) -> Evaluation:
         """The scores of one run."""
+        check_text("name", name)
         judgments, test_set = read_judgments(qrels)
         opened, plan = self.opened(run, name)
         table = score(judgments, opened, plan.measures, plan.contract, texts=self.texts, stream=self.stream)

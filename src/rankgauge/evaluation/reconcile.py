@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.arguments import named_arguments
 from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.engine.matching import match
 from rankgauge.engine.scoring import has_relevant, score_queries
@@ -91,6 +92,7 @@ class Reconciliation:
     nearest: list[Variant] = field(default_factory=list)
 
 
+@named_arguments
 def reconcile(
     qrels: Qrels | TestSet | Mapping[str, Any] | str | os.PathLike[str] | Any,
     run: Run | Mapping[str, Any] | str | os.PathLike[str] | Any,

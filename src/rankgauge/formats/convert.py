@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from rankgauge.errors import FormatError
+from rankgauge.arguments import named_arguments
+from rankgauge.errors import FormatError, counted
 from rankgauge.formats import Source, load_judgments, load_run
 from rankgauge.formats.beir import read_beir_corpus, read_beir_testset, write_beir
 from rankgauge.formats.detect import Format, check_format, detect, format_of_name, is_beir_folder
@@ -84,7 +85,7 @@ def _load_beir(path: str) -> Loaded:
         name=test_set.name,
     )
     others = len([doc for doc in corpus if doc not in judged])
-    lost = (f"the texts of {others} documents without judgments",) if others else ()
+    lost = (f"the texts of {counted(others, 'document')} without judgments",) if others else ()
     return Loaded(kept, "beir", lost)
 
 
@@ -112,6 +113,7 @@ def _could_be_grades(value: dict[str, Any]) -> bool:
     return isinstance(docs, dict) and all(isinstance(grade, int) for grade in docs.values())
 
 
+@named_arguments
 def convert(
     path: str,
     target: str,
@@ -175,7 +177,7 @@ def _losses(content: Run | Qrels | TestSet, form: Format) -> list[str]:
     if isinstance(content, TestSet):
         if form in ("trec", "csv", "tsv", "parquet"):
             if any(query.text != query.id for query in content):
-                losses.append(f"the texts of {sum(q.text != q.id for q in content)} queries")
+                losses.append(f"the texts of {counted(sum(q.text != q.id for q in content), 'query', 'queries')}")
             if any(query.texts for query in content):
                 losses.append("the texts of documents")
         if form != "json" and form != "jsonl" and any(query.tags for query in content):

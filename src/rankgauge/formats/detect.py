@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Literal, get_args
 
+from rankgauge.arguments import as_path
 from rankgauge.errors import FormatError
 from rankgauge.formats.sources import Source, fields_of, unpacked_name
 from rankgauge.model.frames import ID_COLUMNS
@@ -49,7 +50,7 @@ def has_named_columns(head: bytes) -> Format | None:
 
 
 def is_beir_folder(path: str | os.PathLike[str]) -> bool:
-    folder = Path(path)
+    folder = Path(as_path("path", path))
     return folder.is_dir() and (folder / "qrels").is_dir()
 
 

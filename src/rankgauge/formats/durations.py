@@ -1,4 +1,5 @@
-"""Durations as people write them, 200ms, 30s, 15m, 12h, 90d, 4w; and as servers do, in the header Retry-After."""
+"""Durations as people write them, 200ms, 30s, 15m, 12h, 90d, 4w; and as servers do, in the header Retry-After.
+Moments in UTC."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import re
 import time
 from collections.abc import Collection
 
-__all__ = ["UNITS", "parse_duration", "retry_after"]
+__all__ = ["UNITS", "in_utc", "parse_duration", "retry_after"]
 
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 """Seconds of each unit."""
@@ -38,6 +39,11 @@ def parse_duration(text: str, units: Collection[str] = UNITS) -> datetime.timede
     if found is None or unit not in units:
         raise ValueError(f"{text!r} is no duration")
     return datetime.timedelta(seconds=float(found[1]) * UNITS[unit])
+
+
+def in_utc(moment: datetime.datetime) -> datetime.datetime:
+    """The moment in UTC, which it is taken for where it tells no zone."""
+    return moment.replace(tzinfo=datetime.UTC) if moment.tzinfo is None else moment.astimezone(datetime.UTC)
 
 
 def retry_after(value: str | None, now: float | None = None) -> float | None:

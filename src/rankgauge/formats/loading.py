@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from rankgauge.arguments import as_path, named_arguments
 from rankgauge.errors import FormatError
 from rankgauge.formats.detect import Format, check_format, detect, is_beir_folder
 from rankgauge.formats.json_lists import qrels_of, run_of
@@ -52,6 +53,7 @@ def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels 
     return read_qrels_table(source, kind)
 
 
+@named_arguments
 def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # noqa: A002
     """Judgments from a file or a BEIR folder; a test set gives its judgments."""
     if not isinstance(path, Source) and (is_beir_folder(path) or format == "beir"):
@@ -62,6 +64,7 @@ def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # 
     return found.qrels if isinstance(found, TestSet) else found
 
 
+@named_arguments
 def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:  # noqa: A002
     """A test set from JSON, JSON Lines or a BEIR folder; plain judgments give one whose texts are the ids."""
     found = load_judgments(path, format)
@@ -83,6 +86,7 @@ def open_run(path: PathLike | Source, format: str | None = None) -> Run | RunPar
     return read_run_table(source, kind)
 
 
+@named_arguments
 def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa: A002
     """A whole run in memory."""
     import polars as pl
@@ -91,11 +95,13 @@ def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa
     return opened if isinstance(opened, Run) else Run.of_frame(pl.concat(opened.parts()), opened.name)
 
 
+@named_arguments
 def load_corpus(path: PathLike) -> Corpus:
     """Texts of documents from JSON Lines or a BEIR folder."""
     from rankgauge.formats.beir import read_beir_corpus, read_corpus
 
-    return read_beir_corpus(os.fspath(path)) if Path(path).is_dir() else read_corpus(Source(path))
+    folder = Path(as_path("path", path)).is_dir()
+    return read_beir_corpus(os.fspath(path)) if folder else read_corpus(Source(path))
 
 
 def load_chunk_mapping(path: PathLike) -> dict[str, str]:

@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from rankgauge.arguments import as_path
 from rankgauge.errors import Fault, FormatError
 from rankgauge.formats.archives import BEGINNING, foreign_kind
 from rankgauge.formats.limits import FILES, PARTS, Limits, written
@@ -32,7 +33,7 @@ class Source:
     """One input: a path, or `-` for standard input. That and pipes, `<(zcat ...)`, are read once and kept."""
 
     def __init__(self, path: str | os.PathLike[str], *, stdin: BinaryIO | None = None) -> None:
-        self.path = os.fspath(path)
+        self.path = as_path("path", path)
         self.name = "standard input" if self.path == "-" else self.path
         self._kept: bytes | None = None
         if self.path == "-":

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.gating.targets import parse_share, parse_target
-from rankgauge.record import Record, SystemResult
+from rankgauge.record import Record, SystemResult, as_record
 from rankgauge.record.codec import FORMAT as RECORD_FORMAT
 from rankgauge.record.contradictions import LARGEST
 
-__all__ = ["FORMAT", "Baseline", "baseline_of", "export_baseline", "is_file_name", "load_baseline"]
+__all__ = ["FORMAT", "Baseline", "as_baseline", "baseline_of", "export_baseline", "is_file_name", "load_baseline"]
 
 FORMAT = "rankgauge.baseline"
 VERSION = 2
@@ -81,21 +82,34 @@ def baseline_of(
     return Baseline(name, record, system, max_loss=max_loss, targets=targets)
 
 
+def as_baseline(given: Any) -> Baseline | None:
+    """The baseline that a caller means: a record or a result, a file, or means by measure."""
+    if given is None or isinstance(given, Baseline):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return load_baseline(given)
+    if isinstance(given, Mapping):
+        return _read(dict(given), "the baseline")
+    return baseline_of(as_record(given, "baseline", ' means such as {"nDCG@10": 0.71},'), "the baseline")
+
+
+@named_arguments
 def load_baseline(path: str | os.PathLike[str]) -> Baseline:
     """A baseline from a file: a record, an exported baseline, or means such as {"nDCG@10": 0.71}."""
     from rankgauge.formats.json_values import read_record
     from rankgauge.formats.sources import Source
 
     source = Source(path)
-    value = read_record(source)
+    found = _read(read_record(source), source.name)
+    return found if os.fspath(path) == "-" else replace(found, path=os.fspath(path))
+
+
+def _read(value: Any, where: str) -> Baseline:
+    """A baseline from what JSON holds of it."""
     kind = value.get("format") if isinstance(value, dict) else None
     if kind == RECORD_FORMAT:
-        found = baseline_of(Record.from_dict(value, source.name), source.name)
-    elif kind == FORMAT:
-        found = _imported(value, source.name)
-    else:
-        found = Baseline(source.name, thresholds=_means(value, source.name))
-    return found if os.fspath(path) == "-" else replace(found, path=os.fspath(path))
+        return baseline_of(Record.from_dict(value, where), where)
+    return _imported(value, where) if kind == FORMAT else Baseline(where, thresholds=_means(value, where))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.engine.averaging import aggregate
-from rankgauge.errors import DataError
+from rankgauge.errors import DataError, counted
 from rankgauge.gating.baseline import Baseline
 from rankgauge.gating.comparability import remark
 from rankgauge.gating.outcome import Kind, Rule
@@ -139,7 +139,7 @@ def _relative_mean(sides: Sides, target: Target, measure: str, queries: Collecti
         raise DataError(f"{measure} is no mean over queries, so the target {target.text!r} cannot be relative")
     new, old = sides.paired(measure, queries)
     if len(new) < 2:
-        count = "1 query" if len(new) == 1 else f"{len(new)} queries"
+        count = counted(len(new), "query", "queries")
         raise DataError(f"{target.text!r}: {count} in common with the baseline: that is too few")
     value, base = aggregate("mean", new), aggregate("mean", old)
     share = target.value * float(np.sign(base)) if target.relation == "share" else 0.0

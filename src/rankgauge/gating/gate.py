@@ -7,11 +7,13 @@ result.status, result.accepted, result.rules
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
-from rankgauge.gating.baseline import Baseline, baseline_of
+from rankgauge.formats.durations import in_utc
+from rankgauge.gating.baseline import Baseline, as_baseline
 from rankgauge.gating.checks import (
     check_errors,
     check_evaluated,
@@ -31,7 +33,7 @@ from rankgauge.gating.outcome import GateResult, Rule
 from rankgauge.gating.rules import GateRules
 from rankgauge.gating.sides import Sides
 from rankgauge.gating.targets import scenario_targets, target_measure
-from rankgauge.record import Record
+from rankgauge.record import Record, as_record
 from rankgauge.words import Note
 
 __all__ = ["gate"]
@@ -41,10 +43,10 @@ Found = tuple[list[Rule], list[Note]]
 
 @named_arguments
 def gate(
-    record: Record,
-    baseline: Baseline | Record | None = None,
+    record: Record | Any,
+    baseline: Baseline | Record | Mapping[str, float] | Any = None,
     *,
-    rules: GateRules | None = None,
+    rules: GateRules | Mapping[str, Any] | None = None,
     system: str | None = None,
     measures: str | Sequence[str] | None = None,
     max_loss: str | float | None = None,
@@ -55,19 +57,21 @@ def gate(
     latency: str | Sequence[str] | None = None,
     max_errors: int | None = None,
     min_judged: str | float | None = None,
-    max_age: str | None = None,
-    max_record_age: str | None = None,
+    max_age: str | datetime.timedelta | None = None,
+    max_record_age: str | datetime.timedelta | None = None,
     on_inconclusive: str | None = None,
     allow: str | Sequence[str] | None = None,
     now: datetime.datetime | None = None,
 ) -> GateResult:
     """Hold a record against a baseline and against rules.
 
-    The baseline is a record or a `Baseline` (`load_baseline`, `find_baseline`); without one, only the other rules are
-    checked. The rules are `GateRules`, or its fields by name: `max_loss="5%"`, `targets=["R@10 >= 0.8"]`,
+    The record is one, a result that has one, or its file. The baseline is a record likewise, a `Baseline`
+    (`load_baseline`, `find_baseline`), or means by measure; without one, only the other rules are checked. The rules
+    are `GateRules`, or its fields by name: `max_loss="5%"`, `targets=["R@10 >= 0.8"]`,
     `floors=["tag:billing R@10 >= 0.6"]`, `latency=["p95 <= 200ms"]`, `on_inconclusive="fail"` ...
     """
-    wanted = rules or GateRules.of(
+    wanted = _rules(
+        rules,
         system=system,
         measures=measures,
         max_loss=max_loss,
@@ -83,9 +87,10 @@ def gate(
         on_inconclusive=on_inconclusive,
         allow=allow,
     )
-    if isinstance(baseline, Record):
-        baseline = baseline_of(baseline, "the baseline")
-    moment = now or datetime.datetime.now(datetime.UTC)
+    record, baseline = as_record(record), as_baseline(baseline)
+    if now is not None and not isinstance(now, datetime.datetime):
+        raise DataError(f"`now` must be a datetime, not {now!r}")
+    moment = in_utc(now or datetime.datetime.now(datetime.UTC))
     settings = wanted.with_baseline_settings(
         None if baseline is None else baseline.max_loss, () if baseline is None else baseline.targets
     )
@@ -114,6 +119,16 @@ def gate(
     if not found:
         raise DataError("there is nothing to check: give a baseline, a target or another rule")
     return GateResult(chosen.name, baseline, settings, found, [*remarks, *more], created)
+
+
+def _rules(rules: GateRules | Mapping[str, Any] | None, **named: Any) -> GateRules:
+    """The rules given together, or those given by name."""
+    if rules is None:
+        return GateRules.of(**named)
+    also = [name for name, value in named.items() if value is not None]
+    if also:
+        raise DataError(f"give `{also[0]}` among the rules: with `rules`, no other rule is given beside them")
+    return GateRules.given(rules)
 
 
 def _against(sides: Sides, settings: GateRules) -> Found:

@@ -6,8 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rankgauge.arguments import named_arguments
+from rankgauge.errors import counted
+from rankgauge.formats.json_values import dumps
 from rankgauge.gating.baseline import Baseline
 from rankgauge.gating.rules import GateRules
+from rankgauge.record.result import Result
 from rankgauge.words import Note
 
 __all__ = ["FORMAT", "GateResult", "Kind", "Rule", "Status", "together"]
@@ -30,8 +34,9 @@ class Rule:
     note: Note
 
 
-@dataclass(frozen=True)
-class GateResult:
+@named_arguments
+@dataclass(frozen=True, repr=False)
+class GateResult(Result):
     """What the gate found."""
 
     system: str
@@ -92,6 +97,13 @@ class GateResult:
             "rules": rules,
             "remarks": msgspec.to_builtins(list(self.remarks)),
         }
+
+    def to_json(self) -> str:
+        return dumps(self.to_dict()).decode()
+
+    def __repr__(self) -> str:
+        decided = {True: "accepted", False: "not accepted", None: "left open"}[self.accepted]
+        return f"GateResult({self.system!r}: {self.status}, {decided}; {counted(len(self.rules), 'rule')})"
 
 
 def together(decisions: Iterable[bool | None]) -> bool | None:

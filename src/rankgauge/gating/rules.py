@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, make_dataclass, replace
 from typing import Any, get_type_hints
@@ -44,6 +44,12 @@ ALLOWED = ("corpus", "testset", "missing", "cached")
 Texts = str | Sequence[str]
 
 
+_NUMBERS = ("max_loss", "min_judged")
+_AGES = ("max_age", "max_record_age")
+_LISTS = {"measures": str, "targets": Target, "floors": Target, "latency": LatencyLimit, "allow": str}
+
+
+@named_arguments
 @dataclass(frozen=True)
 class GateRules:
     """What a record must hold to pass. `GateRules.of` makes them from texts."""
@@ -76,6 +82,26 @@ class GateRules:
     baseline scored and the record does not; `cached`: answers that were not measured for the record, and may be those
     of an older system."""
 
+    def __post_init__(self) -> None:
+        for name in (*_NUMBERS, *_AGES, *_LISTS):
+            value, kind = getattr(self, name), float | int if name in _NUMBERS else datetime.timedelta
+            if name in _LISTS:
+                kept = isinstance(value, tuple) and all(isinstance(one, _LISTS[name]) for one in value)
+            else:
+                kept = value is None or isinstance(value, kind)
+            if not kept:
+                raise DataError(f"GateRules() takes what is read already; write GateRules.of({name}={value!r})")
+        for name in _NUMBERS:
+            parse_share(getattr(self, name) or 0, name)
+        if self.max_loss == 1:
+            raise DataError("max_loss must lie below 100%, or everything may be lost; write 5% or 0.05")
+        check_alpha(self.alpha)
+        if self.max_errors is not None:
+            check_whole("max_errors", self.max_errors, 0)
+        _check_choices("scenario", [self.scenario] if self.scenario else [], SCENARIOS)
+        _check_choices("on_inconclusive", [self.on_inconclusive], ON_INCONCLUSIVE)
+        _check_choices("allow", self.allow, ALLOWED)
+
     @staticmethod
     @named_arguments
     def of(
@@ -91,13 +117,13 @@ class GateRules:
         latency: Texts | None = None,
         max_errors: int | None = None,
         min_judged: str | float | None = None,
-        max_age: str | None = None,
-        max_record_age: str | None = None,
+        max_age: str | datetime.timedelta | None = None,
+        max_record_age: str | datetime.timedelta | None = None,
         on_inconclusive: str | None = None,
         allow: Texts | None = None,
     ) -> GateRules:
         """Rules from texts and numbers as people write them; None stands for the default."""
-        rules = GateRules(
+        return GateRules(
             baseline,
             system,
             tuple(map(str, _listed(measures))),
@@ -109,19 +135,19 @@ class GateRules:
             tuple(map(parse_latency, map(str, _listed(latency)))),
             max_errors,
             None if min_judged is None else parse_share(min_judged, "min_judged"),
-            None if max_age is None else parse_age(str(max_age)),
-            None if max_record_age is None else parse_age(str(max_record_age)),
+            _age(max_age),
+            _age(max_record_age),
             on_inconclusive or GateRules.on_inconclusive,
             tuple(_listed(allow)),
         )
-        check_alpha(rules.alpha)
-        if rules.max_loss == 1:
-            raise DataError("max_loss must lie below 100%, or everything may be lost; write 5% or 0.05")
-        if rules.max_errors is not None:
-            check_whole("max_errors", rules.max_errors, 0)
-        _check_choices("scenario", [scenario] if scenario else [], SCENARIOS)
-        _check_choices("on_inconclusive", [rules.on_inconclusive], ON_INCONCLUSIVE)
-        _check_choices("allow", rules.allow, ALLOWED)
+
+    @staticmethod
+    def given(rules: GateRules | Mapping[str, Any] | None) -> GateRules:
+        """Rules that a caller gives together: these, or the arguments of `of`."""
+        if rules is None or isinstance(rules, Mapping):
+            return GateRules.of(**(rules or {}))
+        if not isinstance(rules, GateRules):
+            raise DataError(f"`rules` must be GateRules or a mapping such as {{'max_loss': '5%'}}, not {rules!r}")
         return rules
 
     @property
@@ -152,6 +178,10 @@ class GateRules:
         return {key: value for key, value in written.items() if value not in (None, [])}
 
 
+def _age(given: str | datetime.timedelta | None) -> datetime.timedelta | None:
+    return given if given is None or isinstance(given, datetime.timedelta) else parse_age(str(given))
+
+
 def _hours(age: datetime.timedelta | None) -> str | None:
     return None if age is None else f"{age.total_seconds() / 3600:g}h"
 
@@ -172,7 +202,7 @@ def _check_choices(name: str, given: Iterable[str], known: Collection[str]) -> N
 
 def _table_kind() -> type[Any]:
     """The kinds of the values in a `[gate]` table: the arguments of `GateRules.of`, which checks what they say."""
-    kinds = get_type_hints(GateRules.of)
+    kinds = get_type_hints(GateRules.of) | dict.fromkeys(_AGES, str | None)
     return make_dataclass("Table", [(name, kind, None) for name, kind in kinds.items() if name != "return"])
 
 

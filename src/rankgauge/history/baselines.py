@@ -8,24 +8,25 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 from rankgauge.gating.baseline import Baseline, baseline_of, is_file_name, load_baseline
 from rankgauge.gating.freshness import check_measured
 from rankgauge.gating.gate import gate
 from rankgauge.gating.outcome import GateResult, together
 from rankgauge.gating.rules import DEFAULT_MAX_LOSS, GateRules
-from rankgauge.gating.targets import parse_target
 from rankgauge.history.names import UnknownBaselineError, check_name
 from rankgauge.history.rows import StoredBaseline
 from rankgauge.history.schema import baselines
 from rankgauge.history.sql import sa
-from rankgauge.history.store import History
-from rankgauge.record import Record
+from rankgauge.history.store import History, opened
+from rankgauge.record import Record, as_record
 from rankgauge.record.identity import uid_of
 
 __all__ = [
@@ -58,27 +59,29 @@ class Promotion:
         return together(result.accepted for result in self.results)
 
 
+@named_arguments
 def set_baseline(
-    history: History,
+    history: History | str | os.PathLike[str] | None,
     name: str,
-    record: Record,
+    record: Record | Any,
     *,
     system: str | None = None,
     max_loss: str | float | None = None,
-    targets: Sequence[str] | None = None,
+    targets: str | Sequence[str] | None = None,
     note: str | None = None,
     allow: str | Sequence[str] | None = None,
 ) -> StoredBaseline:
-    """Make a record the baseline and the anchor, whatever it scores. Max loss and targets not given stay as they
-    were. Cached answers, which may be those of an older system, are taken with `allow="cached"` only."""
+    """Make a record (or that of a result, or of a file) the baseline and the anchor, whatever it scores. Max loss and
+    targets not given stay as they were. Cached answers, which may be those of an older system, are taken with
+    `allow="cached"` only. The history is an open one, or its place."""
     check_name(name)
+    record = as_record(record)
     chosen = record.system(system).name
     baseline_of(record, name, system=chosen)
-    rules = GateRules.of(max_loss=max_loss, allow=allow)
-    cached = check_measured(record, chosen, allowed="cached" in rules.allow)
-    allowed = rules.max_loss
-    wanted = None if targets is None else [parse_target(target).text for target in targets]
-    with history.begin() as connection:
+    given = GateRules.of(max_loss=max_loss, targets=targets, allow=allow)
+    cached = check_measured(record, chosen, allowed="cached" in given.allow)
+    allowed, wanted = given.max_loss, None if targets is None else [target.text for target in given.targets]
+    with opened(history) as history, history.begin() as connection:
         before = _latest(history, name, connection)
         if before is not None:
             allowed = before.max_loss if allowed is None else allowed
@@ -89,23 +92,32 @@ def set_baseline(
         return _insert(history, connection, record, row, settings)
 
 
+@named_arguments
 def promote_baseline(
-    history: History,
+    history: History | str | os.PathLike[str] | None,
     name: str,
-    record: Record,
+    record: Record | Any,
     *,
     system: str | None = None,
-    rules: GateRules | None = None,
+    rules: GateRules | Mapping[str, Any] | None = None,
     force: bool = False,
     note: str | None = None,
 ) -> Promotion:
     """Let a record take the place of the baseline, if it holds against it and against the anchor, or by force.
 
-    Force, and rules that are looser than the baseline's own, need a note.
+    Force, and rules that are looser than the baseline's own, need a note. Record and history are as in `set_baseline`.
     """
     _require_reason([], note, force=force)
+    record, chosen = as_record(record), GateRules.given(rules)
+    chosen = chosen if system is None else replace(chosen, system=system)
+    with opened(history, create=False) as history:
+        return _promoted(history, name, record, chosen, force, note)
+
+
+def _promoted(
+    history: History, name: str, record: Record, wanted: GateRules, force: bool, note: str | None
+) -> Promotion:
     before, old = current_baseline(history, name), gate_baseline(history, name)
-    wanted = replace(rules or GateRules(), system=system or (rules.system if rules else None))
     assert old.record is not None
     looser = _loosened(wanted, before.max_loss, old.record)
     _require_reason(looser, note, force=force)

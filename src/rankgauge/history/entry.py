@@ -8,6 +8,7 @@ import math
 import zlib
 from typing import Any
 
+from rankgauge.arguments import check_text
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.limits import RECORDS
 from rankgauge.record import Record
@@ -67,6 +68,7 @@ def check_label(label: str | None) -> str | None:
     """A label as it can be stored and shown."""
     if label is None:
         return None
+    check_text("label", label)
     if not label.strip():
         raise DataError("a label needs at least one letter")
     _check_text(label, "the label")

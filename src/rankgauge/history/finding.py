@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from typing import Any
 
@@ -11,6 +10,7 @@ from rankgauge.history.location import Location
 from rankgauge.history.rows import Stored
 from rankgauge.history.schema import means, records
 from rankgauge.history.sql import sa
+from rankgauge.history.times import Moment, as_moment
 
 __all__ = ["find", "light", "matching", "measure_names", "of_means", "stored_of", "within"]
 
@@ -30,9 +30,10 @@ def stored_of(row: sa.Row[Any], *, new: bool = False, labelled: bool = False) ->
 
 
 def within(
-    wanted: sa.Select[Any], moment: sa.Column[Any], since: datetime.datetime | None, until: datetime.datetime | None
+    wanted: sa.Select[Any], moment: sa.Column[Any], since: Moment | None, until: Moment | None
 ) -> sa.Select[Any]:
     """since <= moment < until."""
+    since, until = as_moment(since), as_moment(until)
     if since is not None:
         wanted = wanted.where(moment >= since)
     return wanted if until is None else wanted.where(moment < until)
@@ -42,8 +43,8 @@ def matching(
     wanted: sa.Select[Any],
     *,
     label: str | None = None,
-    since: datetime.datetime | None = None,
-    until: datetime.datetime | None = None,
+    since: Moment | None = None,
+    until: Moment | None = None,
     system: str | None = None,
     measure: str | None = None,
 ) -> sa.Select[Any]:

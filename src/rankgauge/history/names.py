@@ -30,7 +30,7 @@ class UnknownBaselineError(DataError):
 
 def check_name(name: str) -> None:
     """Raise `DataError` for what is no name of a baseline."""
-    if not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise DataError(
             f"{name!r} is no name for a baseline: letters, digits and - _ @ + : name one, without the dots and slashes "
             "that would make it look like a file"

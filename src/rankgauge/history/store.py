@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 import zlib
@@ -10,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.limits import RECORDS
 from rankgauge.formats.private import begin_private
@@ -21,20 +21,22 @@ from rankgauge.history.migrating import REVISIONS, known_step, migrate
 from rankgauge.history.rows import Mean, Point, Pruned, Stored, StoredBaseline
 from rankgauge.history.schema import baselines, means, records
 from rankgauge.history.sql import insert_once, sa
+from rankgauge.history.times import Moment, as_moment
 from rankgauge.history.waiting import seconds_to_wait
+from rankgauge.stats.levels import check_whole
 
 if TYPE_CHECKING:
     from rankgauge.record import Record
 
-__all__ = ["History"]
+__all__ = ["History", "opened"]
 
 _MANY = 500
 _NEWEST_FIRST = (records.c.created.desc(), records.c.id.desc())
 _MEAN = [column for column in means.c if column.name != "position"]
-Moment = datetime.datetime
 Fence = Callable[[sa.Connection], None]
 
 
+@named_arguments
 class History:
     """Records in a database: with History.open() as history: history.add(record); history.trend("nDCG@10").
 
@@ -49,6 +51,7 @@ class History:
         self._fence = fence
 
     @classmethod
+    @named_arguments
     def open(
         cls,
         location: str | os.PathLike[str] | Location | None = None,
@@ -63,6 +66,8 @@ class History:
         written is read as it is. `timeout` is how many seconds to wait for other writers of a file, or for each answer
         of a server; default: the environment's RANKGAUGE_HISTORY_TIMEOUT, else 30.
         """
+        if location is not None and not isinstance(location, str | os.PathLike | Location):
+            raise DataError(f"a history is opened by a path or an address, not by a {type(location).__name__}")
         timeout = seconds_to_wait() if timeout is None else timeout
         place = location if isinstance(location, Location) else resolve(location)
         look_at_file(place, create=create)
@@ -112,22 +117,24 @@ class History:
                     self._fence(connection)
                 yield connection
 
+    @named_arguments
     def add(
         self,
-        record: Record,
+        record: Record | Any,
         *,
         label: str | None = None,
         connection: sa.Connection | None = None,
         name: str = "the record",
     ) -> Stored:
-        """Store a record; one that is there already stays as it is, and nothing is counted twice. Only a label that it
-        lacks is added to it.
+        """Store a record, or that of a result or a file; one that is there already stays as it is, and nothing is
+        counted twice. Only a label that it lacks is added to it.
 
         `name` is what messages call it.
         """
         from rankgauge.history.entry import entry_of
+        from rankgauge.record import as_record
 
-        row, own_means = entry_of(record, label, name)
+        row, own_means = entry_of(as_record(record), label, name)
         same = records.c.uid == row["uid"]
         with self.begin() if connection is None else nullcontext(connection) as open_:
             number, labelled = insert_once(open_, records, row, ["uid"]), False
@@ -138,6 +145,7 @@ class History:
                 labelled = open_.execute(bare).rowcount == 1
             return stored_of(open_.execute(light().where(same)).one(), new=number is not None, labelled=labelled)
 
+    @named_arguments
     def records(
         self,
         *,
@@ -149,11 +157,15 @@ class History:
         test_set: str | None = None,
         limit: int | None = None,
     ) -> list[Stored]:
-        """Records newest first: since <= created < until; `test_set` may be the beginning of its hash."""
+        """Records newest first: since <= created < until; `test_set` may be the beginning of its hash.
+
+        Times may be texts as the command takes them: 2026-01-31 (`until` its end), 2026-01-31T12:00, 12h, 7d, 4w ago.
+        """
+        until = as_moment(until, whole_day=True)
         wanted = matching(light(), label=label, since=since, until=until, system=system, measure=measure)
         if test_set is not None:
             wanted = wanted.where(records.c.test_set.startswith(test_set, autoescape=True))
-        wanted = wanted.order_by(*_NEWEST_FIRST).limit(limit)
+        wanted = wanted.order_by(*_NEWEST_FIRST).limit(_checked(limit))
         with self.read() as connection:
             return [stored_of(row) for row in connection.execute(wanted)]
 
@@ -220,6 +232,7 @@ class History:
             newest.setdefault(one.name, one)
         return list(newest.values())
 
+    @named_arguments
     def trend(
         self,
         measure: str,
@@ -231,7 +244,7 @@ class History:
         limit: int | None = None,
     ) -> list[Point]:
         """One measure's means over time, oldest first; `limit` takes the newest so many records."""
-        r = records.c
+        r, limit, until = records.c, _checked(limit), as_moment(until, whole_day=True)
         columns = (r.uid, r.created, r.label, r.test_set, r.contract, r.git)
         joined: sa.Select[Any] = sa.select(*_MEAN, *columns).join(records, r.id == means.c.record_id)
         wanted = matching(of_means(joined, system, measure), label=label, since=since, until=until)
@@ -244,6 +257,7 @@ class History:
                 raise DataError(f"{self.location}: {_nothing(connection, measure)}")
         return [Point(**row._mapping) for row in rows]
 
+    @named_arguments
     def prune(
         self,
         *,
@@ -256,9 +270,7 @@ class History:
         stays. What a baseline points at, now or in the past, is never removed."""
         if keep is None and before is None:
             raise DataError("say what to prune: all but the newest records (keep), or those before a date (before)")
-        if keep is not None and keep < 0:
-            raise DataError(f"{keep} records cannot be kept; give 0 or more")
-        r = records.c
+        r, keep = records.c, _checked(keep, "keep")
         wanted = matching(light(), label=label, until=before)
         if keep is not None:
             newest = matching(sa.select(r.id), label=label).order_by(*_NEWEST_FIRST).limit(keep)
@@ -278,6 +290,15 @@ class History:
         chosen = list(reversed(self.records())) if wanted is None else list(wanted)
         for record in chosen:
             yield record, self.raw(record)
+
+
+def opened(history: Any, *, create: bool = True) -> AbstractContextManager[History]:
+    """The history that a caller means: one that is open and stays so, or its place."""
+    return nullcontext(history) if isinstance(history, History) else History.open(history, create=create)
+
+
+def _checked(number: int | None, name: str = "limit") -> int | None:
+    return None if number is None else check_whole(name, number, 0)
 
 
 def _nothing(connection: sa.Connection, measure: str) -> str:

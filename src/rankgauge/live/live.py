@@ -40,6 +40,7 @@ class RetrievalError(RetrieverError):
         self.retrieval, self.reason = retrieval, reason
 
 
+@named_arguments
 class LiveEvaluation(Evaluation):
     """Scores of a live retriever, with `.latency`, `.throughput`, `.failed` and the answers (`.retrieval`) beside."""
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankgauge.arguments import named_arguments
+from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError
 from rankgauge.evaluation import Scoring, make_plan
 from rankgauge.formats.json_values import plain_value
@@ -45,6 +45,7 @@ __all__ = ["FOLDS", "Sweep", "few_queries", "settings_of", "sweep"]
 FOLDS = 5
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Sweep:
     """What a sweep found, as the record holds it (`.result`), and the evaluations behind it."""
@@ -180,6 +181,7 @@ def sweep(
     """
     if not isinstance(measure, str | Measure):
         raise DataError(f"a sweep goes by one measure, such as 'nDCG@10', not by {measure!r}")
+    check_text("name", name)
     settings = settings_of(grid, tries, seed)
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     plan = make_plan(measure, contract, ties, missing, no_relevant, duplicates, depth, rel)

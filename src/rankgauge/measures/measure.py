@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import MeasureError
 from rankgauge.model.ranked import Floats, RankedGrades
 
@@ -146,6 +147,7 @@ class Definition:
         return Measure.make(self, at, values)
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Measure:
     """One measure with its parameters set, such as `nDCG(gain='exp')@10`. Hashable; equal when its name is equal."""

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import MeasureError
 from rankgauge.measures.measure import Definition, Measure
 from rankgauge.measures.presets import PRESETS, find_preset
@@ -23,6 +24,7 @@ _PAIRS = re.compile(r"^(?P<name>[A-Za-z_]+)\.(?P<pairs>-?\d+=-?\d*\.?\d+(?:,-?\d
 _LONGEST = 500
 
 
+@named_arguments
 def parse_measures(texts: str | Measure | Iterable[str | Measure] | Any) -> list[Measure]:
     """Measures from one or several texts, or measures of ir_measures; `R@5,10,20` gives three. Repeats are dropped."""
     named: Iterable[Any] = texts if isinstance(texts, Iterable) and not isinstance(texts, str) else [texts]
@@ -32,6 +34,7 @@ def parse_measures(texts: str | Measure | Iterable[str | Measure] | Any) -> list
     return list(measures)
 
 
+@named_arguments
 def parse_measure(text: str | Measure | Any) -> Measure:
     """Exactly one measure from a text, or from a measure of ir_measures."""
     found = _parse(text)

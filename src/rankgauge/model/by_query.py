@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from rankgauge.arguments import check_text
 from rankgauge.errors import DataError
 from rankgauge.model.columns import check_mapping
 from rankgauge.model.files import FILES
@@ -31,6 +32,7 @@ class ByQuery:
     _frame: pl.DataFrame | None = None
 
     def __init__(self, source: Any, *, name: str) -> None:
+        check_text("name", name)
         self.name = name
         if isinstance(source, type(self)):
             vars(self).update(vars(source))

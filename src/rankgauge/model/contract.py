@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import ContractError
 
 __all__ = ["Contract"]
@@ -16,6 +17,7 @@ Duplicates = Literal["error", "first"]
 Precision = Literal["float64", "float32"]
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Contract:
     """How runs are ordered and which queries count. Two results are comparable when their contracts are equal.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 from rankgauge.model.by_query import ByQuery
 from rankgauge.model.columns import as_ids, as_list, as_numbers, check_ids
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Qrels"]
 
 
+@named_arguments
 class Qrels(ByQuery):
     """Judgments, immutable: `qrels[query]` is {document: grade}; with subtopics, a document's best grade.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.model.by_query import ByQuery
 from rankgauge.model.columns import as_ids, as_list, as_numbers, check_ids
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Run"]
 
 
+@named_arguments
 class Run(ByQuery):
     """Ranked lists of one system, immutable: `run[query]` is {document: score}.
 

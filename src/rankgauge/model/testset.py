@@ -8,13 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rankgauge.errors import DataError
+from rankgauge.arguments import check_text, named_arguments
+from rankgauge.errors import DataError, counted
 from rankgauge.model.files import FILES
 from rankgauge.model.judgments import Qrels
 
 __all__ = ["Corpus", "Query", "TestSet"]
 
+_REMEDY = 'give Query("its text", {"d1": 1}), or read a file with TestSet.load(path)'
 
+
+@named_arguments
 @dataclass(frozen=True)
 class Query:
     """One query of a test set. `grades` holds every judged document; without an id the text is the id."""
@@ -27,6 +31,12 @@ class Query:
     """Texts of some judged documents, for people to read."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise DataError(f"`text` must be a text, not {self.text!r}")
+        if type(self.grades) is not dict and not isinstance(self.grades, Mapping):  # the first is four times as fast
+            raise DataError(f'query {self.text!r}: `grades` must be a mapping such as {{"d1": 1}}, not {self.grades!r}')
+        if isinstance(self.tags, str):
+            raise DataError(f"query {self.text!r}: `tags` must be a list such as ({self.tags!r},), not a text")
         if not self.id:
             object.__setattr__(self, "id", self.text)
         if not self.id:
@@ -38,16 +48,22 @@ class Query:
         return sorted((doc for doc, grade in self.grades.items() if grade > 0), key=lambda doc: -self.grades[doc])
 
 
+@named_arguments
 class TestSet(Sequence[Query]):
     """Queries with judgments, immutable. Iterates over its queries; `test_set.qrels` is what measures need."""
 
     __test__ = False  # not a test case, whatever pytest makes of its name
 
     def __init__(self, queries: Iterable[Query], *, name: str = "test set") -> None:
+        check_text("name", name)
+        if not isinstance(queries, Iterable):
+            raise DataError(f"{name}: a {type(queries).__name__} is no list of queries; {_REMEDY}")
         self._queries = tuple(queries)
         self.name = name
         seen: dict[str, int] = {}
         for number, query in enumerate(self._queries, start=1):
+            if not isinstance(query, Query):
+                raise DataError(f"{name}: query {number} is a {type(query).__name__}; {_REMEDY}")
             if query.id in seen:
                 raise DataError(f"{name}: query {number} has the same id {query.id!r} as query {seen[query.id]}")
             seen[query.id] = number
@@ -76,7 +92,9 @@ class TestSet(Sequence[Query]):
         }
         for what, values in lists.items():
             if values is not None and len(values) != len(queries):
-                raise DataError(f"{what} has {len(values)} entries, but there are {len(queries)} queries")
+                there = "is" if len(queries) == 1 else "are"
+                entries, texts = counted(len(values), "entry", "entries"), counted(len(queries), "query", "queries")
+                raise DataError(f"{what} has {entries}, but there {there} {texts}")
         made, faults = [], []
         for i, text in enumerate(queries):
             try:
@@ -121,7 +139,7 @@ class TestSet(Sequence[Query]):
 
     def split(self, share: float = 0.5, *, seed: int = 0) -> tuple[TestSet, TestSet]:
         """Two test sets with a random share of the queries and the rest, each in the original order."""
-        if not 0 < share < 1:
+        if not isinstance(share, int | float) or not 0 < share < 1:
             raise DataError(f"share={share!r} must lie between 0 and 1")
         chosen = set(random.Random(seed).sample(range(len(self)), round(share * len(self))))
         parts = ([q for i, q in enumerate(self) if (i in chosen) is first] for first in (True, False))
@@ -150,7 +168,7 @@ class TestSet(Sequence[Query]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"TestSet({self.name!r}: {len(self)} queries)"
+        return f"TestSet({self.name!r}: {counted(len(self), 'query', 'queries')})"
 
 
 def grades_of(listed: Sequence[str], scores: Mapping[str, float] | None) -> dict[str, float]:
@@ -178,11 +196,22 @@ def as_testset(qrels: Qrels) -> TestSet:
     return TestSet((Query(query, grades, query) for query, grades in qrels.to_dict().items()), name=qrels.name)
 
 
+@named_arguments
 class Corpus(Mapping[str, str]):
     """Texts of documents by id, immutable."""
 
     def __init__(self, texts: Mapping[str, str], *, name: str = "corpus") -> None:
-        self._texts = dict(texts)
+        check_text("name", name)
+        try:
+            self._texts = dict(texts)
+        except (TypeError, ValueError):
+            raise DataError(
+                f'{name}: a {type(texts).__name__} is no corpus; give texts by id, {{"d1": "its text"}}, or read a '
+                "file with load_corpus(path)"
+            ) from None
+        if any(not issubclass(kind, str) for kind in set(map(type, self._texts.values()))):
+            doc, text = next((doc, text) for doc, text in self._texts.items() if not isinstance(text, str))
+            raise DataError(f"{name}: document {doc!r} has a {type(text).__name__} for its text; give a text")
         self.name = name
 
     def __getitem__(self, doc: str) -> str:
@@ -195,4 +224,4 @@ class Corpus(Mapping[str, str]):
         return len(self._texts)
 
     def __repr__(self) -> str:
-        return f"Corpus({self.name!r}: {len(self)} documents)"
+        return f"Corpus({self.name!r}: {counted(len(self), 'document')})"

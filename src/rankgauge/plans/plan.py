@@ -5,6 +5,7 @@ Every fault is found before anything costly begins, and all of them are named to
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from rankgauge.arguments import as_path, named_arguments
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
 from rankgauge.extras import check_installed
@@ -123,9 +125,10 @@ class RunPlan:
         return self.calls.cache is None
 
 
-def load_plan(path: str | Path, *, hint: str = "") -> RunPlan:
+@named_arguments
+def load_plan(path: str | os.PathLike[str], *, hint: str = "") -> RunPlan:
     """Read and check a plan. All faults are in one `FormatError`, with the hint."""
-    file = Path(path)
+    file = Path(as_path("path", path))
     content = read_toml(file, hint="rankgauge init writes a plan to start from")
     register_plan(content)
     read, faults = read_table(content, "", _PlanFile)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -9,13 +10,13 @@ from functools import partial
 from typing import Any
 
 from rankgauge.arguments import named_arguments
-from rankgauge.errors import RankgaugeError, RetrieverError
+from rankgauge.errors import DataError, RankgaugeError, RetrieverError
 from rankgauge.evaluation import hashed
 from rankgauge.formats import load_corpus, load_testset
 from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
-from rankgauge.plans.plan import RunPlan
+from rankgauge.plans.plan import RunPlan, load_plan
 from rankgauge.plans.systems import Version, make_system, version_of
 from rankgauge.record import Record
 from rankgauge.retrievers.configuration import corpus_version
@@ -42,19 +43,24 @@ class Outcome:
 
 @named_arguments
 def run_plan(
-    plan: RunPlan,
+    plan: RunPlan | str | os.PathLike[str],
     *,
     fresh: bool = False,
     progress: Progress | None = None,
     write: Callable[[Outcome], object] | None = None,
 ) -> Outcome:
-    """Carry out a plan that has been checked. A system that fails is left out and named; the others go on.
+    """Carry out a plan: its file, or what `load_plan` gives. A system that fails is left out and named; the others go
+    on.
 
     A start that was interrupted goes on where it was, unless `fresh` forgets what earlier starts have answered. Once
     there is an outcome, and `write` has written it, the next start asks everything anew, unless the plan says `cache`;
     of a system that was left out the answers stay. Another start that keeps its answers in the same folder is an
     error before anything is asked.
     """
+    if isinstance(plan, str | os.PathLike):
+        plan = load_plan(plan)
+    if not isinstance(plan, RunPlan):
+        raise DataError(f"`plan` must be a path or what load_plan gives, not a {type(plan).__name__}")
     cache = plan.cache
     with nullcontext() if cache is None else folder_held(cache):
         for journal in journals_in(cache) if fresh and cache is not None else []:

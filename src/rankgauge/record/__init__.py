@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         UnjudgedRange,
     )
     from rankgauge.record.parts import InputFile, ListedDocument, Mean, Provenance, ScoredMeasure, SystemResult
-    from rankgauge.record.record import Record
+    from rankgauge.record.record import Record, as_record
     from rankgauge.record.sweep import HeldOut, SweepResult, Version
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "Unjudged",
     "UnjudgedRange",
     "Version",
+    "as_record",
 ]
 
 __getattr__ = lazy_names(
@@ -79,7 +80,7 @@ __getattr__ = lazy_names(
             "UnjudgedRange",
         ),
         "parts": ("InputFile", "ListedDocument", "Mean", "Provenance", "ScoredMeasure", "SystemResult"),
-        "record": ("Record",),
+        "record": ("Record", "as_record"),
         "sweep": ("HeldOut", "SweepResult", "Version"),
     },
 )

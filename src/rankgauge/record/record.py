@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, FormatError
+from rankgauge.formats.durations import in_utc
 from rankgauge.formats.json_values import dumps, read_record
 from rankgauge.formats.secrets import masked_value
 from rankgauge.formats.sources import Source
@@ -24,9 +26,10 @@ if TYPE_CHECKING:
     from rankgauge.record.comparison import ComparisonResult
     from rankgauge.record.sweep import SweepResult
 
-__all__ = ["Record", "name_parts"]
+__all__ = ["Record", "as_record", "name_parts"]
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Record(Result):
     """The one result document. `Record.load(path)` reads it, `save(path)` writes it."""
@@ -126,8 +129,21 @@ class Record(Result):
     @property
     def created_at(self) -> datetime.datetime:
         """The time as a moment; without a zone it is taken as UTC."""
-        found = datetime.datetime.fromisoformat(self.created)
-        return found.replace(tzinfo=datetime.UTC) if found.tzinfo is None else found.astimezone(datetime.UTC)
+        return in_utc(datetime.datetime.fromisoformat(self.created))
+
+
+def as_record(given: Any, argument: str = "record", others: str = "") -> Record:
+    """The record that a caller means: itself, that of a result, or that of a file; `others` is what else the caller's
+    argument may be."""
+    if isinstance(given, str | os.PathLike):
+        return Record.load(given)
+    found = given if isinstance(given, Record) else getattr(given, "record", None)
+    if isinstance(found, Record):
+        return found
+    raise DataError(
+        f"`{argument}` must be a record, a result that has one,{others} or the path of a record's file, not a "
+        f"{type(given).__name__}"
+    )
 
 
 def name_parts() -> None:

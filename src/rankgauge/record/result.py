@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable
 from typing import Literal
 
-from rankgauge.formats.sources import write_whole
+from rankgauge.arguments import as_path, named_arguments
+from rankgauge.errors import DataError
+from rankgauge.formats.sources import unpacked_name, write_whole
 from rankgauge.registry import Registry
 
 __all__ = ["REPORTERS", "Result"]
@@ -25,9 +27,16 @@ class Result:
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the result document, whole or not at all."""
+        """Write the result document as JSON, whole or not at all (.gz and .zst compress)."""
+        ending = os.path.splitext(unpacked_name(as_path("path", path)))[1]
+        if ending.lower() not in ("", ".json"):
+            raise DataError(
+                f"{os.fspath(path)}: a result is kept as JSON: name a file that ends with .json; a page or a table is "
+                "written by report(path)"
+            )
         write_whole(path, self.to_json().encode())
 
+    @named_arguments
     def report(
         self,
         path: str | os.PathLike[str] | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from rankgauge.errors import DataError
@@ -24,6 +25,8 @@ _NAMES = 3
 
 def report_of(result: Any, *, per_query: bool = False) -> Report:
     """The report of a record, of a result that has one, or of a gate."""
+    if isinstance(result, str | os.PathLike):
+        result = Record.load(result)
     record = result if isinstance(result, Record) else getattr(result, "record", None)
     if not isinstance(record, Record):
         from rankgauge.gating.outcome import GateResult
@@ -31,7 +34,9 @@ def report_of(result: Any, *, per_query: bool = False) -> Report:
 
         if isinstance(result, GateResult):
             return gate_report(result)
-        raise DataError(f"no report can be made of {type(result).__name__}; give a record, or a result that has one")
+        raise DataError(
+            f"no report can be made of {type(result).__name__}; give a record, its file, or a result that has one"
+        )
     return record_report(record, per_query=per_query)
 
 

@@ -7,12 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rankgauge.errors import MissingExtraError, RankgaugeError
+from rankgauge.arguments import as_path, named_arguments
+from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
 from rankgauge.formats.sources import write_whole
-from rankgauge.record import Record
+from rankgauge.record import Record, as_record
 from rankgauge.reports.chart_specs import Chart, Spec, theme
 from rankgauge.reports.charts import charts_of
-from rankgauge.words import Language
+from rankgauge.words import Language, check_language
 
 __all__ = ["converter", "drawn", "draws_chinese", "save_charts", "sized"]
 
@@ -27,18 +28,24 @@ def converter() -> Any:
     return vl_convert
 
 
+@named_arguments
 def save_charts(
-    record: Record,
+    record: Record | Any,
     folder: str | Path,
     language: Language = "en",
     *,
     measure: str | None = None,
     pair: tuple[str, str] | None = None,
 ) -> list[Path]:
-    """Write every chart of a record as PNG and SVG into a folder, which is made if need be; the files written."""
-    _tool_for(language)
+    """Write every chart of a record, or of a result that has one, as PNG and SVG into a folder, which is made if need
+    be; the files written."""
+    _tool_for(check_language(language))
+    record = as_record(record)
+    if pair is not None and (not isinstance(pair, tuple | list) or len(pair) != 2):
+        names = tuple(system.name for system in record.systems[:2])
+        raise DataError(f"`pair` takes two names of systems, such as {names!r}, not {pair!r}")
     charts = charts_of(record, language, measure=measure, pair=pair)
-    target = Path(folder)
+    target = Path(as_path("folder", folder))
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:

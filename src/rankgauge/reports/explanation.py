@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.engine.orders import DRAWS, MOST_ORDERS
 from rankgauge.measures import Definition, Measure, all_definitions, parse_measure
 from rankgauge.measures.explanations import (
@@ -99,6 +100,7 @@ def _parameters(measure: Measure, language: Language) -> list[str]:
     return listed
 
 
+@named_arguments
 def explain(measure: str | Measure, language: Language = "en") -> str:
     """What a measure means, in any of its spellings: formula, worked example, range, use and scenario targets."""
     measure = parse_measure(measure)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from rankgauge.arguments import as_path, named_arguments
+from rankgauge.errors import DataError
 from rankgauge.reports.document import Detail, Report
 from rankgauge.reports.renderers import RENDERERS, format_of
+from rankgauge.stats.levels import check_whole
 from rankgauge.words import check_language
 
 if TYPE_CHECKING:
+    import os
+
     from rankgauge.gating.outcome import GateResult
     from rankgauge.record import Record
 
 __all__ = ["report"]
 
 
+@named_arguments
 def report(
     result: Record | GateResult | Report | Any,
     path: str | os.PathLike[str] | None = None,
@@ -28,14 +33,19 @@ def report(
     width: int | None = None,
     color: bool = False,
 ) -> str:
-    """A result as a text: a record, anything that has a `.record`, or what a gate found.
+    """A result as a text: a record or its file, anything that has a `.record`, or what a gate found.
 
     With a `path` it is written too, whole or not at all (`-` is standard output); its ending tells the format (.html
     .md .tex .csv .txt .xml) unless one is named. Beside a CSV file of scores the tables of calls and sweeps are files
     of their own. `detail` is how much texts show: "answer", "evidence" or "audit"; a page shows everything.
     """
     chosen = check_language(language)
-    name = None if path is None else os.fspath(path)
+    digits = check_whole("digits", digits, 0, 15)
+    if detail not in get_args(Detail):
+        raise DataError(f"detail is one of {', '.join(get_args(Detail))}, not {detail!r}")
+    if width is not None:
+        check_whole("width", width, 1)
+    name = None if path is None else as_path("path", path)
     form = format or ("terminal" if name in (None, "-") else format_of(str(name)))
     render = RENDERERS[form]
     built = result if isinstance(result, Report) else _built(result, per_query)

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from rankgauge.arguments import named_arguments
-from rankgauge.errors import DataError
+from rankgauge.arguments import check_text, named_arguments
+from rankgauge.errors import DataError, counted
 from rankgauge.evaluation import read_run
 from rankgauge.formats import load_run
 from rankgauge.model.ordering import best_first
@@ -81,8 +81,11 @@ def fuse(
 
     Within a run documents are ranked by score, ties by document id descending, as trec_eval does.
     """
-    if isinstance(runs, str) or not runs:
+    if not isinstance(runs, Mapping | Sequence) or isinstance(runs, str):
+        raise DataError(f"`runs` must be a list of runs, or runs by name, not a {type(runs).__name__}")
+    if not runs:
         raise DataError("there is no run to fuse: give a list of runs")
+    check_text("name", name)
     check_options(method, rrf_k, norm)
     shares = check_weights(weights, list(runs) if isinstance(runs, Mapping) else range(len(runs)), method)
     read = [_whole(run) for run in (runs.values() if isinstance(runs, Mapping) else runs)]
@@ -127,7 +130,9 @@ def check_weights(
     if isinstance(weights, str) or not hasattr(weights, "__len__"):
         raise DataError(f"weights={weights!r} must be a list of numbers, one for each list")
     if len(weights) != count:
-        raise DataError(f"there are {len(weights)} weights for {count} lists; give one for each")
+        there = "is" if len(weights) == 1 else "are"
+        told = f"{counted(len(weights), 'weight')} for {counted(count, 'list')}"
+        raise DataError(f"there {there} {told}; give one for each")
     checked = [check_number(f"weights[{i}]", weight, 0) for i, weight in enumerate(weights)]
     if checked and not any(checked):
         raise DataError("all weights are 0; at least one must be greater")

@@ -30,6 +30,7 @@ from rankgauge.record import Note, UnjudgedRange
 from rankgauge.sensitivity.label_search import cost_of_each, differences
 from rankgauge.sensitivity.open_documents import Case
 from rankgauge.sensitivity.unjudged import range_of, ranged_cases, why_no_range
+from rankgauge.stats.levels import check_whole
 from rankgauge.words import tell
 
 __all__ = ["Candidate", "JudgingPlan", "judge_next", "judging_plan"]
@@ -158,8 +159,7 @@ def judging_plan(
 ) -> JudgingPlan:
     """The n unjudged documents that would most narrow the ranges of the pairs, the most influential first; without
     pairs, the ranges of each run's own means."""
-    if n < 1:
-        raise DataError(f"`number={n}` must be at least 1")
+    n = check_whole("number", n, 1)
     wanted: list[tuple[str | None, str]] = [*pairs] or [(None, name) for name in runs]
     pool, ranged, reasons = ranged_cases(qrels, runs, measures, contract, wanted)
     if pool is None:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 from rankgauge.errors import DataError
 
-__all__ = ["check_alpha", "check_power", "check_whole"]
+__all__ = ["check_alpha", "check_number", "check_power", "check_whole"]
 
 _LEAST_ALPHA = 1e-6
 """Below, no figure is worth its digits: bounds so far out are nothing that a few hundred queries tell."""
 
 
+def check_number(name: str, value: object) -> None:
+    """Refuse what is no number, True among them."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise DataError(f"{name} must be a number, not {value!r}")
+
+
 def check_alpha(alpha: float) -> None:
     """Refuse what is no level of a test, NaN and True among them."""
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float):
-        raise DataError(f"alpha must be a number, not {alpha!r}")
+    check_number("alpha", alpha)
     if not _LEAST_ALPHA <= alpha < 0.5:
         raise DataError(f"alpha {alpha:g} must lie between {_LEAST_ALPHA:g} and 0.5; 0.05 is usual")
 

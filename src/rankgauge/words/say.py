@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import RankgaugeError
 from rankgauge.visible import visible
 from rankgauge.words.numbers import KINDS
@@ -21,6 +22,7 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 _TEXTS = Path(__file__).parent / "texts"
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Note:
     """Something to be said, without words: a key and what its text needs. Warnings could change what a reader

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
+from rankgauge.arguments import named_arguments
 from rankgauge.formats.secrets import masked, register_secret
 from rankgauge.formats.settings import unknown_key
 from rankgauge.formats.spellings import scrub
@@ -127,6 +128,7 @@ class Channel:
         return reason if len(reason) <= _LONGEST_REASON else f"{reason[: _LONGEST_REASON - 3]}..."
 
 
+@named_arguments
 def check_alerts(value: Any, environ: Mapping[str, str] | None = None) -> tuple[list[Channel], list[str]]:
     """The channels of a plan's `[[alert]]` tables, and all faults. No fault repeats an address.
 

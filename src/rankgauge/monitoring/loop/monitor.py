@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rankgauge.errors import RankgaugeError
+from rankgauge.arguments import named_arguments
+from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.formats.secrets import masked
 from rankgauge.history.checks import abandon_checks, begin_check, last_check, list_checks
 from rankgauge.history.faults import LeaseLostError
@@ -51,6 +52,7 @@ def log_line(note: Note, language: Language) -> str:
     return masked(tell(note, language))
 
 
+@named_arguments
 @dataclass
 class Monitor:
     """Watches the systems of a plan. `once` checks once, `forever` on schedule until `stop` is set."""
@@ -66,6 +68,8 @@ class Monitor:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.plan, MonitorPlan) or not isinstance(self.history, History):
+            raise DataError("Monitor() takes what load_monitor_plan(path) and History.open(place) give")
         self._use(self.history)
         self._replaced = False
         health = (self.plan.name, self.plan.channels, self.plan.language, self.note, self.clock)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from rankgauge.arguments import as_path, named_arguments
 from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.evaluation import make_plan
 from rankgauge.formats.durations import parse_duration
@@ -123,9 +124,10 @@ class Draft:
         return self.plan
 
 
+@named_arguments
 def load_monitor_plan(path: str | Path, *, history: str | None = None) -> MonitorPlan:
     """Read and check a plan with its `[monitor]` and `[[alert]]` tables. All faults are in one `FormatError`."""
-    return read_monitor_plan(path, history=history).result()
+    return read_monitor_plan(as_path("path", path), history=history).result()
 
 
 def read_monitor_plan(path: str | Path, *, history: str | None = None) -> Draft:

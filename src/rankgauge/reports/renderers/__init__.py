@@ -28,6 +28,7 @@ class Renderer(Protocol):
     ) -> str: ...
 
 
+_ENDINGS = {"txt": "terminal", "md": "markdown", "tex": "latex", "htm": "html", "xml": "junit"}
 RENDERERS: Registry[Renderer] = Registry(
     "report format",
     "rankgauge.renderers",
@@ -40,16 +41,16 @@ RENDERERS: Registry[Renderer] = Registry(
         "junit": "rankgauge.reports.renderers.junit:render",
         "trec_eval": "rankgauge.reports.renderers.trec_eval:render",
     },
+    {**_ENDINGS, "text": "terminal", "plain": "terminal"},
 )
 
-_ENDINGS = {"txt": "terminal", "md": "markdown", "tex": "latex", "htm": "html", "xml": "junit"}
 
-
-def format_of(path: str) -> str:
-    """The format that a file's ending tells: one of the usual endings, or the name of a format."""
+def format_of(path: str, *others: str) -> str:
+    """The format that a file's ending tells: one of the usual endings, or the name of a format. `others` are endings
+    that the caller knows beside them."""
     ending = path.lower().removesuffix(".gz").removesuffix(".zst").rpartition(".")[2]
     found = _ENDINGS.get(ending, ending)
     if found not in RENDERERS:
-        known = ", ".join(f".{known}" for known in [*_ENDINGS, "csv", "html"])
-        raise DataError(f"{path}: the ending tells no report format; known are {known}, or choose one with format=")
+        known = ", ".join(f".{known}" for known in [*_ENDINGS, "csv", "html", *others])
+        raise DataError(f"{path}: the ending tells no report format; known are {known}, or choose one with `format=`")
     return found
