@@ -12,7 +12,7 @@ from rankgauge.history.reading import UnreadLogError
 from rankgauge.history.sql import sa
 from rankgauge.history.waiting import VARIABLE as PATIENCE
 
-__all__ = ["LeaseLostError", "NoHistoryError", "told", "unwritable"]
+__all__ = ["LeaseLostError", "NoHistoryError", "no_database", "told", "unwritable"]
 
 _INCOMPLETE = "tables of the history are missing; put back a copy of the database, or begin a new one elsewhere"
 _ELSEWHERE = f"or keep the history elsewhere with `history=` or {VARIABLE}"
@@ -63,7 +63,7 @@ def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:
             f"{place}: locked: another process has been writing to it all the while; try again when it is done"
         )
     if primary == sqlite3.SQLITE_NOTADB:
-        return FormatError(place, [f"this is no history, nor any SQLite database; name another file, {_ELSEWHERE}"])
+        return no_database(location)
     if primary == sqlite3.SQLITE_CORRUPT:
         return FormatError(place, ["the database is damaged; put back a copy of it, or begin a new one"])
     if primary == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_WRITE:
@@ -76,6 +76,13 @@ def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:
     if "no such table" in str(error) or "no such column" in str(error):
         return FormatError(place, [f"{_INCOMPLETE} ({error})"])
     return DataError(f"{place}: {error}")
+
+
+def no_database(location: Location) -> FormatError:
+    """The error for a file that is something else."""
+    return FormatError(
+        str(location), [f"this is no history, nor any SQLite database; name another file, {_ELSEWHERE}"]
+    )
 
 
 def unwritable(location: Location) -> DataError:
