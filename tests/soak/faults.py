@@ -198,10 +198,10 @@ class Soak:
 
     @contextmanager
     def _no_room(self) -> Iterator[None]:
-        """No file can grow beyond 4 KB: neither the database nor the spool."""
+        """The database cannot grow, nor, half of the time, the spool."""
         pid = self.pid
         _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (4096, hard))
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (self.random.choice([0, 65536]), hard))
         yield
         with suppress(ProcessLookupError):
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
