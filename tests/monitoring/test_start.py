@@ -115,6 +115,17 @@ def test_nothing_found_while_it_is_still_learned(service: Workspace) -> None:
         assert watch.open() == []
 
 
+def test_gold_documents_that_are_gone_while_it_is_learned(service: Workspace) -> None:
+    """Nothing is found because nothing is there any more: that is drift, and says nothing of the ranking."""
+    with History.open(":memory:") as history:
+        watch = Watch(service, history)
+        watch.check(1)
+        service.documents = {f"new{i}": f"else{i}" for i in range(10)}
+        service.write_corpus()
+        watch.check(1)
+        assert watch.open() == ["drift"]
+
+
 def test_all_queries_fail_from_the_first_check_on(service: Workspace) -> None:
     service.order(down=["search"])
     with History.open(":memory:") as history:

@@ -5,6 +5,7 @@ the same faults again."""
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -21,7 +22,7 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="rankgauge-soak-"))
     print(f"soak: {kills} kills of each command, {minutes:g} min of faults, SOAK_SEED={seed}, in {folder}", flush=True)
     lost: list[str] = []
-    for name in COMMANDS:
+    for name in COMMANDS if kills else ():
         done = kill_command(name, folder / name.replace(" ", "-"), kills, seed)
         lost += [f"{name}: {what}" for what in done.lost]
         print(f"{name}: {done.kills} killed, {done.ended} ended, {len(done.lost)} lost", flush=True)
@@ -39,6 +40,7 @@ def main() -> int:
             flush=True,
         )
     if not lost:
+        shutil.rmtree(folder)
         print("lost: nothing")
         return 0
     print(f"lost: {len(lost)} (SOAK_SEED={seed}; files are left in {folder})")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import resource
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -329,6 +328,4 @@ def soak(folder: Path, minutes: float, seed: int, *, server: bool) -> Soaked:
             if made.monitor is not None:
                 made.end(signal.SIGKILL)
             (folder / "monitor.log").write_text(made.log)
-        if not made.found.lost:
-            shutil.rmtree(folder)
     return made.found

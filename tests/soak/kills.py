@@ -78,6 +78,13 @@ class Killer:
     found: Killed
     _took: float = 0.0
 
+    def rounds(self, times: int) -> Iterator[int]:
+        """Numbers, until so many starts were killed; one that ended before its kill came is made up for."""
+        for number in range(4 * times + 4):
+            if self.found.kills >= times:
+                return
+            yield number
+
     def run(self, *arguments: object, statuses: tuple[int, ...] = (0,)) -> int:
         """Undisturbed; how long it takes tells when to kill."""
         begun = time.monotonic()
@@ -97,7 +104,7 @@ class Killer:
                 [*COMMAND, *map(str, arguments)], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=out
             )
             try:
-                child.wait(self.random.uniform(0.2, 1.05) * self._took)
+                child.wait(self.random.uniform(0.2, 1.0) * self._took)
             except subprocess.TimeoutExpired:
                 os.kill(child.pid, signal.SIGKILL)
             status = child.wait()
@@ -115,7 +122,7 @@ def _run(killer: Killer, times: int) -> None:
     asked, record = folder / "asked.txt", folder / "record.json"
     killer.run("run", "plan.toml")
     finished, before = 1, record.read_bytes()
-    for _ in range(times):
+    for _ in killer.rounds(times):
         killer.kill("run", "plan.toml")
         now = record.read_bytes()
         finished, before = finished + (now != before), now
@@ -137,7 +144,7 @@ def _gate(killer: Killer, times: int) -> None:
     command = ["gate", "new.json", "--baseline", "base.json", "--max-age", "99999d", *outputs]
     killer.run(*command)
     whole = {name: len((folder / name).read_bytes()) for name in ("gate.xml", "gate.md", "gate.html")}
-    for _ in range(times):
+    for _ in killer.rounds(times):
         for name in whole:
             (folder / name).unlink(missing_ok=True)
         killer.kill(*command)
@@ -158,7 +165,7 @@ def _sound(path: Path, found: Killed) -> None:
 
 def _history_add(killer: Killer, times: int) -> None:
     folder, found, promised = killer.folder, killer.found, 0
-    for number in range(times + 1):
+    for number in killer.rounds(times):
         lines = [json.dumps(make_record(number * _TOGETHER + i, queries=60).to_dict()) for i in range(_TOGETHER)]
         (folder / "records.jsonl").write_text("\n".join(lines))
         command = ["history", "add", "records.jsonl", "--history", "history.db"]
@@ -180,7 +187,7 @@ def _history_prune(killer: Killer, times: int) -> None:
     killer.run("baseline", "set", "main", "base.json", "--history", "history.db")
     command = ["history", "prune", "--keep", keep, "--yes", "--history", "history.db"]
     killer.run(*command)
-    for number in range(times):
+    for number in killer.rounds(times):
         with History.open(folder / "history.db") as history:
             with history.begin() as connection:
                 for i in range(1, 31):
@@ -201,7 +208,7 @@ def _baseline(action: str) -> Callable[[Killer, int], None]:
     def go(killer: Killer, times: int) -> None:
         folder, found = killer.folder, killer.found
         promised = 1
-        for number in range(times + 1):
+        for number in killer.rounds(times):
             write_whole(folder / "new.json", make_record(number, queries=200, shift=0.01 * number).to_json().encode())
             command = ["baseline", "set" if number == 0 else action, "main", "new.json", "--history", "history.db"]
             command += ["--force", "--note", "soak"] if number and action == "promote" else []
@@ -271,7 +278,7 @@ def _monitor(*, once: bool) -> Callable[[Killer, int], None]:
         promised: dict[int, str] = {}
         killer.run("monitor", "plan.toml", "--once")
         arguments = ["--once"] if once else ["--every", "0.2s"]
-        for number in range(times):
+        for number in killer.rounds(times):
             service.order(**({"down": ["search"]} if number % 3 == 1 else {}), slow=0.02)
             if not once:
                 killer._took = 3.0  # a monitor does not end by itself

@@ -80,9 +80,7 @@ def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:
 
 def no_database(location: Location) -> FormatError:
     """The error for a file that is something else."""
-    return FormatError(
-        str(location), [f"this is no history, nor any SQLite database; name another file, {_ELSEWHERE}"]
-    )
+    return FormatError(str(location), [f"this is no history, nor any SQLite database; name another file, {_ELSEWHERE}"])
 
 
 def unwritable(location: Location) -> DataError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -11,21 +10,20 @@ from rankgauge.gating.checks import check_target
 from rankgauge.gating.rules import GateRules
 from rankgauge.gating.sides import Sides
 from rankgauge.gating.targets import Target, scenario_targets
+from rankgauge.monitoring.detection.figures import Figures
 from rankgauge.record import Record
 from rankgauge.words import Note
 
 __all__ = ["missed_targets", "nothing_found"]
 
 
-def nothing_found(record: Record, system: str) -> dict[str, Note]:
-    """The first measure of which more is better, where every query that was answered scored 0."""
-    entry = record.system(system)
-    failed = set() if entry.calls is None else set(entry.calls.failed)
+def nothing_found(record: Record, found: Figures) -> dict[str, Note]:
+    """The first measure of which more is better, where every query that counts scored 0."""
     measure = next((about for about in record.measures if not about.lower_is_better), None)
     if measure is None or (measure.bounds is not None and measure.bounds[0] != 0):
         return {}
-    scores = entry.scores(measure.name, record.queries)
-    counted = [value for query, value in scores.items() if query not in failed and math.isfinite(value)]
+    scores = found.scores.get(measure.name, {})
+    counted = [value for query, value in scores.items() if query not in found.drifted]
     if not counted or any(counted):
         return {}
     return {measure.name: Note("monitor.nothing_found", {"measure": measure.name, "queries": len(counted)})}

@@ -231,7 +231,7 @@ class _Work:
         if not (new or broken or watch.learning):
             return False
         crossed = watch.crossed(found) if new or broken else []  # which are told as such
-        faults = nothing_found(record, system)
+        faults = nothing_found(record, found)
         if new or broken:
             faults = missed_targets(record, system, self.plan.gate) | faults
         told = [note for measure, note in faults.items() if measure not in crossed]
