@@ -34,9 +34,9 @@ def main() -> int:
         drawn = ", ".join(f"{name} {count}" for name, count in sorted(came.faults.items()))
         print(f"monitor on {came.database}: {came.faults.total()} faults ({drawn})")
         print(
-            f"  {came.starts} starts, {came.checks} checks ({came.spooled} spooled first), {came.incidents} incidents, {came.alerts} alerts taken "
-            f"({came.repeated} more than once), {came.no_room} checks without room on the disk, "
-            f"{len(came.lost)} lost",
+            f"  {came.starts} starts, {came.checks} checks ({came.spooled} spooled first), {came.incidents} incidents, "
+            f"{came.alerts} alerts taken ({came.repeated} more than once), {came.no_room} checks told as lost for want "
+            f"of room on the disk, {len(came.lost)} lost",
             flush=True,
         )
     if not lost:
