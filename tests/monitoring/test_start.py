@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sqlite3
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -208,8 +209,10 @@ def test_tables_emptied_during_an_incident(service: Workspace, server: Server, m
     place = server.new()
     monkeypatch.setenv("RANKGAUGE_HISTORY", place)
     service.order(down=["search"])
-    with service.running("--every", "0.3s") as monitor:
+    with service.running("--every", "2s") as monitor:
         monitor.until("ALERT no score of search")
+        monitor.until("event=opened")  # and rests: a transaction of its own could stand against the emptying
+        time.sleep(0.3)
         emptied(resolve(place).url.render_as_string(hide_password=False))
         monitor.until("ALERT history lost: 1 open incident was forgotten")
         assert monitor.stop() == 0
