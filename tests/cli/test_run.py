@@ -84,6 +84,24 @@ def test_check_only_looks(folder: Path) -> None:
     assert not (folder / "record.json").exists()
 
 
+def test_what_a_look_at_a_plan_imports_is_said(folder: Path) -> None:
+    """A plan is code: looking at one runs what its modules do when they are imported."""
+    code = "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\ndef search(query, k): return []\n"
+    (folder / "loud.py").write_text(code)
+    (folder / "plan.toml").write_text(
+        'testset = "testset.json"\nmeasures = ["R@5"]\n[[system]]\nuse = "loud:search"\n[monitor]\nevery = "1h"\n'
+    )
+    done = run_command("monitor", folder / "plan.toml", "--status")
+    assert "no check yet" in done.stdout
+    assert not (folder / "ran").exists()
+    said = "importing loud, whose code runs now; nothing is asked"
+    assert run_command("run", folder / "plan.toml", "--check").stderr.startswith(said)
+    assert (folder / "ran").exists()
+    assert run_command("monitor", folder / "plan.toml", "--check").stderr.startswith(said)
+    (folder / "plan.toml").write_text('testset = "testset.json"\n[[system]]\nuse = "bm25"\n')
+    assert "importing" not in run_command("run", folder / "plan.toml", "--check", status=None).stderr
+
+
 def test_init_writes_a_plan_and_never_over_one(folder: Path) -> None:
     path = folder / "new.toml"
     run_command("init", path)

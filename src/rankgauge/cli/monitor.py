@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli import options
-from rankgauge.cli.echo import echo
+from rankgauge.cli.echo import echo, tell_imports
 from rankgauge.cli.keeping import print_json
 from rankgauge.words import Language, say, tell
 
@@ -68,6 +68,7 @@ def monitor(
     from rankgauge.monitoring.loop.plan import load_monitor_plan, seconds_of
 
     if check:
+        tell_imports(plan, language)
         with redirect_stdout(sys.stderr):
             loaded = check_monitor_plan(plan, history=location)
         systems = [system.name for system in loaded.run.systems]
@@ -76,7 +77,8 @@ def monitor(
         echo(fine)
         return
     with redirect_stdout(sys.stderr):
-        loaded = load_monitor_plan(plan, history=location)
+        asked = not (status or relearn)
+        loaded = load_monitor_plan(plan, history=location, imports=asked)
     seconds = seconds_of(every) if every else loaded.every
     if seconds is None and not (once or status or relearn):
         raise DataError('say when to check: --once, --every 1h, or every = "1h" in [monitor]')

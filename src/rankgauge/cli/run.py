@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rankgauge.cli import options
-from rankgauge.cli.echo import echo
+from rankgauge.cli.echo import echo, tell_imports
 from rankgauge.cli.keeping import Keeping, keeping
 from rankgauge.words import Language, say, tell
 from rankgauge.words.visible import shortened, visible
@@ -57,6 +57,8 @@ def run(
     out = sys.stdout
     # What a system prints must not stand among the results.
     with redirect_stdout(sys.stderr):
+        if check:
+            tell_imports(plan, language)  # a plan is code
         loaded = load_plan(plan, hint=hint)
         if check:
             text = say("live.checked", language, path=plan, systems=len(loaded.systems), measures=loaded.measures)

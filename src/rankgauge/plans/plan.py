@@ -28,11 +28,14 @@ from rankgauge.retrievers.checks import faults_of
 from rankgauge.retrievers.work import CallSettings
 from rankgauge.stats.settings import Settings
 
-__all__ = ["OutputPlan", "PlannedCalls", "RunPlan", "SweepPlan", "load_plan", "template"]
+__all__ = ["OutputPlan", "PlannedCalls", "RunPlan", "SweepPlan", "load_plan", "modules_of", "template"]
 
 _CACHE = ".rankgauge"
 _REPORT = ("jinja2", "the HTML report", "jinja2"), ("vl_convert", "the charts of the report", "vl-convert-python")
 _ENDINGS = {"record": (".json",), "report": (".html",), "table": (".md", ".csv", ".tex")}
+
+
+_HINT = "rankgauge init writes a plan to start from"
 
 
 @dataclass(frozen=True)
@@ -126,10 +129,14 @@ class RunPlan:
 
 
 @named_arguments
-def load_plan(path: str | os.PathLike[str], *, hint: str = "") -> RunPlan:
-    """Read and check a plan. All faults are in one `FormatError`, with the hint."""
+def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = True) -> RunPlan:
+    """Read and check a plan. All faults are in one `FormatError`, with the hint.
+
+    The modules that it names are imported, and so their code runs. Without `imports` they are taken on trust, for those
+    who ask nothing of its systems.
+    """
     file = Path(as_path("path", path))
-    content = read_toml(file, hint="rankgauge init writes a plan to start from")
+    content = read_toml(file, hint=_HINT)
     register_plan(content)
     read, faults = read_table(content, "", _PlanFile)
     assert read is not None  # every key has a default
@@ -145,12 +152,12 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "") -> RunPlan:
     measures = [read.measures] if isinstance(read.measures, str) else read.measures
     faults += _measure_faults(measures, read.contract, has_corpus="corpus" in content)
     has_corpus = "corpus" in there
-    systems, wrong = read_systems(read.system, folder, has_corpus=has_corpus)
+    systems, wrong = read_systems(read.system, folder, has_corpus=has_corpus, imports=imports)
     faults += [*wrong, *cache_faults(read.calls.folder_in(folder))]
     settings, wrong = _settings(read.compare, [system.name for system in systems])
     faults += wrong
     sweep = None
-    if "sweep" in content:
+    if "sweep" in content and imports:
         queries = None if tested is None else len(tested)
         sweep, wrong = read_sweep(read.sweep, systems, folder, queries=queries, has_corpus=has_corpus)
         faults += wrong
@@ -234,3 +241,11 @@ def _report_faults(outputs: OutputPlan) -> Iterator[str]:
 def template() -> str:
     """A commented plan to start from."""
     return Path(__file__).with_name("plan.toml").read_text("utf-8")
+
+
+def modules_of(path: str | os.PathLike[str]) -> list[str]:
+    """The modules that a plan names: their code runs when they are imported."""
+    content = read_toml(Path(path), hint=_HINT)
+    tables = [content.get("monitor"), *(entries if isinstance(entries := content.get("system"), list) else [entries])]
+    named = [table.get(key) for table in tables if isinstance(table, dict) for key in ("use", "factory", "documents")]
+    return list(dict.fromkeys(text.partition(":")[0] for text in named if isinstance(text, str) and ":" in text))

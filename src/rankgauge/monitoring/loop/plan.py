@@ -125,17 +125,20 @@ class Draft:
 
 
 @named_arguments
-def load_monitor_plan(path: str | Path, *, history: str | None = None) -> MonitorPlan:
-    """Read and check a plan with its `[monitor]` and `[[alert]]` tables. All faults are in one `FormatError`."""
-    return read_monitor_plan(as_path("path", path), history=history).result()
+def load_monitor_plan(path: str | Path, *, history: str | None = None, imports: bool = True) -> MonitorPlan:
+    """Read and check a plan with its `[monitor]` and `[[alert]]` tables. All faults are in one `FormatError`.
+
+    Without `imports` the modules that it names are not imported: enough to look at what was watched.
+    """
+    return read_monitor_plan(as_path("path", path), history=history, imports=imports).result()
 
 
-def read_monitor_plan(path: str | Path, *, history: str | None = None) -> Draft:
+def read_monitor_plan(path: str | Path, *, history: str | None = None, imports: bool = True) -> Draft:
     """Read a plan, and find what is wrong with it."""
     faults: list[str] = []
     run: RunPlan | None = None
     try:
-        run = load_plan(path)
+        run = load_plan(path, imports=imports)
     except FormatError as error:
         if error.total > len(error.faults) or not Path(path).is_file():
             raise
