@@ -179,7 +179,9 @@ def linted(text: str) -> list[str]:
             found += [f"{name}: the unit is {_UNITS[word]}" for word in words if word in _UNITS]
             found += [f"{name}: abbreviates {word}" for word in words if word in _ABBREVIATED]
             found += [f"{name}: names its type" for word in words if word in _TYPES]
-            found += [f"{name}: reserved for histograms and summaries"] if words[-1] in ("bucket", "count", "sum") else []
+            found += (
+                [f"{name}: reserved for histograms and summaries"] if words[-1] in ("bucket", "count", "sum") else []
+            )
             found += [f"{name}: written otherwise"] if not re.fullmatch(r"[a-z][a-z0-9_]*", name) else []
         labels = {label for sample in family.samples for label in sample.labels}
         found += [f"{family.name}: label {label}" for label in labels if not re.fullmatch(r"[a-z][a-z0-9_]*", label)]

@@ -6,20 +6,20 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import named_arguments
-from rankgauge.errors import DataError, FormatError
+from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.formats.limits import RECORDS
 from rankgauge.formats.private import begin_private
 from rankgauge.history.connecting import WRITE, engine_for, look_at_file
-from rankgauge.history.faults import NoHistoryError, told
+from rankgauge.history.faults import NoHistoryError, damaged, told
 from rankgauge.history.finding import find, light, matching, measure_names, of_means, stored_of
 from rankgauge.history.location import Location, resolve
 from rankgauge.history.migrating import REVISIONS, known_step, migrate
 from rankgauge.history.rows import Mean, Point, Pruned, Stored, StoredBaseline
-from rankgauge.history.schema import baselines, means, records
+from rankgauge.history.schema import baselines, checks, means, records
 from rankgauge.history.sql import insert_once, sa
 from rankgauge.history.times import Moment, as_moment
 from rankgauge.history.waiting import seconds_to_wait
@@ -59,12 +59,14 @@ class History:
         create: bool = True,
         write: bool = True,
         timeout: float | None = None,
+        cramped: bool = False,
     ) -> History:
         """Open the history at a path or URL (see `resolve`), and bring its tables to this release's.
 
         `create` makes one where there is none. Without `write` nothing is going to be stored, and a file that cannot be
         written is read as it is. `timeout` is how many seconds to wait for other writers of a file, or for each answer
-        of a server; default: the environment's RANKGAUGE_HISTORY_TIMEOUT, else 30.
+        of a server; default: the environment's RANKGAUGE_HISTORY_TIMEOUT, else 30. `cramped` is for a file on a full
+        disk, to remove something from it (see `prune_history`): nobody else can use it meanwhile.
         """
         if location is not None and not isinstance(location, str | os.PathLike | Location):
             raise DataError(f"a history is opened by a path or an address, not by a {type(location).__name__}")
@@ -73,7 +75,7 @@ class History:
         look_at_file(place, create=create)
         if create and place.path is not None:
             begin_private(place.path)
-        history = cls(place, engine_for(place, timeout, write=write), timeout)
+        history = cls(place, engine_for(place, timeout, write=write, cramped=cramped), timeout)
         try:
             with history.read() as connection:
                 at = known_step(connection, place)
@@ -202,7 +204,7 @@ class History:
         if len(data) > most:
             raise FormatError(place, [RECORDS.exceeded(len(packed))])
         if not unpack.eof:
-            raise DataError(f"{place} is damaged; put back a copy of the database, or prune the record")
+            raise damaged(self.location, f"record {found.id} cannot be unpacked")
         return data
 
     def means(self, ids: Iterable[int]) -> dict[int, list[Mean]]:
@@ -277,13 +279,20 @@ class History:
             wanted = wanted.where(r.id.not_in(newest))
         with self.read() if dry_run else self.begin() as connection:
             found = [stored_of(row) for row in connection.execute(wanted.order_by(*_NEWEST_FIRST))]
-            pairs = connection.execute(sa.select(baselines.c.record_id, baselines.c.anchor_id))
-            needed = {number for pair in pairs for number in pair}
+            needed = _needed(connection)
             gone = [record for record in found if record.id not in needed]
             if not dry_run:
                 for chunk in _chunks([record.id for record in gone]):
                     connection.execute(sa.delete(records).where(r.id.in_(chunk)))
         return Pruned(gone, [record for record in found if record.id in needed])
+
+    def remove(self, record: Stored) -> bool:
+        """Remove one record, in a transaction of its own; False where a baseline points at it, now or in the past."""
+        with self.begin() as connection:
+            if record.id in _needed(connection):
+                return False
+            connection.execute(sa.delete(records).where(records.c.id == record.id))
+        return True
 
     def export(self, wanted: Iterable[Stored] | None = None) -> Iterator[tuple[Stored, bytes]]:
         """Records as canonical JSON, byte for byte as they were stored: the given ones, or all, oldest first."""
@@ -291,10 +300,40 @@ class History:
         for record in chosen:
             yield record, self.raw(record)
 
+    def readable(self, *, label: str | None = None) -> tuple[list[Stored], list[int]]:
+        """Of a file that is damaged: the records that can be read whole, oldest first, and the numbers of the others as
+        far as they are known."""
+        found: list[Stored] = []
+        lost: list[int] = []
+        for number in range(1, self._highest() + 1):
+            try:
+                with self.read() as connection:
+                    row = connection.execute(light().where(records.c.id == number)).one_or_none()
+                if row is not None and label in (None, row.label):
+                    self.raw(stored := stored_of(row))
+                    found.append(stored)
+            except (RankgaugeError, ValueError):
+                lost.append(number)
+        return found, lost
+
+    def _highest(self) -> int:
+        """The highest number of a record, from any table that still tells it."""
+        highest = 0
+        for column in (records.c.id, means.c.record_id, checks.c.record_id, baselines.c.record_id):
+            with suppress(RankgaugeError, ValueError), self.read() as connection:
+                highest = max(highest, connection.execute(sa.select(sa.func.max(column))).scalar() or 0)
+        return highest
+
 
 def opened(history: Any, *, create: bool = True) -> AbstractContextManager[History]:
     """The history that a caller means: one that is open and stays so, or its place."""
     return nullcontext(history) if isinstance(history, History) else History.open(history, create=create)
+
+
+def _needed(connection: sa.Connection) -> set[int]:
+    """The records that baselines point at."""
+    pairs = connection.execute(sa.select(baselines.c.record_id, baselines.c.anchor_id))
+    return {number for pair in pairs for number in pair}
 
 
 def _checked(number: int | None, name: str = "limit") -> int | None:
