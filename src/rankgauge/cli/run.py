@@ -76,7 +76,8 @@ def run(
                 outcome = run_plan(loaded, fresh=fresh, progress=progress, write=write)
         except KeyboardInterrupt:
             key = "live.stopped_lost" if loaded.cache is None else "live.stopped_kept"
-            raise KeyboardInterrupt(say(key, language, cache=loaded.cache)) from None
+            cache = None if loaded.cache is None else loaded.shown(loaded.cache)
+            raise KeyboardInterrupt(say(key, language, cache=cache)) from None
         record = outcome.record
         if as_json:
             click.echo(record.to_json(), file=out)
@@ -84,7 +85,7 @@ def run(
             text = report(record, language=language, digits=digits, width=terminal_width(out), color=out.isatty())
             click.echo(text, nl=False, file=out)
         for path in written:
-            echo(say("live.wrote", language, path=path), err=True)
+            echo(say("live.wrote", language, path=loaded.shown(path)), err=True)
         for name, reason in outcome.invalid.items():
             echo(say("live.left_out", language, name=name, reason=shortened(tell(reason, language))), err=True)
         if outcome.invalid:

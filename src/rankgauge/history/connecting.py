@@ -16,10 +16,12 @@ from rankgauge.history.reading import read_only, sealed
 from rankgauge.history.sql import sa
 from rankgauge.history.waiting import bounded, seconds_to_wait
 
-__all__ = ["WRITE", "away", "engine_for", "look_at_file", "make_folder"]
+__all__ = ["WAIT", "WRITE", "away", "engine_for", "look_at_file", "make_folder"]
 
 WRITE = "rankgauge_write"
 """The execution option of a connection that is going to write."""
+WAIT = "rankgauge_wait"
+"""The execution option of a connection that waits for so many seconds for other writers of a file."""
 _PAUSE = 0.01
 _TRIAL = 5.0
 
@@ -121,7 +123,10 @@ def _sqlite(location: Location, timeout: float, *, cramped: bool) -> sa.Engine:
     def begin(connection: sa.Connection) -> None:
         # A transaction that reads first and writes later could find another writer between and fail at once, so one
         # that is going to write takes its turn at the beginning.
-        write = connection.get_execution_options().get(WRITE, False)
+        options = connection.get_execution_options()
+        write, wait = options.get(WRITE, False), options.get(WAIT)
+        if wait is not None:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={round(1000 * wait)}")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     return engine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,6 +51,10 @@ def told(location: Location) -> Iterator[None]:
             f"{location}: {str(error.object)!r} holds bytes that are no text in UTF-8, which can neither be stored nor "
             "found"
         ) from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:  # of a message of SQLite's, or of a column
+        if not location.sqlite:
+            raise
+        raise damaged(location, f"{type(error).__name__}: {error}") from None
     except sa.exc.TimeoutError:
         raise DataError(f"{location}: all connections are in use; try again") from None
     except (sqlite3.OperationalError, sqlite3.DatabaseError) as error:  # before SQLAlchemy has the connection

@@ -56,7 +56,7 @@ def prune_history(
     the disk.
     """
     chosen: dict[str, Any] = {"keep": keep, "before": before, "label": label}
-    place = location if isinstance(location, Location) else resolve(location)
+    place = (location if isinstance(location, Location) else resolve(location)).anchored()
     try:
         with History.open(place, create=False, write=not dry_run) as history:
             return history.prune(**chosen, dry_run=dry_run)

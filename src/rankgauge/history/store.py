@@ -13,7 +13,7 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, FormatError, RankgaugeError
 from rankgauge.formats.limits import RECORDS
 from rankgauge.formats.private import begin_private
-from rankgauge.history.connecting import WRITE, engine_for, look_at_file
+from rankgauge.history.connecting import WAIT, WRITE, engine_for, look_at_file
 from rankgauge.history.faults import NoHistoryError, damaged, told
 from rankgauge.history.finding import find, light, matching, measure_names, of_means, stored_of
 from rankgauge.history.location import Location, resolve
@@ -44,11 +44,19 @@ class History:
     read without it, `prune` and `export` end the circle. It is a context manager, and several threads may use it.
     """
 
-    def __init__(self, location: Location, engine: sa.Engine, timeout: float, fence: Fence | None = None) -> None:
+    def __init__(
+        self,
+        location: Location,
+        engine: sa.Engine,
+        timeout: float,
+        fence: Fence | None = None,
+        wait: float | None = None,
+    ) -> None:
         self.location = location
         self.engine = engine
         self.timeout = timeout
         self._fence = fence
+        self._wait = timeout if wait is None else wait
 
     @classmethod
     @named_arguments
@@ -71,7 +79,7 @@ class History:
         if location is not None and not isinstance(location, str | os.PathLike | Location):
             raise DataError(f"a history is opened by a path or an address, not by a {type(location).__name__}")
         timeout = seconds_to_wait() if timeout is None else timeout
-        place = location if isinstance(location, Location) else resolve(location)
+        place = (location if isinstance(location, Location) else resolve(location)).anchored()
         look_at_file(place, create=create)
         if create and place.path is not None:
             begin_private(place.path)
@@ -100,7 +108,11 @@ class History:
 
     def fenced(self, fence: Fence) -> History:
         """The same history, in which each write transaction begins with `fence`, which raises where it must not be."""
-        return History(self.location, self.engine, self.timeout, fence)
+        return History(self.location, self.engine, self.timeout, fence, self._wait)
+
+    def waiting(self, seconds: float) -> History:
+        """The same history, whose transactions wait at most so long for other writers of a file."""
+        return History(self.location, self.engine, self.timeout, self._fence, min(seconds, self.timeout))
 
     def begin(self) -> AbstractContextManager[sa.Connection]:
         """A connection in a write transaction: committed at the end, rolled back by an exception."""
@@ -113,7 +125,8 @@ class History:
     @contextmanager
     def _transaction(self, *, write: bool) -> Iterator[sa.Connection]:
         with told(self.location), self.engine.connect() as connection:
-            connection.execution_options(**{WRITE: write})
+            own = self.location.path is not None and "timeout" not in self.location.url.query
+            connection.execution_options(**{WRITE: write, WAIT: self._wait if own else None})
             with connection.begin():
                 if write and self._fence is not None:
                     self._fence(connection)
