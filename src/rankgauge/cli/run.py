@@ -118,6 +118,7 @@ def _progress() -> Iterator[Progress | None]:
 
 def _written(plan: RunPlan, outcome: Outcome, language: Language) -> list[Path]:
     """Write the outputs of the plan, each whole."""
+    from rankgauge.formats.leftovers import remove_leftovers
     from rankgauge.reports import report
 
     outputs, written = plan.outputs, []
@@ -128,6 +129,7 @@ def _written(plan: RunPlan, outcome: Outcome, language: Language) -> list[Path]:
         written.append(_placed(plan.folder / name))
         report(outcome.record, written[-1], language=language)
     if outputs.runs:
+        remove_leftovers(plan.folder / outputs.runs)
         written += [_save_run(live, _placed(plan.folder / outputs.runs / live.name)) for live in outcome.evaluations]
     return written
 
@@ -149,14 +151,16 @@ def _save_run(live: LiveEvaluation, path: Path) -> Path:
     from rankgauge.errors import FormatError
     from rankgauge.formats.convert import save
 
-    for ending, form in ((".run", "trec"), (".json", "json")):
-        file = path.with_name(f"{path.name}{ending}")
+    files = {form: path.with_name(f"{path.name}{ending}") for ending, form in ((".run", "trec"), (".json", "json"))}
+    for form, file in files.items():
         try:
             save(live.retrieval.run, file, form)
             break
         except FormatError:
             if form == "json":
                 raise
+    for other in {*files.values()} - {file}:
+        other.unlink(missing_ok=True)  # of an earlier start: it would pass for this one's
     return file
 
 
