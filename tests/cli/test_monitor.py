@@ -84,6 +84,9 @@ def test_check_finds_what_is_not_there(service: Workspace) -> None:
     service.write_plan(history=".", documents=f"{service.module}:HERE")
     said = monitor("--check", status=2).stderr
     assert "this is a folder; name a file in it" in said
+    service.write_plan(history="plan.toml")
+    assert "plan.toml: this is no history, nor any SQLite database" in monitor("--check", status=2).stderr
+    service.write_plan(history=".", documents=f"{service.module}:HERE")
     assert f"monitor.documents: {service.module}:HERE is no function" in said
     service.write_plan(documents=f"{service.module}:texts", baseline="good", tolerance=3)
     monitor("--relearn", status=2)

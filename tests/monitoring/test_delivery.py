@@ -442,7 +442,7 @@ SAID = {
         "6.0 % of the queries got no answer.\nThe limit is 0.0 %.",
         "6.0 % 的查询没有得到回答",
     ),
-    "down": ("no score of bm25 could be taken", "Reason: connection refused", "没有得到任何分数"),
+    "down": ("no score of bm25 could be taken", "Reason: connection\\nrefused", "没有得到任何分数"),
     "drift": (
         "gold documents are gone or changed",
         "d5 and 18 more.\nGone: 20. Changed: 3.\nQueries concerned: q1, q2, q3.",

@@ -51,7 +51,7 @@ def test_a_long_one_is_told_once(watched: Watched) -> None:
     assert watched.go_on(90000) == [["unhealthy"], ["unhealthy"]]
     title, body = watched.channels[0].got[0][1:]
     assert title == "[rankgauge] plan: the monitor is unhealthy: its history cannot be used"
-    assert body.startswith("Since 2026-03-01 12:00 UTC: postgresql://me:***@db: the server cannot be used\n")
+    assert body.startswith("Since 2026-03-01 12:00 UTC: postgresql://me:***@db: the server\\ncannot be used\n")
     watched.health.available()
     assert watched.go_on(3600) == [["unhealthy", "healthy"], ["unhealthy", "healthy"]]
 

@@ -10,7 +10,7 @@ from typing import Any
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.private import make_folders
 from rankgauge.formats.secrets import masked_address
-from rankgauge.history.faults import NoHistoryError, unwritable
+from rankgauge.history.faults import NoHistoryError, no_database, unwritable
 from rankgauge.history.location import VARIABLE, Location
 from rankgauge.history.reading import read_only, sealed
 from rankgauge.history.sql import sa
@@ -24,6 +24,7 @@ WAIT = "rankgauge_wait"
 """The execution option of a connection that waits for so many seconds for other writers of a file."""
 _PAUSE = 0.01
 _TRIAL = 5.0
+_MAGIC = b"SQLite format 3\0"
 
 
 def look_at_file(location: Location, *, create: bool) -> None:
@@ -41,6 +42,10 @@ def _look_at(path: Path, location: Location, *, create: bool) -> None:
     if path.exists():
         if not path.is_file():
             raise FormatError(str(location), ["this is no file that can hold a database; name another"])
+        with path.open("rb") as file:
+            begin = file.read(len(_MAGIC))
+        if begin and begin != _MAGIC:
+            raise no_database(location)
         return
     if not create:
         raise NoHistoryError(

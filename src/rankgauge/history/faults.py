@@ -13,7 +13,7 @@ from rankgauge.history.reading import UnreadLogError
 from rankgauge.history.sql import sa
 from rankgauge.history.waiting import VARIABLE as PATIENCE
 
-__all__ = ["LeaseLostError", "NoHistoryError", "NoRoomError", "damaged", "told", "unwritable"]
+__all__ = ["LeaseLostError", "NoHistoryError", "NoRoomError", "damaged", "no_database", "told", "unwritable"]
 
 _INCOMPLETE = "tables of the history are missing; put back a copy of the database, or begin a new one elsewhere"
 # Of the log, and of the index that processes share.
@@ -74,8 +74,7 @@ def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:
             f"{place}: locked: another process has been writing to it all the while; try again when it is done"
         )
     if primary == sqlite3.SQLITE_NOTADB:
-        remedy = f"name another file, {_ELSEWHERE}; if it was one, its beginning is damaged: restore a copy"
-        return FormatError(place, [f"this is no history, nor any SQLite database; {remedy}"])
+        return no_database(location)
     if primary == sqlite3.SQLITE_CORRUPT or (not code and "decode" in str(error)):
         return damaged(location, str(error))
     if primary == sqlite3.SQLITE_FULL or code in _NO_ROOM:
@@ -98,6 +97,11 @@ def damaged(location: Location, why: str) -> FormatError:
         "restore a copy, or export what can be read: rankgauge history export --all --skip-damaged -o records.jsonl"
     )
     return FormatError(str(location), [f"the database file is damaged: {said}; {remedy}"])
+
+
+def no_database(location: Location) -> FormatError:
+    """The error for a file that is something else."""
+    return FormatError(str(location), [f"this is no history, nor any SQLite database; name another file, {_ELSEWHERE}"])
 
 
 def unwritable(location: Location) -> DataError:

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.formats.secrets import masked
 
 __all__ = [
     "Bounds",
@@ -16,6 +17,7 @@ __all__ = [
     "InFolder",
     "check_choice",
     "check_corpus",
+    "check_model_name",
     "check_number",
     "check_query",
     "check_whole",
@@ -98,6 +100,12 @@ def check_whole(name: str, value: Any, low: float = -math.inf, high: float = mat
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         raise DataError(f"{name}={value!r} must be a whole number{_bounds(low, high)}")
     return int(value)
+
+
+def check_model_name(endpoint: str, model: Any) -> None:
+    """An endpoint serves several models."""
+    if not isinstance(model, str) or not model:
+        raise DataError(f"the endpoint {masked(endpoint)} needs model=, the name of the model it should use")
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.extras import check_installed, optional
-from rankgauge.retrievers.checks import Bounds, check_whole
+from rankgauge.retrievers.checks import Bounds, check_model_name, check_whole
 from rankgauge.retrievers.text import check_text, tokenizer_for
 
 __all__ = ["LSA", "Encoder", "check_encoder", "check_model", "model_encoder", "sentence_model"]
@@ -76,6 +76,7 @@ def check_encoder(model: Any = None, endpoint: str | None = None, language: str 
     """Raise an error unless what turns texts into vectors is installed."""
     if endpoint is not None:
         check_installed("httpx", "asking a URL", "httpx", "http")
+        check_model_name(endpoint, model)
     elif isinstance(model, str):
         check_model(model)
     elif model is None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.formats.secrets import masked
 from rankgauge.formats.variables import filled, unset_in
-from rankgauge.retrievers.checks import check_number, check_whole, unset_fault
+from rankgauge.retrievers.checks import check_model_name, check_number, check_whole, unset_fault
 from rankgauge.retrievers.web import MAX_BODY, Service
 from rankgauge.words.visible import shortened
 
@@ -51,8 +51,7 @@ class EmbeddingEndpoint:
             raise RankgaugeError(unset_fault("endpoint", unset[0]))
         if not filled(base).startswith(("http://", "https://")):
             raise RankgaugeError(f"endpoint={masked(repr(endpoint))} must be a URL such as https://host/v1")
-        if not isinstance(model, str) or not model:
-            raise RankgaugeError(f"the endpoint {masked(endpoint)} needs model=, the name of the model it should use")
+        check_model_name(endpoint, model)
         self.url = base if filled(base).rstrip("/").endswith("/embeddings") else f"{base}/embeddings"
         self._target = filled(self.url)
         self.model, self._sleep = model, sleep

@@ -13,7 +13,7 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import RetrieverError
 from rankgauge.formats.secrets import masked, register_secrets
 from rankgauge.formats.variables import filled, unset_in
-from rankgauge.retrievers.checks import check_number, check_whole, faults_of, unset_fault
+from rankgauge.retrievers.checks import check_choice, check_number, check_whole, faults_of, unset_fault
 from rankgauge.retrievers.fields import ABSENT, Path, follow, parse_path, shown
 from rankgauge.retrievers.web import MAX_BODY, Service, check_url
 
@@ -56,7 +56,8 @@ class HttpRetriever:
         register_secrets(body)
         address = filled(url)
         check_url(address)
-        self.url, self.method, self.timeout = url, method.upper(), check_number("timeout", timeout, 0.001)
+        self.url, self.method = url, check_choice("method", method.upper(), ("POST", "GET"))
+        self.timeout = check_number("timeout", timeout, 0.001)
         self.max_body = check_whole("max_body", max_body, 1)
         self._target = _quoted(address)
         self.body = _DEFAULT_BODY if body is None and "{query}" not in address else body

@@ -118,12 +118,14 @@ def parameter_faults(name: str, parameters: Mapping[str, Any]) -> list[str]:
     faults += [f"{name} needs the parameter {one.name!r}: {one.doc}".rstrip(": ") for one in missing]
     unset = {key: unset_in(value) for key, value in sound.items() if key in _FILLED}
     faults += [f"{name}: {unset_fault(key, variable)}" for key, found in unset.items() for variable in found]
-    sound = {key: value for key, value in sound.items() if not unset.get(key)}
+    filled = {key: value for key, value in sound.items() if not unset.get(key)}
     variable = parameters.get("api_key_env")
     if isinstance(variable, str) and not os.environ.get(variable, "").strip():
         faults.append(f"the environment variable {variable} (api_key_env) is not set: put the key there")
-    looks = [getattr(factory, key) for key in ("needs", "faults") if hasattr(factory, key)]
-    return faults + [f"{name}: {fault}" for look in looks for fault in look(**sound)]
+    # What must be installed depends on what is given, known or not.
+    looks = (("needs", sound), ("faults", filled))
+    found = [getattr(factory, key)(**given) for key, given in looks if hasattr(factory, key)]
+    return faults + [f"{name}: {fault}" for some in found for fault in some]
 
 
 def check_parameters(name: str, parameters: Mapping[str, Any]) -> None:
