@@ -152,7 +152,8 @@ class Monitor:
                     self._safely(self.deliver)
             self.watchdog.at("alerts")
             self._safely(lambda: self.health.report(every))
-            self._safely(lambda: self.standby.look(self.history, every, standing_by=self.holding.standing_by))
+            if self.health.trouble is None:
+                self._safely(lambda: self.standby.look(self.history, every, standing_by=self.holding.standing_by))
             pause = min(_RETRY, every)
             if held:
                 pause = min(schedule.wait(), _LONGEST_RETRY if self.health.trouble is None else _RETRY)
