@@ -275,7 +275,9 @@ def export(
         wanted: list[Stored]
         lost: list[int] = []
         if skip_damaged:
-            wanted, lost = opened.readable(label=label)
+            from rankgauge.history.salvage import readable_records
+
+            wanted, lost = readable_records(opened, label=label)
         elif everything:
             wanted = opened.records(label=label)[::-1]
         else:

@@ -6,11 +6,11 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import named_arguments
-from rankgauge.errors import DataError, FormatError, RankgaugeError
+from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.limits import RECORDS
 from rankgauge.formats.private import begin_private
 from rankgauge.history.connecting import WAIT, WRITE, engine_for, look_at_file
@@ -19,7 +19,7 @@ from rankgauge.history.finding import find, light, matching, measure_names, of_m
 from rankgauge.history.location import Location, resolve
 from rankgauge.history.migrating import REVISIONS, known_step, migrate
 from rankgauge.history.rows import Mean, Point, Pruned, Stored, StoredBaseline
-from rankgauge.history.schema import baselines, checks, means, records
+from rankgauge.history.schema import baselines, means, records
 from rankgauge.history.sql import insert_once, sa
 from rankgauge.history.times import Moment, as_moment
 from rankgauge.history.waiting import seconds_to_wait
@@ -312,30 +312,6 @@ class History:
         chosen = list(reversed(self.records())) if wanted is None else list(wanted)
         for record in chosen:
             yield record, self.raw(record)
-
-    def readable(self, *, label: str | None = None) -> tuple[list[Stored], list[int]]:
-        """Of a file that is damaged: the records that can be read whole, oldest first, and the numbers of the others as
-        far as they are known."""
-        found: list[Stored] = []
-        lost: list[int] = []
-        for number in range(1, self._highest() + 1):
-            try:
-                with self.read() as connection:
-                    row = connection.execute(light().where(records.c.id == number)).one_or_none()
-                if row is not None and label in (None, row.label):
-                    self.raw(stored := stored_of(row))
-                    found.append(stored)
-            except (RankgaugeError, ValueError):
-                lost.append(number)
-        return found, lost
-
-    def _highest(self) -> int:
-        """The highest number of a record, from any table that still tells it."""
-        highest = 0
-        for column in (records.c.id, means.c.record_id, checks.c.record_id, baselines.c.record_id):
-            with suppress(RankgaugeError, ValueError), self.read() as connection:
-                highest = max(highest, connection.execute(sa.select(sa.func.max(column))).scalar() or 0)
-        return highest
 
 
 def opened(history: Any, *, create: bool = True) -> AbstractContextManager[History]:
