@@ -239,6 +239,29 @@ def test_pages_that_were_spoilt_are_named_as_such(
         assert "restore a copy, or export what can be read: rankgauge history export" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("change", "command"),
+    [
+        ("UPDATE records SET created = '2026-01-0k 12:00:00'", ("history", "list")),
+        ("UPDATE records SET label = CAST(x'ff6e' AS TEXT)", ("history", "list")),
+        ("UPDATE checks SET detail = '{'", ("monitor", "plan.toml", "--status")),
+        ("UPDATE baselines SET set_at = 'now'", ("gate", "record.json", "--baseline", "good")),
+    ],
+)
+def test_columns_that_hold_something_else(
+    kept: Path, tmp_path: Path, change: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where single bytes of a page were changed, which SQLite does not notice."""
+    shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / ".rankgauge" / "history.db"
+    with sqlite3.connect(place) as connection:
+        connection.execute(change)
+    connection.close()
+    done = run_command(*command, "--history", place, status=2)
+    assert "history.db: the database file is damaged: " in done.stderr
+
+
 def test_what_can_be_read_is_exported(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page of the records' documents is spoilt: all others come out whole, and can be added elsewhere."""
     shutil.copytree(kept, tmp_path, dirs_exist_ok=True)

@@ -51,14 +51,22 @@ def told(location: Location) -> Iterator[None]:
             f"{location}: {str(error.object)!r} holds bytes that are no text in UTF-8, which can neither be stored nor "
             "found"
         ) from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:  # of a message of SQLite's, or of a column
-        if not location.sqlite:
-            raise
-        raise damaged(location, f"{type(error).__name__}: {error}") from None
     except sa.exc.TimeoutError:
         raise DataError(f"{location}: all connections are in use; try again") from None
     except (sqlite3.OperationalError, sqlite3.DatabaseError) as error:  # before SQLAlchemy has the connection
         raise _of_sqlite(location, error) from None
+    except Exception as error:
+        if not location.sqlite or not _garbled(error):
+            raise
+        raise damaged(location, f"{type(error).__name__}: {error}") from None
+
+
+def _garbled(error: Exception) -> bool:
+    """Whether an error is that of a column, or a message of SQLite's, that does not hold what was written there."""
+    if isinstance(error, UnicodeDecodeError | json.JSONDecodeError):
+        return True
+    moment = isinstance(error, ValueError) and "isoformat" in str(error)
+    return moment or (type(error).__module__, type(error).__name__) == ("msgspec", "ValidationError")
 
 
 def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:
