@@ -6,7 +6,7 @@ WORKERS ?= 2
 # What pytest is told beside, such as ARGS="-k gate".
 ARGS ?=
 
-.PHONY: demo test test-quick lint bench docs dist clean
+.PHONY: demo test test-quick soak lint bench docs dist clean
 .DELETE_ON_ERROR:
 
 # One stamp file for each set of extras, so that nothing is installed twice.
@@ -44,6 +44,10 @@ test: $(VENV)/.test
 # The core, in under a minute: without what is slow, and without what needs more than Python and make.
 test-quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --quick $(ARGS)
+
+# kill -9 of every command (SOAK_KILLS, 30 each), then a monitor under random faults (SOAK_MINUTES, 60): nothing may be lost.
+soak: $(VENV)/.test
+	$(BIN)/python -m tests.soak
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -50,6 +50,7 @@ SLOW = (
     "retrievers/test_hybrid.py",
     "retrievers/test_resume.py",
     "retrievers/test_runner.py",
+    "soak",
     "stats/test_calibration.py",
     "stats/test_corrections.py",
     "stats/test_grids.py",

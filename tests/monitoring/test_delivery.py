@@ -419,8 +419,12 @@ SERIES: dict[str, SeriesKey | None] = {
     "down": SeriesKey("bm25", ""),
     "drift": None,
     "threshold": SeriesKey("bm25", "R@10"),
+    "start": SeriesKey("bm25", ""),
+    "forgotten": None,
 }
 FINDINGS = {
+    "start": Finding(reason=Note("monitor.start_reasons", {"reasons": [Note("monitor.no_score")]})),
+    "forgotten": Finding(reason=Note("monitor.forgotten_titles", {"titles": [Note("monitor.drift")]}), gone=1),
     "quality": Finding(before=0.512, now=0.431, checks=12),
     "slice": Finding(before=0.8, now=0.6),
     "latency": Finding(before=0.12, now=1.5),
@@ -430,6 +434,12 @@ FINDINGS = {
     "threshold": Finding(now=0.61, limit=0.7),
 }
 SAID = {
+    "start": ("monitoring of bm25 starts on a broken system", "not taken as normal.\nReason: no score", "正常水平"),
+    "forgotten": (
+        "history lost: 1 open incident was forgotten",
+        "no trace of 1 incident.\nThey were: gold documents are gone or changed.",
+        "这些事件是：标准答案文档已消失或被修改。",
+    ),
     "quality": ("nDCG@10 of bm25 fell", "fell from 0.5120 to 0.4310 (-15.8 %)", "从 0.5120 降到 0.4310（-15.8 %）。"),
     "slice": (
         "R@10 of bm25 (queries tagged billing) fell",

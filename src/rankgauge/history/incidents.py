@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rankgauge.history.finding import within
-from rankgauge.history.monitored import Delivery, Finding, Incident, State, packed, storable, unpacked
+from rankgauge.history.monitored import Delivery, Finding, Incident, OpenIncident, State, packed, storable, unpacked
 from rankgauge.history.schema import deliveries, incidents
 from rankgauge.history.sql import Connection, insert_once, sa
 from rankgauge.history.store import History
@@ -26,6 +26,7 @@ __all__ = [
     "list_deliveries",
     "list_incidents",
     "mark",
+    "missing_of",
     "open_by_kind",
     "open_of",
     "update_finding",
@@ -67,6 +68,17 @@ def open_of(connection: Connection, monitor: str, *, kinds: Sequence[str] | None
     if kinds is not None:
         wanted = wanted.where(incidents.c.kind.in_(kinds))
     return [_incident(row) for row in connection.execute(wanted.order_by(incidents.c.id))]
+
+
+def missing_of(connection: Connection, monitor: str, known: Sequence[OpenIncident]) -> list[OpenIncident]:
+    """Of incidents that were open once, those that the history has no row of. Rows are never removed by rankgauge."""
+    if not known:
+        return []
+    wanted = sa.select(incidents.c.id, incidents.c.opened_at).where(
+        incidents.c.monitor == monitor, incidents.c.id.in_([found.id for found in known])
+    )
+    there = {(row.id, row.opened_at) for row in connection.execute(wanted)}
+    return [found for found in known if (found.id, found.opened_at) not in there]
 
 
 def add_incident(

@@ -11,7 +11,18 @@ from typing import Any, Literal, TypeVar
 from rankgauge.model.series import SeriesKey
 from rankgauge.words import Note
 
-__all__ = ["Check", "Delivery", "Finding", "Incident", "State", "Status", "packed", "storable", "unpacked"]
+__all__ = [
+    "Check",
+    "Delivery",
+    "Finding",
+    "Incident",
+    "OpenIncident",
+    "State",
+    "Status",
+    "packed",
+    "storable",
+    "unpacked",
+]
 
 T = TypeVar("T")
 Moment = datetime.datetime
@@ -72,7 +83,7 @@ class Incident:
     id: int
     monitor: str
     kind: str
-    """quality, slice, latency, errors, threshold, down or drift."""
+    """quality, slice, latency, errors, threshold, down, drift, start or forgotten."""
     system: str | None
     """None for what is not of one system; so the other two."""
     measure: str | None
@@ -84,6 +95,15 @@ class Incident:
     closed_check: int | None
     closed_at: Moment | None
     finding: Finding
+
+
+@dataclass(frozen=True)
+class OpenIncident:
+    """What names an open incident outside of its history."""
+
+    id: int
+    opened_at: Moment
+    title: Note
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,8 @@ def render_status(
         told = {
             "opened": incident.opened_at,
             "kind": Note(f"monitor.kind_{incident.kind}"),
-            "series": incident.system or Note("monitor.gold_documents"),
+            "series": incident.system
+            or Note("monitor.its_history" if incident.kind == "forgotten" else "monitor.gold_documents"),
             "began": incident.began_at or incident.opened_at,
         }
         lines.append(say("monitor.open_incident", language, **told))

@@ -47,6 +47,8 @@ def headline(incident: Incident) -> Note:
         if _of_latency(incident):
             return Note("monitor.latency_above", _names(incident))
         return Note(f"monitor.{key}", {"subject": _subject(incident)})
+    if kind == "forgotten":
+        return Note("monitor.forgotten", {"count": found.gone})
     return Note(f"monitor.{'latency_rose' if kind == 'latency' else kind}", _names(incident))
 
 
@@ -77,6 +79,9 @@ def _facts(incident: Incident, now: float | None) -> list[Note]:
         return [Note("monitor.down_fact", _names(incident)), Note("monitor.reason", {"reason": found.reason})]
     if kind == "drift":
         return _drift(incident)
+    if kind in ("start", "forgotten"):
+        assert found.reason is not None
+        return [Note(f"monitor.{kind}_fact", {**_names(incident), "count": found.gone}), found.reason]
     if kind == "errors":
         limit = Note("monitor.limit_share", {"limit": found.limit})
         return [Note("monitor.errors_fact", {**_names(incident), "share": now}), limit]

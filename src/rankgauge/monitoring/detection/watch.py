@@ -16,7 +16,7 @@ import msgspec
 from rankgauge.gating.targets import holds
 from rankgauge.history.monitored import Finding
 from rankgauge.model.series import SeriesKey
-from rankgauge.monitoring.detection.figures import Figures, Watching
+from rankgauge.monitoring.detection.figures import Figures, Limit, Watching
 from rankgauge.monitoring.detection.rates import Rate, Threshold
 from rankgauge.monitoring.detection.series import Level, Sensitivity
 from rankgauge.monitoring.detection.streams import Stream, in_units, mean_of, unit_of
@@ -76,13 +76,13 @@ class SystemWatch:
 
     def update(self, number: int, found: Figures, systems: int = 1) -> list[Event]:
         """The events of a valid check."""
-        held = frozenset(self.point)
-        if not self.series:
+        held, begins = frozenset(self.point), not any(self.kind_of(key) == "quality" for key in self.series)
+        if begins:
             self.point = {measure: dict(scores) for measure, scores in found.scores.items()} | self.point
         fresh = found.fingerprint
         same = None if fresh is None or self.fingerprint is None else fresh == self.fingerprint
         self.fingerprint = fresh or self.fingerprint
-        if not self.series:
+        if begins:
             self._begin(found, systems, held=held)
         events = [*self._quality(number, found, same), *self._calls(number, found), *self._limits(number, found)]
         return [event for event in events if event is not None]
@@ -103,8 +103,30 @@ class SystemWatch:
             )
         for key in latency:  # a logarithm; it takes three checks, because peaks happen
             slower = math.log1p(wanted.latency_tolerance)
-            self.series[key] = Level(Sensitivity(slower, 0.05, 3, wanted.reference, each))
-        self.series[self._key(ERRORS)] = Rate.allowed(wanted.allowed_errors, each)
+            self.series.setdefault(key, Level(Sensitivity(slower, 0.05, 3, wanted.reference, each)))
+        self.series.setdefault(self._key(ERRORS), Rate.allowed(wanted.allowed_errors, each))
+
+    @property
+    def learning(self) -> bool:
+        """Whether it is not known yet what is normal of the quality."""
+        phases = [series.phase for key, series in self.series.items() if self.kind_of(key) == "quality"]
+        return not phases or "learning" in phases
+
+    def forget_quality(self) -> None:
+        """Learn anew what is normal of the quality; latency, errors and limits are watched on."""
+        for key in [key for key in self.series if self.kind_of(key) in ("quality", "slice")]:
+            del self.series[key]
+            self.last.pop(key, None)
+        self.point, self.fingerprint = {}, None
+
+    def crossed(self, found: Figures) -> list[str]:
+        """The measures that are beyond a limit of the plan at this check."""
+        values = {limit: _figure(limit, found) for limit in self.watching.limits if limit.figure in found.scores}
+        return [
+            limit.figure
+            for limit, value in values.items()
+            if value is not None and holds(value, limit.operator, limit.value)
+        ]
 
     def _key(self, measure: str, tag: str | None = None) -> SeriesKey:
         return SeriesKey(self.name, measure, tag)
@@ -170,12 +192,7 @@ class SystemWatch:
     def _limits(self, number: int, found: Figures) -> Iterator[Event | None]:
         for limit in self.watching.limits:
             series = self.series.setdefault(self._key(limit.text), Threshold())
-            value = found.latency.get(limit.figure)
-            scores = found.scores.get(limit.figure)
-            counting = [score for query, score in (scores or {}).items() if query not in found.drifted]
-            whole = found.hows.get(limit.figure) != "sum" or not (found.failed or found.drifted)
-            if counting and whole:  # the sum of some queries says nothing about a limit for all
-                value = found.aggregate(limit.figure, counting)
+            value = _figure(limit, found)
             if not isinstance(series, Threshold) or value is None:
                 continue
             change = series.update(holds(value, limit.operator, limit.value), number)
@@ -260,6 +277,16 @@ class _KeptWatch(msgspec.Struct):
     series: list[_Kept]
     first_p95: float | None
     fingerprint: str | None
+
+
+def _figure(limit: Limit, found: Figures) -> float | None:
+    """What a check found of the figure that a limit is for."""
+    scores = found.scores.get(limit.figure)
+    counting = [score for query, score in (scores or {}).items() if query not in found.drifted]
+    whole = found.hows.get(limit.figure) != "sum" or not (found.failed or found.drifted)
+    if counting and whole:  # the sum of some queries says nothing about a limit for all
+        return found.aggregate(limit.figure, counting)
+    return found.latency.get(limit.figure)
 
 
 def _event(key: SeriesKey, kind: str, change: Change | None, finding: Finding) -> Event | None:

@@ -19,6 +19,8 @@ def describe(seen: Observation, done: Ingested) -> Iterator[Note]:
         yield Note("monitor.anew", {"system": system, "number": number})
     for system in done.unheld:
         yield Note("monitor.unheld", {"system": system})
+    for system in done.mended:
+        yield Note("monitor.mended", {"system": system, "number": number})
     if done.status == "abandoned":
         yield Note("monitor.repeated", {"number": number})
     elif done.status == "invalid":

@@ -18,13 +18,15 @@ from rankgauge.history.checks import (
     keep_state,
     next_number,
 )
-from rankgauge.history.incidents import close_incident, open_of
-from rankgauge.history.monitored import Check, Finding, Status
+from rankgauge.history.incidents import close_incident, missing_of, open_of
+from rankgauge.history.monitored import Check, Finding, OpenIncident, Status
 from rankgauge.history.store import History
 from rankgauge.model.series import SeriesKey
 from rankgauge.monitoring.alerts.incidents import GROUPS, Incidents
+from rankgauge.monitoring.alerts.messages import headline
 from rankgauge.monitoring.detection.drift import Drift, drift_between
-from rankgauge.monitoring.detection.figures import figures_of
+from rankgauge.monitoring.detection.figures import Figures, figures_of
+from rankgauge.monitoring.detection.start import missed_targets, nothing_found
 from rankgauge.monitoring.detection.watch import Event, SystemWatch
 from rankgauge.monitoring.loop.memory import kept_state, watch_in
 from rankgauge.monitoring.loop.observing import Observation
@@ -37,6 +39,7 @@ from rankgauge.words import Note
 __all__ = ["Ingested", "ingest", "relearn"]
 
 _LISTED = 50
+_TOLD = 5
 _STEADY = 3
 """Valid checks in a row after which a system with single failures is taken as back; without any, one is enough."""
 
@@ -57,6 +60,10 @@ class Ingested:
     """Systems that are learned anew, because the test set, the contract or the detector is another one."""
     unheld: list[str] = field(default_factory=list)
     """Systems that cannot be held against the baseline, which is of another test set or contract."""
+    mended: list[str] = field(default_factory=list)
+    """Systems that were broken when their watch began and are not any more; normal is learned from here on."""
+    open: list[OpenIncident] | None = None
+    """The incidents that are open by now; None where they were not looked at."""
     watches: dict[str, SystemWatch] = field(default_factory=dict)
 
 
@@ -78,8 +85,10 @@ def ingest(
     seen: Observation,
     now: datetime.datetime,
     reference: Reference | None = None,
+    known_open: Sequence[OpenIncident] = (),
 ) -> Ingested:
-    """Store a check, advance all watches, open and close incidents, and queue their alerts."""
+    """Store a check, advance all watches, open and close incidents, and queue their alerts. Incidents that are known to
+    have been open, and that the history has not heard of, are told as lost."""
     with check_transaction(history, plan.name) as connection:
         known = find_check(connection, seen.token)
         if known is not None and known.status in ("done", "invalid"):
@@ -88,11 +97,41 @@ def ingest(
         channels = [channel.name for channel in plan.channels]
         told = Incidents(connection, plan.name, channels, number, seen.started, now)
         work = _Work(history, plan, seen, reference, told)
+        lost = _tell_forgotten(told, missing_of(connection, plan.name, known_open))
         status = work.go()
+        if not lost and work.settled:
+            told.close(None, "forgotten")
         detail = {"invalid": msgspec.to_builtins(seen.invalid), **work.detail}
         times = (seen.started, seen.finished)
         finish_check(connection, Check(0, plan.name, number, seen.token, *times, status, work.record_id, detail))
-    return Ingested(number, status, False, told.opened, told.closed, told.ended, work.anew, work.unheld, work.watches)
+        still_open = [
+            OpenIncident(found.id, found.opened_at, headline(found)) for found in open_of(connection, plan.name)
+        ]
+    return Ingested(
+        number,
+        status,
+        opened=told.opened,
+        closed=told.closed,
+        ended=told.ended,
+        anew=work.anew,
+        unheld=work.unheld,
+        mended=work.mended,
+        open=still_open,
+        watches=work.watches,
+    )
+
+
+def _tell_forgotten(incidents: Incidents, missing: Sequence[OpenIncident]) -> bool:
+    """Open an incident for those that the history lost; whether there are any."""
+    if missing:
+        titles = [found.title for found in missing]
+        more = len(titles) - _TOLD
+        told = Note("monitor.forgotten_titles", {"titles": titles[:_TOLD]})
+        if more > 0:
+            told = Note("monitor.forgotten_titles_more", {"titles": titles[:_TOLD], "more": more})
+        finding = Finding(reason=told, gone=len(titles))
+        incidents.open("forgotten", None, incidents.number, finding)
+    return bool(missing)
 
 
 @dataclass
@@ -109,6 +148,7 @@ class _Work:
     detail: dict[str, Any] = field(default_factory=dict)
     anew: list[str] = field(default_factory=list)
     unheld: list[str] = field(default_factory=list)
+    mended: list[str] = field(default_factory=list)
     watches: dict[str, SystemWatch] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -175,20 +215,57 @@ class _Work:
             self.anew.append(system)
             known = None
         watch = known or self._begin(record, system)
-        events = watch.update(self.number, figures_of(record, system, drifted=drifted), len(self.seen.systems))
+        found = figures_of(record, system, drifted=drifted)
+        broken = self._start(watch, record, found, new=known is None, broken=bool(state.get("broken")))
+        events = watch.update(self.number, found, len(self.seen.systems))
         for group, kinds in GROUPS.items():
             self._report(watch, group, [event for event in events if event.kind in kinds], watch.alarmed(kinds))
-        keep_state(self.connection, name, system, self.number, {"identity": identity, "watch": watch.to_dict()})
+        kept = {"identity": identity, "watch": watch.to_dict(), **({"broken": True} if broken else {})}
+        keep_state(self.connection, name, system, self.number, kept)
         self.watches[system] = watch
 
-    def _begin(self, record: Record, system: str) -> SystemWatch:
+    def _start(self, watch: SystemWatch, record: Record, found: Figures, *, new: bool, broken: bool) -> bool:
+        """Whether a system is broken that was so from the start, and an incident for it. What was learned meanwhile is
+        forgotten when it is mended."""
+        system = watch.name
+        if not (new or broken or watch.learning):
+            return False
+        crossed = watch.crossed(found) if new or broken else []  # which are told as such
+        faults = nothing_found(record, found)
+        if new or broken:
+            faults = missed_targets(record, system, self.plan.gate) | faults
+        told = [note for measure, note in faults.items() if measure not in crossed]
+        if told:
+            reason = Note("monitor.start_reasons", {"reasons": told})
+            self.incidents.open("start", SeriesKey(system, ""), self.number, Finding(reason=reason))
+        else:
+            self.incidents.close(system, "start")
+        if faults or crossed:
+            return True
+        if broken and not self._held(record, system):
+            watch.forget_quality()
+            self.incidents.close(system, "quality")
+            self.mended.append(system)
+        return False
+
+    @property
+    def settled(self) -> bool:
+        """Whether all that is watched is known again, and well."""
+        watches = self.watches.values()
+        alarmed = any(watch.alarmed(kinds) for watch in watches for kinds in GROUPS.values())
+        return bool(self.watches) and not alarmed and not any(watch.learning for watch in watches)
+
+    def _held(self, record: Record, system: str) -> bool:
+        """Whether a system is held against a baseline instead of learned."""
         held = self.reference
-        if held is None:
-            return SystemWatch(system, self.plan.watching)
-        if system not in held.scores or not held.holds_for(record):
+        return held is not None and system in held.scores and held.holds_for(record)
+
+    def _begin(self, record: Record, system: str) -> SystemWatch:
+        if self.reference is not None and self._held(record, system):
+            return SystemWatch.against(system, self.plan.watching, self.reference.scores[system])
+        if self.reference is not None:
             self.unheld.append(system)
-            return SystemWatch(system, self.plan.watching)
-        return SystemWatch.against(system, self.plan.watching, held.scores[system])
+        return SystemWatch(system, self.plan.watching)
 
     def _report(self, watch: SystemWatch, group: str, events: Sequence[Event], alarmed: Sequence[SeriesKey]) -> None:
         """One incident for all series of a group: opened by the first, closed when the last has recovered."""

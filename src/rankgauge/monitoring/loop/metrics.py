@@ -17,7 +17,7 @@ __all__ = ["Metrics", "MetricsServer"]
 
 _HIGHEST_PORT = 65535
 _STATUSES = ("done", "invalid")
-_KINDS = ("quality", "slice", "latency", "errors", "threshold", "down", "drift")
+_KINDS = ("quality", "slice", "latency", "errors", "threshold", "down", "drift", "start", "forgotten")
 _OUTCOMES = ("sent", "failed", "given_up")
 Moment = datetime.datetime
 

@@ -11,6 +11,7 @@ import hashlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from rankgauge.monitoring.loop.log import LogFormat, log_line
 from rankgauge.monitoring.loop.memory import queries_taken, watches_of
 from rankgauge.monitoring.loop.metrics import Metrics
 from rankgauge.monitoring.loop.observing import Observation, new_token, observe
+from rankgauge.monitoring.loop.open_incidents import OpenIncidents
 from rankgauge.monitoring.loop.opening import open_history
 from rankgauge.monitoring.loop.plan import MonitorPlan
 from rankgauge.monitoring.loop.reference import load_reference
@@ -81,6 +83,7 @@ class Monitor:
         holder = Health(*health, patience=self.plan.unhealthy_after, of="holder")
         self.standby = Standby(self.plan.name, holder)
         self.reference = load_reference(self.history, self.plan)
+        self.open_incidents = OpenIncidents.of(self.plan, self.history.location)
         self.stood_by = False
         """Whether `once` found another monitor at work."""
         self.checking = False
@@ -225,8 +228,11 @@ class Monitor:
     def _ingest(self, seen: Observation) -> Ingested:
         if not self._acquire():  # as after a server's restart; whoever has it now is ingesting checks
             raise LeaseLostError(f"the lease on {self.plan.name!r} was lost; another monitor has it")
-        done = ingest(self._brisk, self.plan, seen, self.clock.now(), self.reference)
+        known = self.open_incidents.known()
+        done = ingest(self._brisk, self.plan, seen, self.clock.now(), self.reference, known)
         self.health.available()
+        if done.open is not None:
+            self._safely(partial(self.open_incidents.keep, done.open))
         if not done.already:
             for note in describe(seen, done):
                 self.note(note)

@@ -18,6 +18,7 @@ from rankgauge.evaluation import make_plan
 from rankgauge.formats.durations import parse_duration
 from rankgauge.formats.settings import read_table
 from rankgauge.formats.variables import filled, names_in, unset_in
+from rankgauge.gating.rules import GateRules
 from rankgauge.history.baselines import baseline_file
 from rankgauge.history.lease import LONGEST, SECONDS
 from rankgauge.history.location import DEFAULT, VARIABLE
@@ -81,6 +82,9 @@ class MonitorPlan:
     """Seconds without a sign of a monitor after which another takes over, where the history is on a server."""
     unhealthy_after: float | None = None
     """Seconds that the monitor may be unable to work before its channels are told; None: 10 minutes, or `every`."""
+
+    gate: GateRules = field(default_factory=GateRules)
+    """The plan's table [gate]: a system that misses its targets when its watch begins is not taken as normal."""
 
     @property
     def spool(self) -> Path:
@@ -164,9 +168,10 @@ def read_monitor_plan(path: str | Path, *, history: str | None = None, imports: 
     faults += [] if run is None else _measured(run, watching)
     plan = None
     if run is not None and not faults:
+        gate = GateRules.of(**content.get("gate", {}))
         plain = replace(run, calls=replace(run.calls, cache=False), sweep=None)
         named = (name, place, every, watching, found.baseline, found.documents, channels, found.lang, found.allow)
-        plan = MonitorPlan(plain, *named, lease=lease, unhealthy_after=told)
+        plan = MonitorPlan(plain, *named, lease=lease, unhealthy_after=told, gate=gate)
     return Draft(Path(path), found, place, plan, faults)
 
 
