@@ -36,6 +36,7 @@ def writing(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
     assert process.stdout is not None
     assert process.stdout.readline() == b"written\n"
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)  # what continues it must not come before that
     yield process
     if process.poll() is None:
         ended(process, signal.SIGKILL)

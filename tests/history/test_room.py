@@ -24,7 +24,7 @@ from tests.parts import ROOT
 
 _PAGE = 4096
 _ON_A_FULL_DISK = """
-import errno, json, os, subprocess, sys
+import errno, json, subprocess, sys, tempfile
 from pathlib import Path
 from rankgauge.history.baselines import set_baseline
 from rankgauge.history.store import History
@@ -52,8 +52,10 @@ def command(*arguments):
     return [done.returncode, done.stdout, done.stderr]
 
 said = {"add": None, "size": place.stat().st_size}
-Path("/dev/shm/rankgauge-room.json").write_text(make_record(50, queries=9000).to_json())
-said["add"] = command("add", "/dev/shm/rankgauge-room.json")
+with tempfile.NamedTemporaryFile("w", suffix=".json") as record:
+    record.write(make_record(50, queries=9000).to_json())
+    record.flush()
+    said["add"] = command("add", record.name)
 said["would"] = command("prune", "--keep", "3")
 said["prune"] = command("prune", "--keep", "3", "--yes")
 said["after"] = place.stat().st_size
