@@ -89,6 +89,7 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
     "history show": [(["1"], "terminal", 0), (["2"], "terminal", 0), (["1", "--json"], "json", 0)],
     "history diff": [(["2", "3"], "terminal", 0), (["1", "2", "--system", NAME], "terminal", 2)],
     "history prune": [(["--keep", "0"], "terminal", 0)],
+    "history vacuum": [([], "terminal", 0), (["--json"], "json", 0)],
     "history export": [(["1", "-o", "-"], "json", 0), (["1", "-o", f"{FILE}l"], "terminal", 0)],
     "history trend": [
         (["nDCG@10"], "terminal", 0),

@@ -370,3 +370,36 @@ def test_verify_a_record_of_live_retrievers(folder: Path) -> None:
     done = run_command("verify", folder / "record.json", status=2)
     assert "live retrievers (slow), which cannot be computed again" in done.stderr
     assert "rankgauge evaluate" in done.stderr
+
+
+def test_what_earlier_starts_left_among_the_runs_goes(folder: Path) -> None:
+    """A half-written file of a killed start, and the list of a system in the other form."""
+    (folder / "plan.toml").write_text(PLAN + 'runs = "runs"\n')
+    run_command("run", folder / "plan.toml")
+    (lists,) = (folder / "runs").iterdir()
+    assert lists.name == "slow.json"  # its ids have blanks in them
+    (folder / "runs" / "slow.run").write_text("q1 Q0 d1 1 1 slow\n")
+    half = lists.with_name(".slow.json.abcd1234")
+    half.write_text("half of it")
+    os.utime(half, (time.time() - 3600,) * 2)
+    run_command("run", folder / "plan.toml")
+    assert [*(folder / "runs").iterdir()] == [lists]
+
+
+def test_a_retriever_that_changes_the_folder_moves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outputs, answers and the history are where they were asked for, though named by relative paths."""
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    code = f"import os\ndef search(query, k):\n    os.chdir({str(elsewhere)!r})\n    return ['d1']\n"
+    (folder / "wandering_module.py").write_text(code)
+    (folder / "plan.toml").write_text(PLAN.replace("slow_search_module", "wandering_module"))
+    monkeypatch.chdir(folder)
+    done = run_command("run", "plan.toml", "--keep", "--history", "kept.db")
+    assert "wrote record.json" in done.stderr
+    assert "kept as record 1 of kept.db" in done.stderr
+    assert list(elsewhere.iterdir()) == []
+    record = json.loads((folder / "record.json").read_text())
+    inputs = record["provenance"]["inputs"]
+    assert {role: file["path"] for role, file in inputs.items()} == {"plan": "plan.toml", "judgments": "testset.json"}
+    assert (folder / "kept.db").exists()
+    assert (folder / ".rankgauge").is_dir()

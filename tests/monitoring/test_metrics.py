@@ -71,7 +71,7 @@ def test_over_http() -> None:
     assert value(samples, "score", **one, measure="R@10", tag='tag "a\\b"') == 0.6
     assert value(samples, "score_reference", **series) == 0.512
     assert value(samples, "evidence", **series) == 400.5
-    assert value(samples, "latency_seconds", **one, quantile="0.95") == 0.12
+    assert value(samples, "latency_seconds", **one, percentile="95") == 0.12
     assert value(samples, "failed_queries", **one) == 2
     assert value(samples, "incidents_open", monitor="搜索", kind="quality") == 1
     assert value(samples, "last_check_timestamp_seconds", monitor="搜索") == AT.timestamp()
@@ -155,6 +155,57 @@ def test_the_rules_use_metrics_that_there_are() -> None:
 @pytest.mark.needs("promtool")
 def test_prometheus_takes_the_rules() -> None:
     subprocess.run([here("promtool"), "check", "rules", str(RULES)], check=True, capture_output=True)
+
+
+_TYPES = ("counter", "gauge", "histogram", "summary")
+# Units and their abbreviations, with the base units that belong into a name.
+_UNITS = {
+    **dict.fromkeys(("milliseconds", "microseconds", "nanoseconds", "minutes", "hours", "days", "weeks"), "seconds"),
+    **dict.fromkeys(("kilobytes", "megabytes", "gigabytes", "bits", "kibibytes", "mebibytes"), "bytes"),
+    **dict.fromkeys(("percent", "percents", "percentage"), "ratio"),
+}
+_ABBREVIATED = {"s", "ms", "us", "ns", "sec", "b", "kb", "mb", "gb", "tb", "pb", "m", "h", "d"}
+
+
+def linted(text: str) -> list[str]:
+    """What `promtool check metrics` would say of names, types, helps and labels, by the rules of its linter."""
+    found = []
+    for family in text_string_to_metric_families(text):
+        kind = family.type
+        for name in {sample.name for sample in family.samples}:
+            words = name.lower().split("_")
+            found += [] if family.documentation else [f"{name}: no help"]
+            found += [f"{name}: counters end in _total"] if (kind == "counter") != name.endswith("_total") else []
+            found += [f"{name}: the unit is {_UNITS[word]}" for word in words if word in _UNITS]
+            found += [f"{name}: abbreviates {word}" for word in words if word in _ABBREVIATED]
+            found += [f"{name}: names its type" for word in words if word in _TYPES]
+            found += (
+                [f"{name}: reserved for histograms and summaries"] if words[-1] in ("bucket", "count", "sum") else []
+            )
+            found += [f"{name}: written otherwise"] if not re.fullmatch(r"[a-z][a-z0-9_]*", name) else []
+        labels = {label for sample in family.samples for label in sample.labels}
+        found += [f"{family.name}: label {label}" for label in labels if not re.fullmatch(r"[a-z][a-z0-9_]*", label)]
+        found += [f"{family.name}: the label {label} is reserved" for label in labels & {"le", "quantile"}]
+    return found
+
+
+def test_what_is_served_passes_the_linter() -> None:
+    metrics = Metrics()
+    metrics.begin("搜索", ["ops"], last_check=AT, last_valid_check=AT)
+    checked(metrics)
+    metrics.alerts({("ops", "sent"): 1})
+    text = metrics.text()
+    names = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")}
+    assert len(names) >= 10
+    assert names == {line.split()[2] for line in text.splitlines() if line.startswith("# HELP")}
+    assert linted(text) == []
+
+
+@pytest.mark.needs("promtool")
+def test_prometheus_takes_the_metrics() -> None:
+    metrics = Metrics()
+    checked(metrics)
+    subprocess.run([here("promtool"), "check", "metrics"], input=metrics.text().encode(), check=True)
 
 
 def test_a_new_start_begins_where_the_last_one_ended(tmp_path: Path) -> None:

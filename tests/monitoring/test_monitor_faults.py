@@ -366,7 +366,7 @@ def test_one_check_that_was_missed(service: Workspace) -> None:
 
 @pytest.mark.needs("faketime")
 def test_the_clock_set_back_by_a_day(service: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An alert that failed by a clock that was ahead is tried within the hour, not tomorrow, and arrives once."""
+    """An alert that failed by a clock that was ahead is tried by the next start, not tomorrow, and arrives once."""
     monkeypatch.setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
     refused = [True]
 
@@ -382,12 +382,11 @@ def test_the_clock_set_back_by_a_day(service: Workspace, monkeypatch: pytest.Mon
         refused.clear()
         second = service.once()
         assert second.returncode == 1, second.stderr
+        assert "was delivered at try 2" in second.stderr
         with History.open(place(service)) as history:
             (delivery,) = rows(history, "deliveries")
-            now = datetime.datetime.now(datetime.UTC)
-            assert delivery["next_try"] <= now + datetime.timedelta(hours=1)
-            third = service.once(prefix=("faketime", "-f", "+2h"))
-            assert "was delivered at try 2" in third.stderr
+            assert delivery["delivered"] <= datetime.datetime.now(datetime.UTC)
+            service.once(prefix=("faketime", "-f", "+2h"))
             assert len(receiver.asked) == 2
             counted_once(history, service)
             started = [row["started"] for row in rows(history, "checks")]

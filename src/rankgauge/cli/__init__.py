@@ -99,6 +99,10 @@ def _unexpected(error: BaseException) -> None:
 
 
 def _complain(message: str) -> None:
+    as_json = getattr(sys.stderr, "complain", None)
+    if as_json is not None:
+        as_json(visible_message(message))
+        return
     print(f"rankgauge: {visible_message(message)}", file=sys.stderr)
 
 

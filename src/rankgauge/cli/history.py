@@ -194,26 +194,56 @@ def diff(
 def prune(
     keep: int | None, before: str | None, label: str | None, yes: bool, history: str | None, language: Language
 ) -> None:
-    """Remove old records. Without --yes it only says what would go; what a baseline needs always stays."""
+    """Remove old records. Without --yes it only says what would go; what a baseline needs always stays.
+
+    It works on a full disk too, where records go one by one and their room is given back. Elsewhere it is used again by
+    new records; `rankgauge history vacuum` gives it back.
+    """
+    from rankgauge.history.room import prune_history
     from rankgauge.history.times import shown
 
     if keep is None and before is None:
         raise click.UsageError("say what to remove: all but the newest (--keep N), or what is old (--before DATE)")
-    with opened_history(history, write=yes) as opened:
-        pruned = opened.prune(keep=keep, before=moment(before), label=label, dry_run=not yes)
+    pruned = prune_history(history, keep=keep, before=moment(before), label=label, dry_run=not yes)
     gone = pruned.gone
     if not gone:
         echo(say("history.none", language))
     else:
         told = {"n": len(gone), "first": shown(gone[-1].created), "last": shown(gone[0].created), "ids": _ids(gone)}
         echo(say("history.gone" if yes else "history.would", language, **told))
+    if pruned.freed is not None:
+        echo(say("history.freed", language, bytes=pruned.freed))
     if pruned.held:
         echo(say("history.held", language, ids=_ids(pruned.held)))
 
 
+@history.command()
+@history_option
+@options.json_flag
+@options.lang
+def vacuum(history: str | None, as_json: bool, language: Language) -> None:
+    """Give the room of removed records back to the disk.
+
+    A file is written anew, and so are the tables of the history on a server. There must be room for that, and others
+    that use the history wait meanwhile.
+    """
+    from rankgauge.history.location import resolve
+    from rankgauge.history.room import vacuum_history
+
+    place = resolve(history)
+    done = vacuum_history(place)
+    if as_json:
+        print_json({"history": str(place), "before": done.before, "after": done.after})
+    else:
+        echo(say("history.vacuumed", language, place=str(place), before=done.before, after=done.after))
+
+
 def _ids(records: Sequence[Stored]) -> str:
-    listed = [str(record.id) for record in records]
-    return ", ".join(listed[:_NAMED]) + (", ..." if len(listed) > _NAMED else "")
+    return _numbers([record.id for record in records])
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:_NAMED])) + (", ..." if len(numbers) > _NAMED else "")
 
 
 @history.command()
@@ -223,11 +253,13 @@ def _ids(records: Sequence[Stored]) -> str:
 @click.option(
     "-o", "--output", metavar="FOLDER|FILE.jsonl", required=True, help="A file for each, or one with a line for each."
 )
+@click.option("--skip-damaged", is_flag=True, help="With --all: leave out what cannot be read, and say so.")
 @history_option
 @options.lang
 def export(
     references: tuple[str, ...],
     everything: bool,
+    skip_damaged: bool,
     label: str | None,
     output: str,
     history: str | None,
@@ -237,15 +269,24 @@ def export(
     output)."""
     if everything == bool(references):
         raise click.UsageError("name the records, or say --all")
+    if skip_damaged and not everything:
+        raise click.UsageError("--skip-damaged goes with --all")
     with opened_history(history) as opened:
         wanted: list[Stored]
-        if everything:
+        lost: list[int] = []
+        if skip_damaged:
+            from rankgauge.history.salvage import readable_records
+
+            wanted, lost = readable_records(opened, label=label)
+        elif everything:
             wanted = opened.records(label=label)[::-1]
         else:
             wanted = [opened.get(reference, label=label) for reference in references]
         count = _exported(opened, wanted, output)
     if output != "-":
         echo(say("history.written_records", language, path=output, n=count), err=True)
+    if lost:
+        echo(say("history.left_out", language, n=len(lost), ids=_numbers(lost)), err=True)
 
 
 def _exported(opened: History, wanted: list[Stored], output: str) -> int:

@@ -13,6 +13,7 @@ from rankgauge.cli.echo import echo
 from rankgauge.words import say
 
 if TYPE_CHECKING:
+    from rankgauge.history.location import Location
     from rankgauge.history.store import History
     from rankgauge.record import Record
     from rankgauge.reports.document import Report
@@ -41,7 +42,7 @@ def keeping(command: F) -> F:
     return click.option("--keep", is_flag=True, help="Store the record in the history.")(history_option(command))
 
 
-def opened_history(place: str | None, *, create: bool = False, write: bool = False) -> History:
+def opened_history(place: str | Location | None, *, create: bool = False, write: bool = False) -> History:
     """The history; without `write` one that cannot be written is read."""
     from rankgauge.history.store import History
 
@@ -76,12 +77,13 @@ class Keeping:
     def __init__(self, keep: bool, history: str | None, label: str | None) -> None:
         if not keep and (history or label):
             raise click.UsageError("--history and --label go with --keep")
-        self.wanted, self.history, self.label = keep, history, label
+        self.wanted, self.label = keep, label
         if keep:  # a history that cannot be used is told before the work, not after it
             from rankgauge.history.entry import check_label
 
             check_label(label)
-            opened_history(history, create=True, write=True).close()
+            with opened_history(history, create=True, write=True) as opened:
+                self.history = opened.location  # wherever a system that is asked goes
 
     def store(self, record: Record, language: Language, *, label: str | None = None) -> None:
         """Store the record if that was asked for, and say so on standard error."""

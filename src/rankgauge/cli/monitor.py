@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,13 @@ import click
 
 from rankgauge.cli import options
 from rankgauge.cli.echo import echo, tell_imports
+from rankgauge.cli.interrupt import Interrupted
 from rankgauge.cli.keeping import print_json
-from rankgauge.words import Language, say, tell
+from rankgauge.words import Language, Note, say, tell
 
 if TYPE_CHECKING:
     from rankgauge.history.store import History
+    from rankgauge.monitoring.loop.log import LogFormat
     from rankgauge.monitoring.loop.monitor import Monitor
     from rankgauge.monitoring.loop.plan import MonitorPlan
 
@@ -37,6 +39,13 @@ _INSTANT = 0.1
 @click.option("--history", "location", metavar="PATH|URL", help="Where the history is kept; default: the plan's.")
 @click.option("--metrics-port", type=int, metavar="PORT", help="Serve /metrics for Prometheus on this port.")
 @click.option("--metrics-host", default="127.0.0.1", show_default=True, help="Address to serve the metrics on.")
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How the log on standard error is written: lines for people, or JSON objects, one on each line.",
+)
 @options.json_flag
 @options.lang
 def monitor(
@@ -49,6 +58,7 @@ def monitor(
     location: str | None,
     metrics_port: int | None,
     metrics_host: str,
+    log_format: LogFormat,
     as_json: bool,
     language: Language,
 ) -> None:
@@ -63,10 +73,12 @@ def monitor(
     """
     from rankgauge.errors import DataError
     from rankgauge.monitoring.loop.checking import check_monitor_plan
+    from rankgauge.monitoring.loop.log import log_line
     from rankgauge.monitoring.loop.monitor import Monitor
     from rankgauge.monitoring.loop.opening import open_history
     from rankgauge.monitoring.loop.plan import load_monitor_plan, seconds_of
 
+    log = _log_as(log_format)
     if check:
         tell_imports(plan, language)
         with redirect_stdout(sys.stderr):
@@ -85,20 +97,20 @@ def monitor(
     if relearn or status:
         with open_history(loaded) as history:
             if relearn:
-                _relearn(history, loaded, language)
+                _relearn(history, loaded, language, lambda note: log(log_line(note, language, log_format)))
             if status:
                 _show(history, loaded, as_json, language)
         return
     served = (metrics_port, metrics_host)
     try:
         if once:
-            with _watching(Monitor(loaded, open_history(loaded), _log, language), *served) as watcher:
+            made = Monitor(loaded, open_history(loaded), log, language, log_format=log_format)
+            with _watching(made, *served) as watcher:
                 sys.exit(_once(watcher, as_json))
         assert seconds is not None
-        _forever(loaded, seconds, language, served)
+        _forever(loaded, seconds, served, log, (language, log_format))
     except KeyboardInterrupt:  # which click would call an abort, with the status of an open incident
-        echo("rankgauge: interrupted", err=True)
-        sys.exit(130)
+        raise Interrupted("interrupted") from None
 
 
 @contextmanager
@@ -119,7 +131,13 @@ def _watching(watcher: Monitor, port: int | None, host: str) -> Iterator[Monitor
         watcher.history.close()
 
 
-def _forever(plan: MonitorPlan, every: float, language: Language, served: tuple[int | None, str]) -> None:
+def _forever(
+    plan: MonitorPlan,
+    every: float,
+    served: tuple[int | None, str],
+    log: Callable[[str], None],
+    form: tuple[Language, LogFormat],
+) -> None:
     """Check on schedule until a signal comes. The first one ends it after the check at hand, the second at once; what
     is stored is whole either way."""
     import os
@@ -127,16 +145,16 @@ def _forever(plan: MonitorPlan, every: float, language: Language, served: tuple[
     import time
     from contextlib import suppress
 
-    from rankgauge.monitoring.loop.monitor import Monitor, log_line
+    from rankgauge.monitoring.loop.log import log_line
+    from rankgauge.monitoring.loop.monitor import Monitor
     from rankgauge.monitoring.loop.opening import await_history
-    from rankgauge.words import Note
 
     stop = threading.Event()
     signals: list[int] = []
     watchers: list[Monitor] = []
 
-    def log(note: Note) -> None:
-        _log(log_line(note, language))
+    def say_in_log(note: Note) -> None:
+        log(log_line(note, *form))
 
     def end(number: int, frame: object) -> None:
         signals.append(number)
@@ -145,7 +163,9 @@ def _forever(plan: MonitorPlan, every: float, language: Language, served: tuple[
         # In a thread: the one that is interrupted here may be holding the event's lock.
         threading.Thread(target=leave, daemon=True).start()
         with suppress(RuntimeError):  # it may be in the middle of a line of the log
-            log(Note("monitor.stopping_check" if any(watcher.checking for watcher in watchers) else "monitor.stopping"))
+            say_in_log(
+                Note("monitor.stopping_check" if any(watcher.checking for watcher in watchers) else "monitor.stopping")
+            )
 
     def leave() -> None:
         """End; by force where something hangs but the retrievers, which have their own limits. A check is spooled by
@@ -156,17 +176,28 @@ def _forever(plan: MonitorPlan, every: float, language: Language, served: tuple[
             time.sleep(_INSTANT)
             left -= 0 if any(watcher.watchdog.step == "calls" for watcher in watchers) else _INSTANT
         with suppress(RuntimeError):
-            log(Note("monitor.left_hanging"))
+            say_in_log(Note("monitor.left_hanging"))
         os._exit(0)
 
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
-    history = await_history(plan, every, log, stop)
+    history = await_history(plan, every, say_in_log, stop)
     if history is not None:
-        with _watching(Monitor(plan, history, _log, language, stop=stop), *served) as watcher:
+        language, log_format = form
+        made = Monitor(plan, history, log, language, log_format=log_format, stop=stop)
+        with _watching(made, *served) as watcher:
             watchers.append(watcher)
             with redirect_stdout(sys.stderr):
                 watcher.forever(every)
+
+
+def _log_as(form: LogFormat) -> Callable[[str], None]:
+    """What writes a line of the log."""
+    if form == "text":
+        return _log
+    from rankgauge.cli.json_log import log_as_json
+
+    return log_as_json().put
 
 
 def _log(text: str) -> None:
@@ -175,18 +206,21 @@ def _log(text: str) -> None:
     echo(f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ} {text}", err=True)
 
 
-def _relearn(history: History, plan: MonitorPlan, language: Language) -> None:
+def _relearn(history: History, plan: MonitorPlan, language: Language, log: Callable[[Note], None]) -> None:
     import datetime
 
     from rankgauge.errors import DataError
     from rankgauge.history.lease import Lease
+    from rankgauge.monitoring.alerts.delivery import deliver_due
     from rankgauge.monitoring.loop.ingest import relearn
 
     lease = Lease(history, f"monitor {plan.name}")
     if not lease.acquire():
         raise DataError(f"a monitor is running {plan.name!r}: stop the monitor first, relearn, start it again")
     try:
-        count = relearn(history.fenced(lease.fence), plan.name, datetime.datetime.now(datetime.UTC))
+        held, now = history.fenced(lease.fence), datetime.datetime.now(datetime.UTC)
+        deliver_due(held, plan.channels, now, log, monitor=plan.name, language=plan.language, at_once=True)
+        count = relearn(held, plan.name, now)
     finally:
         lease.release()
     echo(say("monitor.relearned", language, name=plan.name, count=count))

@@ -76,7 +76,8 @@ def run(
                 outcome = run_plan(loaded, fresh=fresh, progress=progress, write=write)
         except KeyboardInterrupt:
             key = "live.stopped_lost" if loaded.cache is None else "live.stopped_kept"
-            raise KeyboardInterrupt(say(key, language, cache=loaded.cache)) from None
+            cache = None if loaded.cache is None else loaded.shown(loaded.cache)
+            raise KeyboardInterrupt(say(key, language, cache=cache)) from None
         record = outcome.record
         if as_json:
             click.echo(record.to_json(), file=out)
@@ -84,7 +85,7 @@ def run(
             text = report(record, language=language, digits=digits, width=terminal_width(out), color=out.isatty())
             click.echo(text, nl=False, file=out)
         for path in written:
-            echo(say("live.wrote", language, path=path), err=True)
+            echo(say("live.wrote", language, path=loaded.shown(path)), err=True)
         for name, reason in outcome.invalid.items():
             echo(say("live.left_out", language, name=name, reason=shortened(tell(reason, language))), err=True)
         if outcome.invalid:
@@ -117,6 +118,7 @@ def _progress() -> Iterator[Progress | None]:
 
 def _written(plan: RunPlan, outcome: Outcome, language: Language) -> list[Path]:
     """Write the outputs of the plan, each whole."""
+    from rankgauge.formats.leftovers import remove_leftovers
     from rankgauge.reports import report
 
     outputs, written = plan.outputs, []
@@ -127,6 +129,7 @@ def _written(plan: RunPlan, outcome: Outcome, language: Language) -> list[Path]:
         written.append(_placed(plan.folder / name))
         report(outcome.record, written[-1], language=language)
     if outputs.runs:
+        remove_leftovers(plan.folder / outputs.runs)
         written += [_save_run(live, _placed(plan.folder / outputs.runs / live.name)) for live in outcome.evaluations]
     return written
 
@@ -148,14 +151,16 @@ def _save_run(live: LiveEvaluation, path: Path) -> Path:
     from rankgauge.errors import FormatError
     from rankgauge.formats.convert import save
 
-    for ending, form in ((".run", "trec"), (".json", "json")):
-        file = path.with_name(f"{path.name}{ending}")
+    files = {form: path.with_name(f"{path.name}{ending}") for ending, form in ((".run", "trec"), (".json", "json"))}
+    for form, file in files.items():
         try:
             save(live.retrieval.run, file, form)
             break
         except FormatError:
             if form == "json":
                 raise
+    for other in {*files.values()} - {file}:
+        other.unlink(missing_ok=True)  # of an earlier start: it would pass for this one's
     return file
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import datetime
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.evaluation.scores import Scores
-from rankgauge.formats.git import commit_of
+from rankgauge.formats.git import commit_of, working_folder
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.testset import TestSet
 from rankgauge.record import InputFile, Mean, Provenance, Record, ScoredMeasure, SystemResult
@@ -77,5 +76,5 @@ def provenance_of(inputs: Mapping[str, InputFile] | None, *, commit: bool) -> Pr
         inputs=dict(inputs or {}),
         python=".".join(map(str, sys.version_info[:3])),
         platform=sys.platform,
-        git=commit_of(Path.cwd()) if commit else None,
+        git=commit_of(working_folder()) if commit else None,
     )

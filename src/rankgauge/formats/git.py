@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["changed_files", "commit_of"]
+__all__ = ["changed_files", "commit_of", "working_folder"]
 
 
-def commit_of(folder: Path) -> str | None:
-    """The commit of a folder, if it is under git."""
-    return _git(folder, "rev-parse", "HEAD")
+def commit_of(folder: Path | None) -> str | None:
+    """The commit of a folder, if it is there and under git."""
+    return None if folder is None else _git(folder, "rev-parse", "HEAD")
+
+
+def working_folder() -> Path | None:
+    """The working folder; None where it was removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
 
 
 def changed_files(folder: Path) -> tuple[str, list[Path]] | None:

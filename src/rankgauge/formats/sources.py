@@ -10,7 +10,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
@@ -18,6 +18,7 @@ from typing import IO, Any, BinaryIO, cast
 from rankgauge.arguments import as_path
 from rankgauge.errors import Fault, FormatError
 from rankgauge.formats.archives import BEGINNING, foreign_kind
+from rankgauge.formats.leftovers import lock_file, remove_leftovers, temporary_prefix
 from rankgauge.formats.limits import FILES, PARTS, Limits, written
 from rankgauge.formats.private import is_private
 
@@ -245,18 +246,26 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
         raise FormatError(target, [f"the folder {str(folder)!r} does not exist; make it first"])
     if Path(target).is_dir():
         raise FormatError(target, ["this is a folder; name a file in it"])
+    name = Path(target).name
+    remove_leftovers(folder, name)
     try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{Path(target).name}.")
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=temporary_prefix(name))
         try:
             with os.fdopen(handle, "wb") as file:
+                lock_file(handle)  # while this process lives, nobody takes it for a leftover
                 file.write(data)
-            if not is_private(target):  # a temporary file is
-                mask = os.umask(0)
-                os.umask(mask)
-                os.chmod(temporary, 0o666 & ~mask)
-            os.replace(temporary, target)
+                file.flush()
+                if not is_private(target):  # a temporary file is
+                    mask = os.umask(0)
+                    os.umask(mask)
+                    os.chmod(temporary, 0o666 & ~mask)
+                if sys.platform != "win32":  # which renames no open file
+                    os.replace(temporary, target)
+            if sys.platform == "win32":
+                os.replace(temporary, target)
         except BaseException:
-            os.unlink(temporary)
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
             raise
     except OSError as error:
         raise FormatError(target, [f"cannot be written: {error.strerror or error}"]) from None

@@ -16,10 +16,12 @@ from rankgauge.history.reading import read_only, sealed
 from rankgauge.history.sql import sa
 from rankgauge.history.waiting import bounded, seconds_to_wait
 
-__all__ = ["WRITE", "away", "engine_for", "look_at_file", "make_folder"]
+__all__ = ["WAIT", "WRITE", "away", "engine_for", "look_at_file", "make_folder"]
 
 WRITE = "rankgauge_write"
 """The execution option of a connection that is going to write."""
+WAIT = "rankgauge_wait"
+"""The execution option of a connection that waits for so many seconds for other writers of a file."""
 _PAUSE = 0.01
 _TRIAL = 5.0
 _MAGIC = b"SQLite format 3\0"
@@ -66,13 +68,14 @@ def make_folder(folder: Path) -> None:
         raise DataError(f"the folder {shown!r} cannot be made: {error.strerror or error}") from None
 
 
-def engine_for(location: Location, timeout: float, *, write: bool = True) -> sa.Engine:
+def engine_for(location: Location, timeout: float, *, write: bool = True, cramped: bool = False) -> sa.Engine:
     """An engine; nothing is connected yet. `timeout` is how many seconds to wait for other writers of a file, or for
-    each answer of a server. Without `write` a file that cannot be written is read as it is."""
+    each answer of a server. Without `write` a file that cannot be written is read as it is. A file that is opened
+    `cramped` is changed without any room on its disk, by this process alone."""
     if location.sqlite:
         if not write and location.path is not None and sealed(location.path):
             return read_only(location.path, timeout)
-        return _sqlite(location, timeout)
+        return _sqlite(location, timeout, cramped=cramped)
     from rankgauge.extras import optional
 
     optional("psycopg", "a history in PostgreSQL", "psycopg", "postgresql")
@@ -93,7 +96,7 @@ def away(location: Location) -> bool:
         engine.dispose()
 
 
-def _sqlite(location: Location, timeout: float) -> sa.Engine:
+def _sqlite(location: Location, timeout: float, *, cramped: bool) -> sa.Engine:
     options: dict[str, Any] = {"hide_parameters": True}
     if "timeout" not in location.url.query:
         options["connect_args"] = {"timeout": timeout}
@@ -108,8 +111,16 @@ def _sqlite(location: Location, timeout: float) -> sa.Engine:
         connection.isolation_level = None
         cursor = connection.cursor()
         cursor.execute("PRAGMA foreign_keys=ON")
+        if cramped:
+            # Without the shared index and the log, which need room of their own; so nobody else may be at the file,
+            # and a power cut in the middle of a change can damage it.
+            cursor.execute("PRAGMA locking_mode=EXCLUSIVE")
+            _journal(cursor, "memory", timeout)
+        elif not location.memory:
+            if location.path is not None and not (location.path.exists() and location.path.stat().st_size):
+                cursor.execute("PRAGMA auto_vacuum=INCREMENTAL")  # so that room can be given back bit by bit
+            _journal(cursor, "wal", timeout)  # readers and a writer side by side; the file remembers it
         if not location.memory:
-            _write_ahead(cursor, timeout)
             cursor.execute("PRAGMA synchronous=FULL")
         cursor.close()
 
@@ -117,20 +128,22 @@ def _sqlite(location: Location, timeout: float) -> sa.Engine:
     def begin(connection: sa.Connection) -> None:
         # A transaction that reads first and writes later could find another writer between and fail at once, so one
         # that is going to write takes its turn at the beginning.
-        write = connection.get_execution_options().get(WRITE, False)
+        options = connection.get_execution_options()
+        write, wait = options.get(WRITE, False), options.get(WAIT)
+        if wait is not None:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={round(1000 * wait)}")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     return engine
 
 
-def _write_ahead(cursor: sqlite3.Cursor, timeout: float) -> None:
-    """Readers and a writer side by side. The file remembers it; SQLite does not wait for others to make the change."""
-    if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
-        return
+def _journal(cursor: sqlite3.Cursor, mode: str, timeout: float) -> None:
+    """Change how a file keeps what a transaction changes. SQLite does not wait for others to make this change."""
     end = time.monotonic() + timeout
     while True:
         try:
-            cursor.execute("PRAGMA journal_mode=WAL")
+            if cursor.execute("PRAGMA journal_mode").fetchone()[0] != mode:
+                cursor.execute(f"PRAGMA journal_mode={mode}")
             return
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:

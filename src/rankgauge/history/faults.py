@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,14 +13,20 @@ from rankgauge.history.reading import UnreadLogError
 from rankgauge.history.sql import sa
 from rankgauge.history.waiting import VARIABLE as PATIENCE
 
-__all__ = ["LeaseLostError", "NoHistoryError", "no_database", "told", "unwritable"]
+__all__ = ["LeaseLostError", "NoHistoryError", "NoRoomError", "damaged", "no_database", "told", "unwritable"]
 
 _INCOMPLETE = "tables of the history are missing; put back a copy of the database, or begin a new one elsewhere"
+# Of the log, and of the index that processes share.
+_NO_ROOM = (sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMMAP)
 _ELSEWHERE = f"or keep the history elsewhere with `history=` or {VARIABLE}"
 
 
 class NoHistoryError(DataError):
     """There is no history at the place yet."""
+
+
+class NoRoomError(DataError):
+    """The disk of a file is full; nothing was written."""
 
 
 class LeaseLostError(DataError):
@@ -48,6 +55,18 @@ def told(location: Location) -> Iterator[None]:
         raise DataError(f"{location}: all connections are in use; try again") from None
     except (sqlite3.OperationalError, sqlite3.DatabaseError) as error:  # before SQLAlchemy has the connection
         raise _of_sqlite(location, error) from None
+    except Exception as error:
+        if not location.sqlite or not _garbled(error):
+            raise
+        raise damaged(location, f"{type(error).__name__}: {error}") from None
+
+
+def _garbled(error: Exception) -> bool:
+    """Whether an error is that of a column, or a message of SQLite's, that does not hold what was written there."""
+    if isinstance(error, UnicodeDecodeError | json.JSONDecodeError):
+        return True
+    moment = isinstance(error, ValueError) and "isoformat" in str(error)
+    return moment or (type(error).__module__, type(error).__name__) == ("msgspec", "ValidationError")
 
 
 def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:
@@ -64,10 +83,10 @@ def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:
         )
     if primary == sqlite3.SQLITE_NOTADB:
         return no_database(location)
-    if primary == sqlite3.SQLITE_CORRUPT:
-        return FormatError(place, ["the database is damaged; put back a copy of it, or begin a new one"])
-    if primary == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_WRITE:
-        return DataError(
+    if primary == sqlite3.SQLITE_CORRUPT or (not code and "decode" in str(error)):
+        return damaged(location, str(error))
+    if primary == sqlite3.SQLITE_FULL or code in _NO_ROOM:
+        return NoRoomError(
             f"{place}: nothing was written: the disk is full, or the file has reached its limit; make room "
             f"('rankgauge history prune'), {_ELSEWHERE}"
         )
@@ -76,6 +95,16 @@ def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:
     if "no such table" in str(error) or "no such column" in str(error):
         return FormatError(place, [f"{_INCOMPLETE} ({error})"])
     return DataError(f"{place}: {error}")
+
+
+def damaged(location: Location, why: str) -> FormatError:
+    """What is in the file cannot be: a disk, a copy in the middle of a change, or another program has spoilt it."""
+    # SQLite's message may go on with the text that it could not read.
+    said = why.partition(" with text")[0]
+    remedy = (
+        "restore a copy, or export what can be read: rankgauge history export --all --skip-damaged -o records.jsonl"
+    )
+    return FormatError(str(location), [f"the database file is damaged: {said}; {remedy}"])
 
 
 def no_database(location: Location) -> FormatError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,15 @@ class Location:
     """The file, if it is one."""
     default: bool = False
     """Whether nobody chose it: then its folder is made as well."""
+    name: str | None = None
+    """How messages name it; None: by its path or address."""
+
+    def anchored(self) -> Location:
+        """The same place, whatever the working folder will be; messages name it as before."""
+        if self.path is None or self.path.is_absolute() or str(self.path).startswith("file:"):
+            return self
+        path = self.path.absolute()
+        return replace(self, url=self.url.set(database=str(path)), path=path, name=str(self.path))
 
     @property
     def sqlite(self) -> bool:
@@ -43,7 +52,7 @@ class Location:
 
     def __str__(self) -> str:
         if self.path is not None:
-            return masked_address(str(self.path))
+            return masked_address(self.name or str(self.path))
         if self.memory:
             return "the history in memory"
         # A password may stand among the options too; of them only where the server is is told.

@@ -1,4 +1,5 @@
-"""Reading a SQLite file that cannot be written: on a read-only disk, in a folder of another user, from an archive.
+"""Reading a SQLite file that cannot be written: on a read-only or full disk, in a folder of another user, from an
+archive.
 
 A history keeps a write-ahead log beside its file while it is open, so that even reading makes files. Where none can be
 made, the file is read as one that nobody changes, unless a log with newer records lies there.
@@ -7,25 +8,37 @@ made, the file is read as one that nobody changes, unless a log with newer recor
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
 from rankgauge.history.sql import sa
 
-__all__ = ["UnreadLogError", "read_only", "sealed"]
+__all__ = ["UnreadLogError", "free_at", "read_only", "sealed"]
 
 
 class UnreadLogError(sqlite3.OperationalError):
     """The newest records are in the log, which cannot be read without writing."""
 
 
+_UNWRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
+_INDEX = 1 << 16
+"""Bytes: about as much as the index of a log needs to begin with."""
+
+
 def sealed(path: Path) -> bool:
-    """Whether the file, or the folder that its log goes into, cannot be written."""
+    """Whether the file, or the folder that its log goes into, cannot be written, or has no room for one."""
     effective = os.access in os.supports_effective_ids
-    return path.is_file() and not all(
-        os.access(place, os.W_OK, effective_ids=effective) for place in (path, path.absolute().parent)
+    places = (path, path.absolute().parent)
+    return path.is_file() and (
+        not all(os.access(place, os.W_OK, effective_ids=effective) for place in places) or free_at(path) < _INDEX
     )
+
+
+def free_at(path: Path) -> int:
+    """Bytes that are free on the disk of a file."""
+    return shutil.disk_usage(path.absolute().parent).free
 
 
 def read_only(path: Path, timeout: float) -> sa.Engine:
@@ -36,7 +49,7 @@ def read_only(path: Path, timeout: float) -> sa.Engine:
         try:
             return _tried(f"{place}?mode=ro", timeout)
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            if error.sqlite_errorcode & 0xFF not in _UNWRITABLE:
                 raise
         log = f"{path}-wal"
         if os.path.exists(log) and os.path.getsize(log) > 0:

@@ -63,6 +63,8 @@ class Pruned:
 
     gone: Sequence[Stored]
     held: Sequence[Stored]
+    freed: int | None = None
+    """Bytes that the disk got back; None where nobody looked, because there was room."""
 
 
 @dataclass(frozen=True)

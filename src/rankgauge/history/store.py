@@ -13,8 +13,8 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.limits import RECORDS
 from rankgauge.formats.private import begin_private
-from rankgauge.history.connecting import WRITE, engine_for, look_at_file
-from rankgauge.history.faults import NoHistoryError, told
+from rankgauge.history.connecting import WAIT, WRITE, engine_for, look_at_file
+from rankgauge.history.faults import NoHistoryError, damaged, told
 from rankgauge.history.finding import find, light, matching, measure_names, of_means, stored_of
 from rankgauge.history.location import Location, resolve
 from rankgauge.history.migrating import REVISIONS, known_step, migrate
@@ -44,11 +44,19 @@ class History:
     read without it, `prune` and `export` end the circle. It is a context manager, and several threads may use it.
     """
 
-    def __init__(self, location: Location, engine: sa.Engine, timeout: float, fence: Fence | None = None) -> None:
+    def __init__(
+        self,
+        location: Location,
+        engine: sa.Engine,
+        timeout: float,
+        fence: Fence | None = None,
+        wait: float | None = None,
+    ) -> None:
         self.location = location
         self.engine = engine
         self.timeout = timeout
         self._fence = fence
+        self._wait = timeout if wait is None else wait
 
     @classmethod
     @named_arguments
@@ -59,21 +67,23 @@ class History:
         create: bool = True,
         write: bool = True,
         timeout: float | None = None,
+        cramped: bool = False,
     ) -> History:
         """Open the history at a path or URL (see `resolve`), and bring its tables to this release's.
 
         `create` makes one where there is none. Without `write` nothing is going to be stored, and a file that cannot be
         written is read as it is. `timeout` is how many seconds to wait for other writers of a file, or for each answer
-        of a server; default: the environment's RANKGAUGE_HISTORY_TIMEOUT, else 30.
+        of a server; default: the environment's RANKGAUGE_HISTORY_TIMEOUT, else 30. `cramped` is for a file on a full
+        disk, to remove something from it (see `prune_history`): nobody else can use it meanwhile.
         """
         if location is not None and not isinstance(location, str | os.PathLike | Location):
             raise DataError(f"a history is opened by a path or an address, not by a {type(location).__name__}")
         timeout = seconds_to_wait() if timeout is None else timeout
-        place = location if isinstance(location, Location) else resolve(location)
+        place = (location if isinstance(location, Location) else resolve(location)).anchored()
         look_at_file(place, create=create)
         if create and place.path is not None:
             begin_private(place.path)
-        history = cls(place, engine_for(place, timeout, write=write), timeout)
+        history = cls(place, engine_for(place, timeout, write=write, cramped=cramped), timeout)
         try:
             with history.read() as connection:
                 at = known_step(connection, place)
@@ -98,7 +108,11 @@ class History:
 
     def fenced(self, fence: Fence) -> History:
         """The same history, in which each write transaction begins with `fence`, which raises where it must not be."""
-        return History(self.location, self.engine, self.timeout, fence)
+        return History(self.location, self.engine, self.timeout, fence, self._wait)
+
+    def waiting(self, seconds: float) -> History:
+        """The same history, whose transactions wait at most so long for other writers of a file."""
+        return History(self.location, self.engine, self.timeout, self._fence, min(seconds, self.timeout))
 
     def begin(self) -> AbstractContextManager[sa.Connection]:
         """A connection in a write transaction: committed at the end, rolled back by an exception."""
@@ -111,7 +125,8 @@ class History:
     @contextmanager
     def _transaction(self, *, write: bool) -> Iterator[sa.Connection]:
         with told(self.location), self.engine.connect() as connection:
-            connection.execution_options(**{WRITE: write})
+            own = self.location.path is not None and "timeout" not in self.location.url.query
+            connection.execution_options(**{WRITE: write, WAIT: self._wait if own else None})
             with connection.begin():
                 if write and self._fence is not None:
                     self._fence(connection)
@@ -202,7 +217,7 @@ class History:
         if len(data) > most:
             raise FormatError(place, [RECORDS.exceeded(len(packed))])
         if not unpack.eof:
-            raise DataError(f"{place} is damaged; put back a copy of the database, or prune the record")
+            raise damaged(self.location, f"record {found.id} cannot be unpacked")
         return data
 
     def means(self, ids: Iterable[int]) -> dict[int, list[Mean]]:
@@ -277,13 +292,20 @@ class History:
             wanted = wanted.where(r.id.not_in(newest))
         with self.read() if dry_run else self.begin() as connection:
             found = [stored_of(row) for row in connection.execute(wanted.order_by(*_NEWEST_FIRST))]
-            pairs = connection.execute(sa.select(baselines.c.record_id, baselines.c.anchor_id))
-            needed = {number for pair in pairs for number in pair}
+            needed = _needed(connection)
             gone = [record for record in found if record.id not in needed]
             if not dry_run:
                 for chunk in _chunks([record.id for record in gone]):
                     connection.execute(sa.delete(records).where(r.id.in_(chunk)))
         return Pruned(gone, [record for record in found if record.id in needed])
+
+    def remove(self, record: Stored) -> bool:
+        """Remove one record, in a transaction of its own; False where a baseline points at it, now or in the past."""
+        with self.begin() as connection:
+            if record.id in _needed(connection):
+                return False
+            connection.execute(sa.delete(records).where(records.c.id == record.id))
+        return True
 
     def export(self, wanted: Iterable[Stored] | None = None) -> Iterator[tuple[Stored, bytes]]:
         """Records as canonical JSON, byte for byte as they were stored: the given ones, or all, oldest first."""
@@ -295,6 +317,12 @@ class History:
 def opened(history: Any, *, create: bool = True) -> AbstractContextManager[History]:
     """The history that a caller means: one that is open and stays so, or its place."""
     return nullcontext(history) if isinstance(history, History) else History.open(history, create=create)
+
+
+def _needed(connection: sa.Connection) -> set[int]:
+    """The records that baselines point at."""
+    pairs = connection.execute(sa.select(baselines.c.record_id, baselines.c.anchor_id))
+    return {number for pair in pairs for number in pair}
 
 
 def _checked(number: int | None, name: str = "limit") -> int | None:

@@ -98,7 +98,7 @@ class _PlanFile:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A plan that has been checked. Paths are relative to the plan's folder."""
+    """A plan that has been checked. Its paths are absolute: a system may change the working folder when it is asked."""
 
     path: Path
     test_set: Path
@@ -112,6 +112,14 @@ class RunPlan:
     by_tag: bool
     sweep: SweepPlan | None
     outputs: OutputPlan
+    given: Path
+    """The plan's path as it was given."""
+    started: Path
+    """The working folder when the plan was read."""
+
+    def shown(self, path: Path) -> Path:
+        """A path of this plan as its reader wrote it: seen from where the plan was read."""
+        return self.given.parent / path.relative_to(self.folder) if path.is_relative_to(self.folder) else path
 
     @property
     def folder(self) -> Path:
@@ -171,9 +179,9 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
     if faults:
         raise FormatError(str(path), _in_order(faults, content), hint=hint)
     return RunPlan(
-        path=file,
-        test_set=files["testset"],
-        corpus=files.get("corpus"),
+        path=file.absolute(),
+        test_set=files["testset"].absolute(),
+        corpus=files["corpus"].absolute() if "corpus" in files else None,
         measures=measures,
         contract=read.contract,
         systems=systems,
@@ -183,6 +191,8 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
         by_tag=read.compare.by == "tag",
         sweep=sweep,
         outputs=read.outputs,
+        given=file,
+        started=Path.cwd(),
     )
 
 

@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError, RetrieverError
 from rankgauge.evaluation import hashed
 from rankgauge.formats import load_corpus, load_testset
+from rankgauge.formats.git import commit_of, working_folder
 from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
@@ -190,8 +192,11 @@ def plan_record(
     compared: bool = True,
 ) -> Record:
     """The record of a plan's systems; several of them are compared, unless only their scores are wanted."""
-    inputs = hashed({"plan": plan.path, "judgments": plan.test_set, "corpus": plan.corpus})
+    files = {"plan": plan.path, "judgments": plan.test_set, "corpus": plan.corpus}
+    inputs = {role: replace(file, path=str(plan.shown(Path(file.path)))) for role, file in hashed(files).items()}
     baseline = plan.baseline if plan.baseline in [live.name for live in found] else None
     settings = plan.comparison if len(found) > 1 and compared else None
     record = live_record(found, test_set, settings, baseline=baseline, inputs=inputs, slices=plan.by_tag)
+    if working_folder() != plan.started:  # a system has changed it
+        record = replace(record, provenance=replace(record.provenance, git=commit_of(plan.started)))
     return replace(record, invalid=dict(invalid))

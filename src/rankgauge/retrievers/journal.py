@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import re
-import sys
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rankgauge.errors import RetrieverError
+from rankgauge.formats.leftovers import lock_file
 from rankgauge.formats.private import PRIVATE, make_folders
 
 __all__ = ["Journal", "folder_held", "journals_in", "open_journal"]
@@ -55,7 +55,7 @@ class Journal:
             raise RetrieverError(f"the journal {self.path} cannot be opened: {error.strerror}") from None
         self._closing = weakref.finalize(self, os.close, self._file)
         try:
-            if not _lock_file(self._file):
+            if not lock_file(self._file):
                 raise RetrieverError(
                     f"the journal {self.path} is in use by another process; wait for its end or name another file"
                 )
@@ -148,23 +148,6 @@ class Journal:
                 self.damaged += 1
 
 
-def _lock_file(handle: int) -> bool:
-    """Take an open file for this process alone, until it is closed or the process ends in any way; False when another
-    one has it."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
 def open_journal(folder: str | os.PathLike[str], name: str, key: Mapping[str, Any]) -> Journal:
     """The journal of what `key` describes, in the folder that answers are kept in."""
     digest = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:16]
@@ -197,7 +180,7 @@ def folder_held(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise RetrieverError(f"{folder / _LOCK} cannot be opened: {error.strerror}") from None
     try:
-        if not _lock_file(handle):
+        if not lock_file(handle):
             raise RetrieverError(
                 f"another rankgauge run keeps its answers in {str(folder)!r} right now; wait for its end, or give this "
                 'plan a folder of its own: cache = "..." under [calls]'

@@ -58,13 +58,15 @@ def deliver_due(
     *,
     monitor: str | None = None,
     language: Language = "en",
+    at_once: bool = False,
 ) -> Delivered:
-    """Send what is due, oldest first; with `monitor`, only the messages of that monitor's incidents.
+    """Send what is due, oldest first; with `monitor`, only the messages of that monitor's incidents. `at_once` also
+    sends what failed and would be tried later; what ended nobody knows how keeps its pause.
 
     No transaction is open while a message is sent: a slow channel locks nothing.
     """
     told = log or (lambda note: None)
-    return _Round(history, {channel.name: channel for channel in channels}, now, told, monitor, language).go()
+    return _Round(history, {channel.name: channel for channel in channels}, now, told, monitor, language, at_once).go()
 
 
 @dataclass
@@ -77,6 +79,7 @@ class _Round:
     log: Callable[[Note], None]
     monitor: str | None
     language: Language
+    at_once: bool
     begun: float = field(default_factory=time.monotonic)
     slow: set[str] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
@@ -93,12 +96,17 @@ class _Round:
                 continue
             if row.event == "opened" and (row.incident_id, row.channel, "recovered") in by_event:
                 continue  # the message that it is over tells what it was
-            if row.next_try is None or row.next_try > self.now or row.channel in self.slow:
+            if not self._due(row) or row.channel in self.slow:
                 self.counts["waiting"] += 1
                 continue
             opened = by_event.get((row.incident_id, row.channel, "opened")) if row.event == "recovered" else None
             self._send(row, opened)
         return Delivered(outcomes=dict(self.outcomes), **self.counts)
+
+    def _due(self, row: Delivery) -> bool:
+        if self.at_once and row.state == "waiting":
+            return True
+        return row.next_try is not None and row.next_try <= self.now
 
     def _by_this_clock(self, pending: list[Delivery]) -> list[Delivery]:
         """A next try further away than any pause comes from a clock that was set back since: it is drawn near."""

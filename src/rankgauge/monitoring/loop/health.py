@@ -19,6 +19,12 @@ __all__ = ["Health"]
 _PATIENCE = 600.0
 _AGAIN = 60.0
 _LONGEST = 500
+# Said in the log when it begins and when it is over, and in the message that it is over.
+_KEYS = {
+    "history": ("monitor.unavailable", "monitor.available", "monitor.healthy_again"),
+    "progress": ("monitor.hangs", "monitor.goes_on", "monitor.goes_on_again"),
+    "holder": ("monitor.holder_idle", "monitor.holder_back", "monitor.holder_back_again"),
+}
 Message = tuple[str, Note, list[Note]]
 """Event, title and body."""
 
@@ -38,7 +44,8 @@ class Health:
     clock: Clock
     patience: float | None = None
     """Seconds before anybody is told; None: 10 minutes, or the time between two checks where that is longer."""
-    of: Literal["history", "progress"] = "history"
+    of: Literal["history", "progress", "holder"] = "history"
+    """What is watched: the history, this monitor's own progress, or the one that holds the lease."""
     lost: int = 0
     """Checks that could not be kept."""
     trouble: str | Note | None = None
@@ -61,7 +68,7 @@ class Health:
         """The history cannot be used, who has the lease is not known, or something hangs; the log says it once, not at
         every try."""
         if reason != self.trouble:
-            self.log(Note("monitor.unavailable" if self.of == "history" else "monitor.hangs", {"error": reason}))
+            self.log(Note(_KEYS[self.of][0], {"error": reason}))
         self.trouble = reason
         self._since = self._since or since or (self.clock.passed(), self.clock.now())
 
@@ -73,9 +80,9 @@ class Health:
     def available(self) -> None:
         """The history can be used again. A channel that was not told that it could not is not told now."""
         if self._since is not None:
-            history = self.of == "history"
-            self.log(Note("monitor.available" if history else "monitor.goes_on"))
-            body = [Note("monitor.healthy_again" if history else "monitor.goes_on_again", {"since": self._since[1]})]
+            _, available, again = _KEYS[self.of]
+            self.log(Note(available))
+            body = [Note(again, {"since": self._since[1]})]
             body += [Note("monitor.checks_lost", {"lost": self.lost})] if self.lost else []
             self._owed = dict.fromkeys(self._told, ("healthy", self._title("healthy"), body))
             self._next_try = 0.0

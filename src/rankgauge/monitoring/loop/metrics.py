@@ -40,7 +40,7 @@ class Metrics:
         self._score = gauge("score", "Mean of a measure at the last valid check.", *series)
         self._reference = gauge("score_reference", "Mean that the score is compared with.", *series)
         self._evidence = gauge("evidence", "log10 of the detector's evidence of a loss.", *series)
-        self._latency = gauge("latency_seconds", "Quantile of the time of one query.", "system", "quantile")
+        self._latency = gauge("latency_seconds", "Percentile of the time of one query.", "system", "percentile")
         self._failed = gauge("failed_queries", "Queries without an answer at the last check.", "system")
         self._open = gauge("incidents_open", "Incidents that are open.", "kind")
         self._last = gauge("last_check_timestamp_seconds", "When the last check ended.")
@@ -105,7 +105,7 @@ class Metrics:
             if key.measure == ERRORS:
                 values[self._failed][system,] = round(one.value * one.queries)
             elif key.measure == LATENCY:
-                values[self._latency][system, "0.95"] = one.value
+                values[self._latency][system, "95"] = one.value
             else:
                 values[self._score][labels] = one.value
                 values[self._reference][labels] = one.reference

@@ -17,7 +17,6 @@ from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.formats.secrets import masked
 from rankgauge.history.checks import abandon_checks, begin_check, last_check, list_checks
 from rankgauge.history.faults import LeaseLostError
 from rankgauge.history.incidents import open_by_kind
@@ -29,6 +28,7 @@ from rankgauge.monitoring.loop.describe import describe, scores_of
 from rankgauge.monitoring.loop.health import Health
 from rankgauge.monitoring.loop.holding import Holding
 from rankgauge.monitoring.loop.ingest import Ingested, ingest
+from rankgauge.monitoring.loop.log import LogFormat, log_line
 from rankgauge.monitoring.loop.memory import queries_taken, watches_of
 from rankgauge.monitoring.loop.metrics import Metrics
 from rankgauge.monitoring.loop.observing import Observation, new_token, observe
@@ -38,20 +38,18 @@ from rankgauge.monitoring.loop.plan import MonitorPlan
 from rankgauge.monitoring.loop.reference import load_reference
 from rankgauge.monitoring.loop.schedule import Clock, Schedule
 from rankgauge.monitoring.loop.spool import spool, spooled
+from rankgauge.monitoring.loop.standby import Standby
 from rankgauge.monitoring.loop.status import series_of
 from rankgauge.monitoring.loop.watchdog import Watchdog
 from rankgauge.plans.running import Progress
-from rankgauge.words import Language, Note, tell
+from rankgauge.words import Language, Note
 
-__all__ = ["Clock", "Monitor", "log_line"]
+__all__ = ["Clock", "Monitor"]
 
 _RETRY = 5.0
+_SHARE = 8
+"""A locked file is waited for no longer than this part of the time between checks: the spool can wait."""
 _LONGEST_RETRY = 60.0
-
-
-def log_line(note: Note, language: Language) -> str:
-    """A note as one line of the log, without what looks like a secret."""
-    return masked(tell(note, language))
 
 
 @named_arguments
@@ -64,6 +62,8 @@ class Monitor:
     log: Callable[[str], None]
     language: Language = "en"
     """Of the log; that of the alerts is the plan's."""
+    log_format: LogFormat = "text"
+    """Of what `log` is given: a sentence, or a JSON object with its time."""
     clock: Clock = field(default_factory=Clock)
     metrics: Metrics | None = None
     progress: Progress | None = None
@@ -72,6 +72,7 @@ class Monitor:
     def __post_init__(self) -> None:
         if not isinstance(self.plan, MonitorPlan) or not isinstance(self.history, History):
             raise DataError("Monitor() takes what load_monitor_plan(path) and History.open(place) give")
+        self._every: float | None = None
         self._use(self.history)
         self._replaced = False
         health = (self.plan.name, self.plan.channels, self.plan.language, self.note, self.clock)
@@ -79,12 +80,14 @@ class Monitor:
         self.holding = Holding(self.plan.name, self.health, self.say)
         progress = Health(*health, patience=self.plan.unhealthy_after, of="progress")
         self.watchdog = Watchdog(progress, beside=self.health)
+        holder = Health(*health, patience=self.plan.unhealthy_after, of="holder")
+        self.standby = Standby(self.plan.name, holder)
         self.reference = load_reference(self.history, self.plan)
         self.open_incidents = OpenIncidents.of(self.plan, self.history.location)
         self.stood_by = False
         """Whether `once` found another monitor at work."""
         self.checking = False
-        self._tidied = False
+        self._tidied = self._retried = False
         self._noted: set[Path] = set()
         self._plan_file = self._read_plan()
         self._took = 0.0
@@ -94,10 +97,11 @@ class Monitor:
         """Write to this history, as long as the lease on it is held."""
         self.lease = Lease(history, f"monitor {self.plan.name}", seconds=self.plan.lease)
         self.history = history.fenced(self.lease.fence)
+        self._brisk = self.history if self._every is None else self.history.waiting(self._every / _SHARE)
         self._file = file_identity(history.location.path)
 
     def note(self, note: Note) -> None:
-        self.log(log_line(note, self.language))
+        self.log(log_line(note, self.language, self.log_format, self.clock.now()))
 
     def say(self, key: str, **parameters: Any) -> None:
         self.note(Note(f"monitor.{key}", parameters))
@@ -110,6 +114,7 @@ class Monitor:
             return None
         try:
             self._tidy()
+            self._safely(self.retry_alerts)
             done = self.check()
             if self.health.trouble is None:
                 self.deliver()
@@ -119,7 +124,8 @@ class Monitor:
 
     def forever(self, every: float) -> None:
         """Check, wait, check again. What fails is logged and tried again; only `stop` ends it."""
-        self.watchdog.every = every
+        self.watchdog.every = self._every = every
+        self._brisk = self.history.waiting(every / _SHARE)
         with self.watchdog:
             self._go_on(every)
             self.lease.release()
@@ -134,6 +140,8 @@ class Monitor:
             self._tidied = self._tidied and held
             if held and not self._tidied:
                 self._safely(self._tidy)
+            if held and not self._retried and self.health.trouble is None:
+                self._retried = self._safely(self.retry_alerts)
             jump = schedule.follow_clock()
             if jump:
                 self.say("clock_back" if jump < 0 else "clock_forward", seconds=abs(jump))
@@ -147,6 +155,8 @@ class Monitor:
                     self._safely(self.deliver)
             self.watchdog.at("alerts")
             self._safely(lambda: self.health.report(every))
+            if self.health.trouble is None:
+                self._safely(lambda: self.standby.look(self.history, every, standing_by=self.holding.standing_by))
             pause = min(_RETRY, every)
             if held:
                 pause = min(schedule.wait(), _LONGEST_RETRY if self.health.trouble is None else _RETRY)
@@ -174,7 +184,7 @@ class Monitor:
         ready = self._ingest_spooled()
         if ready is not None:
             try:
-                begin_check(self.history, self.plan.name, token, self.clock.now())
+                begin_check(self._brisk, self.plan.name, token, self.clock.now())
                 since = queries_taken(self.history, self.plan.name) if stream else 0
             except RankgaugeError as error:
                 self.holding.failed(error)
@@ -201,7 +211,7 @@ class Monitor:
             return self._without_file(seen, error)
         done = (self._ingest_spooled(seen.token) or {}).get(seen.token)
         if done is None:
-            self.say("spooled", path=path)
+            self.say("spooled", path=self.plan.run.shown(path))
         return done
 
     def _without_file(self, seen: Observation, problem: Exception) -> Ingested | None:
@@ -219,7 +229,7 @@ class Monitor:
         if not self._acquire():  # as after a server's restart; whoever has it now is ingesting checks
             raise LeaseLostError(f"the lease on {self.plan.name!r} was lost; another monitor has it")
         known = self.open_incidents.known()
-        done = ingest(self.history, self.plan, seen, self.clock.now(), self.reference, known)
+        done = ingest(self._brisk, self.plan, seen, self.clock.now(), self.reference, known)
         self.health.available()
         if done.open is not None:
             self._safely(partial(self.open_incidents.keep, done.open))
@@ -267,7 +277,7 @@ class Monitor:
         if self._ingest_spooled() is None:
             return
         try:
-            broken_off = abandon_checks(self.history, self.plan.name)
+            broken_off = abandon_checks(self._brisk, self.plan.name)
         except RankgaugeError as error:
             self.holding.failed(error)
             return
@@ -275,8 +285,8 @@ class Monitor:
         for check in broken_off:
             self.say("abandoned", number=check.number, started=check.started)
 
-    def deliver(self) -> None:
-        """Send the alerts that are due."""
+    def deliver(self, *, at_once: bool = False) -> None:
+        """Send the alerts that are due; `at_once` also those that failed and would be tried later."""
         self.watchdog.at("alerts")
         done = deliver_due(
             self.history,
@@ -285,9 +295,15 @@ class Monitor:
             self.note,
             monitor=self.plan.name,
             language=self.plan.language,
+            at_once=at_once,
         )
         if self.metrics is not None:
             self.metrics.alerts(done.outcomes)
+
+    def retry_alerts(self) -> None:
+        """After a start: what an earlier one could not deliver is tried before anything is asked. The one that knew
+        when to try again may have ended."""
+        self.deliver(at_once=True)
 
     def begin_metrics(self) -> None:
         """Let the metrics begin where earlier starts ended."""
@@ -333,7 +349,7 @@ class Monitor:
         now = self._read_plan()
         if now is not None and now != self._plan_file:
             self._plan_file = now
-            self.say("plan_changed", path=self.plan.run.path)
+            self.say("plan_changed", path=self.plan.run.given)
 
     def _safely(self, step: Callable[[], object]) -> bool:
         try:

@@ -21,7 +21,7 @@ _RETRY = 5.0
 
 def open_history(plan: MonitorPlan, place: Location | None = None) -> History:
     """The plan's history. The folder beside the plan that it is kept in by default is made for it."""
-    place = place or resolve(plan.history)
+    place = (place or resolve(plan.history)).anchored()
     if place.path is not None and place.path.parent == plan.run.folder / ".rankgauge":
         make_folder(place.path.parent)
     return History.open(place)
@@ -32,7 +32,7 @@ def await_history(
 ) -> History | None:
     """The plan's history; a server that is away is waited for, and None means that it is time to stop. What else is
     wrong is raised: no waiting mends it."""
-    place, clock = resolve(plan.history), clock or Clock()
+    place, clock = resolve(plan.history).anchored(), clock or Clock()
     health = Health(plan.name, plan.channels, plan.language, log, clock, plan.unhealthy_after)
     while not stop.is_set():
         try:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from rankgauge.errors import RankgaugeError
+from rankgauge.formats.leftovers import remove_leftovers
 from rankgauge.formats.private import make_folders
 from rankgauge.formats.sources import write_whole
 from rankgauge.monitoring.loop.observing import Observation
@@ -27,6 +28,7 @@ _VERSION = 1
 def spool(observation: Observation, folder: Path) -> Path:
     """Write the observation to a file of its own, whole or not at all. Files are numbered: clocks can be set back."""
     make_folders(folder)
+    remove_leftovers(folder)
     numbers = [int(path.name[:6]) for path in folder.glob("*.json") if path.name[:6].isdecimal()]
     path = folder / f"{max(numbers, default=0) + 1:06}-{observation.token}.json"
     content = msgspec.to_builtins(replace(observation, record=None), str_keys=True)
