@@ -68,3 +68,21 @@ def test_where_it_is(debug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.returncode == 2
     assert "unexpected error: RuntimeError: a thing broke" in done.stderr
     assert ("Traceback" in done.stderr) == ("in broken" in done.stderr) == bool(debug)
+
+
+@pytest.mark.parametrize(
+    ("command", "statuses"),
+    [
+        ("measures", {"0", "141"}),
+        ("measures --json", {"0", "141"}),
+        ("gate absent.json --baseline absent.json 2> /dev/full", {"2"}),
+        ("no-such-command 2> /dev/full", {"2"}),
+    ],
+)
+def test_what_nobody_reads_is_no_verdict(command: str, statuses: set[str]) -> None:
+    """1 is a regression: a reader that went away, or a log on a full disk, is none."""
+    script = f"{sys.executable} -m rankgauge {command} | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() in statuses
+    assert "Traceback" not in done.stderr
+    assert "ignored" not in done.stderr

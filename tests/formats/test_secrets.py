@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from rankgauge.formats.durations import retry_after
 from rankgauge.formats.secrets import masked, register_secret, register_secrets
 from rankgauge.formats.spellings import scrub
+from rankgauge.retrievers.web import decoded
 
 SECRET = "s3cr3t-V4lue"
 
@@ -187,3 +188,24 @@ def test_scrub(text: str, secrets: list[str], expected: str) -> None:
 def test_the_pause_that_a_server_asks_for(value: str | None, seconds: float | None) -> None:
     noon = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC).timestamp()
     assert retry_after(value, noon) == seconds
+
+
+def test_the_lines_of_a_secret_are_masked_one_by_one() -> None:
+    """Programs break lines, join them, and write their ends as escapes."""
+    first, second = "firstLine-AAABBB", "secondLine-CCCDDD"
+    register_secret(f"{first}\n{second}\r\n")
+    for text in (
+        json.dumps(f"{first}\n{second}"),
+        repr(f"{first}\n{second}"),
+        f"{first}\r\n  {second}",
+        f"{first} {second}",
+    ):
+        assert first not in masked(text)
+        assert second not in masked(text)
+
+
+def test_bytes_that_are_no_utf8_hide_no_secret() -> None:
+    register_secret("s3cr3t-T\u00f6k-en42")
+    for encoding in ("latin-1", "utf-8"):
+        assert masked(decoded("no entry: s3cr3t-T\u00f6k-en42".encode(encoding))) == "no entry: ***"
+    assert decoded("\u68c0\u7d22".encode()[:-1]) == "\u68c0"  # cut by the limit

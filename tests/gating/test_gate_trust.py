@@ -206,6 +206,17 @@ def test_a_baseline_that_moves_along_with_the_ranker(tmp_path: Path, monkeypatch
         ["git", "show", f"{start[:10]}:./base.json"], check=True, capture_output=True, cwd=path.parent
     ).stdout
     assert Record.from_dict(json.loads(shown)) == before(made({"RR": BASE - 0.01}))
+    monkeypatch.delenv("CI_MERGE_REQUEST_DIFF_BASE_SHA")
+    shallow = tmp_path / "shallow"
+    git("clone", "-q", "--depth=1", f"file://{tmp_path}", str(shallow))
+    assert keys(gate(record, load_baseline(shallow / "eval" / "base.json")).remarks) == ["change_unknown"]
+    (tmp_path / "other.json").write_bytes(path.read_bytes())
+    path.unlink()
+    path.symlink_to("../other.json")
+    (tmp_path / "ranking.py").write_text("rubbish = 2")
+    git("add", "eval", "other.json", "ranking.py")
+    git("commit", "-qm", "a link to another baseline, and another ranker", "--amend")
+    assert remarks() == ["moved_along"]
 
 
 def test_scores_outside_their_range() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import sys
 from collections.abc import Callable, Iterator
@@ -18,20 +19,30 @@ Write = Callable[..., Callable[[], Code]]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Iterator[Write]:
-    """Writes the modules of a package of its own; what it gives looks at the code of its module `api`."""
+    """Writes the modules of a package of its own and imports its module `api`; what it gives looks at its code."""
     package = f"followed_package_{next(_NUMBERS)}"
+
+    def forget() -> None:
+        for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+            del sys.modules[name]
 
     def written(**modules: str) -> Callable[[], Code]:
         for name, source in {"__init__": "", **modules}.items():
-            path = tmp_path / package / f"{name.replace('__', '/') if name != '__init__' else name}.py"
+            inside = name.replace("inner__init", "inner/__init__") if "init" in name else name.replace("__", "/")
+            path = tmp_path / package / f"{inside}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(source.replace("PACKAGE", package))
         followed._seen.clear()  # as a new process
-        return lambda: code_of(f"{package}.api", tmp_path)
+        forget()
+        importlib.invalidate_caches()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(tmp_path)
+            patch.setattr(sys, "dont_write_bytecode", True)
+            importlib.import_module(f"{package}.api")
+        return lambda: code_of([f"{package}.api"], tmp_path)
 
     yield written
-    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
-        del sys.modules[name]
+    forget()
 
 
 @pytest.mark.parametrize(
@@ -42,18 +53,29 @@ def write(tmp_path: Path) -> Iterator[Write]:
         "from PACKAGE.ranking import ranked",
         "from . import ranking",
         "from .ranking import *",
-        "def search(query, k):\n    from .ranking import ranked\n    return ranked(query)",
+        "from .inner import *",
         "from .middle import something",
         "try:\n    import PACKAGE.ranking as found\nexcept ImportError:\n    found = None",
     ],
 )
 def test_a_change_behind_an_import_is_seen(write: Write, imports: str) -> None:
+    """Also of a module that a package names in `__all__`, which `import *` imports."""
     parts = {"api": imports, "middle": "from PACKAGE import ranking\nsomething = 1"}
-    before = write(**parts, ranking="ranked = sorted")()
+    parts["inner__init"] = "__all__ = ['ranking']"
+    place = "inner__ranking" if "inner" in imports else "ranking"
+    before = write(**parts, **{place: "ranked = sorted"})()
     assert before.closed
     assert any(name.endswith(".ranking") for name in before.files)
-    assert write(**parts, ranking="ranked = sorted")().key == before.key
-    assert write(**parts, ranking="ranked = reversed")().key != before.key
+    assert write(**parts, **{place: "ranked = sorted"})().key == before.key
+    assert write(**parts, **{place: "ranked = reversed"})().key != before.key
+
+
+def test_what_is_imported_later_is_not_proven(write: Write) -> None:
+    """Its place may be another one then."""
+    api = "def search(query, k):\n    from .ranking import ranked\n    return ranked(query)"
+    before, after = write(api=api, ranking="ranked = sorted")(), write(api=api, ranking="ranked = reversed")()
+    assert not before.closed
+    assert before.key != after.key
 
 
 def test_the_packages_around_a_module_run_too(write: Write, tmp_path: Path) -> None:
@@ -71,7 +93,11 @@ def test_the_packages_around_a_module_run_too(write: Write, tmp_path: Path) -> N
         "import numpy as np",
         "from rankgauge.retrievers import BM25",
         "import importlib",
-        "ranks = open('ranks.json').read()",
+        "def ranks():\n    return open('ranks.json').read()",
+        "def ranks():\n    return __loader__.get_data('ranks.json')",
+        "def ranks():\n    return __builtins__['open']('ranks.json')",
+        "from contextlib import os as found",
+        "import contextlib\nfound = contextlib.os",
         "def search(query, k):\n    import sqlite3\n    return []",
         "search = eval('lambda query, k: []')",
     ],

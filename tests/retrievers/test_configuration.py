@@ -15,7 +15,7 @@ import pytest
 from rankgauge.errors import DataError
 from rankgauge.retrievers import BM25, MMR, Dense, Hybrid, Rerank, TermProximity, build
 from rankgauge.retrievers.adapters import from_elasticsearch
-from rankgauge.retrievers.configuration import configuration_of
+from rankgauge.retrievers.configuration import configuration_of, corpus_version
 from rankgauge.retrievers.http import HttpRetriever
 from rankgauge.retrievers.searcher import as_searcher
 from tests.retrievers.real import SMALL
@@ -135,3 +135,9 @@ def test_the_same_in_every_process() -> None:
     }
     assert len(told) == 1
     assert os.environ["HOME"] not in told.pop()
+
+
+def test_the_order_of_a_corpus_counts() -> None:
+    """It decides between documents of equal scores."""
+    assert corpus_version({"a": "x", "b": "y"}) != corpus_version({"b": "y", "a": "x"})
+    assert corpus_version({"a": "x", "b": "y"}) == corpus_version({"a": "x", "b": "y"})

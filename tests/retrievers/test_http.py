@@ -16,8 +16,9 @@ import pytest
 
 from rankgauge.errors import MissingExtraError, RetrieverError
 from rankgauge.retrievers.adapters import from_elasticsearch
+from rankgauge.retrievers.fields import parse_path
 from rankgauge.retrievers.hits import Hit
-from rankgauge.retrievers.http import HttpRetriever, fill
+from rankgauge.retrievers.http import HttpRetriever, fill, select
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
 from tests.retrievers.servers import Asked, Reply, calls
@@ -441,3 +442,9 @@ def test_headers_of_ones_own_go_before_ours() -> None:
         retriever.close()
     assert service.asked[0].headers["accept"] == "application/vnd.mine+json"
     assert service.asked[0].headers["x-name"] == "caf\u00e9"
+
+
+def test_an_answer_with_thousands_of_keys_is_told_in_a_line() -> None:
+    with pytest.raises(RetrieverError) as caught:
+        select({f"key {i}": i for i in range(100_000)}, parse_path("$.hits[*].id", each=True), "$.hits[*].id")
+    assert len(str(caught.value)) < 1000

@@ -6,10 +6,10 @@ import gc
 import os
 import sys
 from collections.abc import Iterable
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from typing import Any, TextIO, cast
 
-from rankgauge.cli.interrupt import Interrupted
+from rankgauge.cli.interrupt import Interrupted, ReaderGone
 from rankgauge.errors import RankgaugeError
 from rankgauge.visible import visible_message
 
@@ -17,6 +17,8 @@ __all__ = ["main"]
 
 _DEBUG = "RANKGAUGE_DEBUG"
 _LONGEST = 500
+_PIPE = 141
+"""As a shell tells that nobody read the output any more: 128 and SIGPIPE. 1 would be a verdict."""
 
 
 def main() -> None:
@@ -54,6 +56,10 @@ def _main() -> None:
         app(prog_name="rankgauge")
         sys.stdout.flush()
     except SystemExit:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:  # the status stands, read or not
+            _drop_output()
         raise
     except (KeyboardInterrupt, Interrupted) as stop:  # first, for it may come while the names below are imported
         _ignore_more()
@@ -64,12 +70,12 @@ def _main() -> None:
 
         _complain(in_flags(str(error), sys.argv[1:]))
         sys.exit(2)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except (BrokenPipeError, ReaderGone):
+        _drop_output()
+        sys.exit(_PIPE)
     except OSError as error:
         if error.filename is None:  # standard output on a full disk, say
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             place = "the output cannot be written"
         else:
             place = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
@@ -100,10 +106,16 @@ def _unexpected(error: BaseException) -> None:
 
 def _complain(message: str) -> None:
     as_json = getattr(sys.stderr, "complain", None)
-    if as_json is not None:
-        as_json(visible_message(message))
-        return
-    print(f"rankgauge: {visible_message(message)}", file=sys.stderr)
+    with suppress(OSError):  # a log on a full disk must not change the status
+        if as_json is not None:
+            as_json(visible_message(message))
+        else:
+            print(f"rankgauge: {visible_message(message)}", file=sys.stderr, flush=True)
+
+
+def _drop_output() -> None:
+    """Let what is still to be written go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _unwritable(error: UnicodeEncodeError) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rankgauge.cli.interrupt import Interrupted
+from rankgauge.cli.interrupt import Interrupted, ReaderGone
 from rankgauge.visible import visible_lines
 
 __all__ = ["app"]
@@ -48,6 +48,8 @@ class _Lazy(click.Group):
             return super().make_context(*args, **options)
         except KeyboardInterrupt as stop:
             raise Interrupted(*stop.args) from None
+        except BrokenPipeError:
+            raise ReaderGone from None
         except click.ClickException as error:
             raise _shown(error) from None
 
@@ -57,6 +59,8 @@ class _Lazy(click.Group):
             return super().invoke(ctx)
         except (KeyboardInterrupt, click.Abort) as stop:
             raise Interrupted(*stop.args) from None
+        except BrokenPipeError:
+            raise ReaderGone from None
         except click.ClickException as error:
             raise _shown(error) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["changed_files", "commit_of", "working_folder"]
+__all__ = ["UnknownChangeError", "changed_files", "commit_of", "working_folder"]
 
 
 def commit_of(folder: Path | None) -> str | None:
@@ -21,25 +21,38 @@ def working_folder() -> Path | None:
         return None
 
 
-def changed_files(folder: Path) -> tuple[str, list[Path]] | None:
+class UnknownChangeError(Exception):
+    """git cannot tell what has changed: the clone lacks earlier commits, or git does not trust its folder."""
+
+
+def changed_files(file: Path) -> tuple[str, list[Path]] | None:
     """The commit that a change starts from, and the versioned files that differ from it, committed or not.
 
     The start is where the branch left the one it goes back to (as the CI service tells it, else the remote's own);
-    on that branch itself, or without a remote, the commit before. None where there is no such commit.
+    on that branch itself, or without a remote, the commit before. None where the file is not under git, or where the
+    commit is the first one.
     """
+    folder = file.parent
+    if not _versioned(folder):
+        return None
     top = _git(folder, "rev-parse", "--show-toplevel")
     if top is None:
+        raise UnknownChangeError
+    if _git(folder, "ls-files", "--", file.name) is None:
         return None
     start = _start(folder)
     if start is None:
+        if _git(folder, "rev-parse", "--is-shallow-repository") == "true":
+            raise UnknownChangeError
         return None
     listed = _git(folder, "diff", "--name-only", "-z", start) or ""
     return start, [Path(top, name) for name in listed.split("\0") if name]
 
 
 def _start(folder: Path) -> str | None:
-    if told := os.environ.get("CI_MERGE_REQUEST_DIFF_BASE_SHA"):
-        return _git(folder, "rev-parse", "--verify", "--quiet", f"{told}^{{commit}}")
+    told = os.environ.get("CI_MERGE_REQUEST_DIFF_BASE_SHA")
+    if told and (start := _git(folder, "rev-parse", "--verify", "--quiet", f"{told}^{{commit}}")):
+        return start
     target = os.environ.get("GITHUB_BASE_REF")
     remote = f"origin/{target}" if target else "origin/HEAD"
     start = _git(folder, "merge-base", remote, "HEAD")
@@ -48,8 +61,12 @@ def _start(folder: Path) -> str | None:
     return start
 
 
+def _versioned(folder: Path) -> bool:
+    return any((place / ".git").exists() for place in (folder, *folder.parents))
+
+
 def _git(folder: Path, *arguments: str) -> str | None:
-    if not any((place / ".git").exists() for place in (folder, *folder.parents)):
+    if not _versioned(folder):
         return None  # sparing the process
     import subprocess
 

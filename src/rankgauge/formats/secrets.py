@@ -159,10 +159,13 @@ def _is_parameter(name: str) -> bool:
 
 
 def register_secret(value: str) -> None:
-    """Let `masked` mask a value from now on; of an address its password and what its parameters hold too."""
+    """Let `masked` mask a value from now on; of an address its password and what its parameters hold too, and of
+    several lines each long one, for programs break and join them."""
     global _registered, _anchors
     value = value.strip()
-    found = {text for text in (value, *_inside(value), *_tokens(value)) if len(text) >= _LEAST and MASK not in text}
+    lines = [line for line in map(str.strip, value.splitlines()) if len(line) >= _WORD]
+    texts = (value, *lines, *_inside(value), *_tokens(value))
+    found = {text for text in texts if len(text) >= _LEAST and MASK not in text}
     with _lock:
         new = {text for text in found - _registered if text.lower() not in _PLAIN}
         if new:

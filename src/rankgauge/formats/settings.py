@@ -40,6 +40,8 @@ def read_toml(path: str | Path, hint: str = "") -> dict[str, Any]:
         return tomllib.loads(Source(path).text())
     except tomllib.TOMLDecodeError as error:
         raise FormatError(str(path), [f"this is no TOML: {error}"]) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise FormatError(str(path), [f"this TOML cannot be read: {error}"]) from None
     except RecursionError:
         raise FormatError(str(path), ["it is nested too deeply"]) from None
 

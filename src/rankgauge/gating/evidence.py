@@ -6,7 +6,7 @@ import datetime
 from pathlib import Path
 
 from rankgauge.errors import DataError
-from rankgauge.formats.git import changed_files
+from rankgauge.formats.git import UnknownChangeError, changed_files
 from rankgauge.gating.baseline import Baseline
 from rankgauge.record import Record
 from rankgauge.words import Note
@@ -68,12 +68,16 @@ def _same(record: Record, system: str, baseline: Baseline) -> bool:
 
 def _moved_along(path: Path) -> list[Note]:
     """A baseline under version control, changed together with other files."""
-    path = path.resolve()
-    found = changed_files(path.parent)
-    if found is None or path not in found[1]:
+    path = path.parent.resolve() / path.name
+    try:
+        found = changed_files(path)
+    except UnknownChangeError:
+        return [Note("gate.change_unknown", {"baseline": path.name}, "warning")]
+    same = {path, path.resolve()}  # of a link, itself or what it leads to
+    if found is None or not same & set(found[1]):
         return []
     start, files = found
-    others = [file for file in files if file != path]
+    others = [file for file in files if file not in same]
     if not others:
         return []
     about = {"baseline": path.name, "n": len(others), "example": others[0].name, "start": start[:10]}

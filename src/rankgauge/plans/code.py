@@ -32,7 +32,10 @@ _CLOSED: Final = {
     *("threading", "types", "typing", "unicodedata", "warnings", "weakref", "zlib"),
 }
 """Modules of Python whose functions depend on their arguments alone, chance aside."""
-_OPENING: Final = frozenset({"__import__", "compile", "eval", "exec", "input", "open"})
+_OPENING: Final = {
+    *("__import__", "compile", "eval", "exec", "input", "open"),
+    *("__builtins__", "__globals__", "__loader__", "__spec__", "__subclasses__"),
+}
 
 _seen: dict[Path, str] = {}
 """Hashes of files as this process first saw them, when the modules were loaded from them."""
@@ -54,14 +57,17 @@ class Code:
         return {"files": self.files, "packages": self.packages, "python": sys.version, "rankgauge": __version__}
 
 
-def code_of(module: str, folder: Path) -> Code:
-    """The code of a module that a plan in this folder names, and of all that it imports, without importing anything."""
-    found, waiting, done = Code(), [module], set[str]()
+def code_of(modules: Iterable[str], folder: Path) -> Code:
+    """The code of modules that a plan in this folder names, and of all that they import, without importing anything."""
+    found, waiting, done = Code(), list(modules), set[str]()
     while waiting:
         name = waiting.pop()
         if name in done:
             continue
         done.add(name)
+        if name.endswith(".*"):
+            waiting += _inside(name.removesuffix(".*"), str(folder.resolve()))
+            continue
         waiting += _parents(name)
         path = _file_of(name, str(folder.resolve()))
         if path is None or not is_own(str(path)):
@@ -76,7 +82,8 @@ def code_of(module: str, folder: Path) -> Code:
             continue
         now = hashlib.sha256(data).hexdigest()
         found.files[name] = list(dict.fromkeys((now, _seen.setdefault(path, now))))
-        found.closed &= len(found.files[name]) == 1
+        # What is imported later may be found elsewhere then.
+        found.closed &= len(found.files[name]) == 1 and name in sys.modules
         try:
             tree = ast.parse(data)
         except (SyntaxError, ValueError):  # an extension module, or no source
@@ -84,7 +91,7 @@ def code_of(module: str, folder: Path) -> Code:
             continue
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         waiting += _imported(tree, package)
-        found.closed &= not any(isinstance(node, ast.Name) and node.id in _OPENING for node in ast.walk(tree))
+        found.closed &= not any(map(_opens, ast.walk(tree)))
     found.files, found.packages = dict(sorted(found.files.items())), dict(sorted(found.packages.items()))
     return found
 
@@ -106,7 +113,26 @@ def _imported(tree: ast.Module, package: str) -> Iterator[str]:
                 around = package.split(".")
                 base = ".".join([*around[: len(around) - node.level + 1], *filter(None, [node.module])])
             yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names if alias.name != "*")
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _inside(name: str, folder: str) -> list[str]:
+    """The modules in a package, any of which `from package import *` may import."""
+    path = _file_of(name, folder)
+    if path is None or path.name != "__init__.py" or not is_own(str(path)):
+        return []
+    inner = [*path.parent.glob("*.py"), *(file.parent for file in path.parent.glob("*/__init__.py"))]
+    return [f"{name}.{file.stem}" for file in sorted(inner) if file != path]
+
+
+def _opens(node: ast.AST) -> bool:
+    """Whether a piece of code names what can open a file, or a way to it: a loader, or a module of Python that another
+    one has imported."""
+    names = [node.id] if isinstance(node, ast.Name) else [node.attr] if isinstance(node, ast.Attribute) else []
+    if isinstance(node, ast.ImportFrom):
+        names = [alias.name for alias in node.names]
+    ways = sys.stdlib_module_names - _CLOSED
+    return any(name in _OPENING or (name in ways and not isinstance(node, ast.Name)) for name in names)
 
 
 def _file_of(name: str, folder: str) -> Path | None:

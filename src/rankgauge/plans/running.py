@@ -18,7 +18,7 @@ from rankgauge.formats.git import commit_of, working_folder
 from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
-from rankgauge.plans.plan import RunPlan, load_plan
+from rankgauge.plans.plan import RunPlan, load_plan, modules_of
 from rankgauge.plans.systems import Version, make_system, version_of
 from rankgauge.record import Record
 from rankgauge.retrievers.configuration import corpus_version
@@ -102,10 +102,11 @@ def evaluate_systems(
     """Every system asked and scored; those that could not be, with the reason."""
     found: list[LiveEvaluation] = []
     invalid: dict[str, Note] = {}
+    modules = modules_of(plan.path)
     for system in plan.systems:
         try:
             made = make_system(system, plan.folder, corpus)
-            kept = Version({}, False) if plan.cache is None else version_of(system, plan.folder, made)
+            kept = Version({}, False) if plan.cache is None else version_of(system, plan.folder, made, modules)
             live = evaluate_retriever(
                 made,
                 test_set,
@@ -174,7 +175,7 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
         cache=plan.cache,
         configuration={
             **base.configuration,
-            "version": None if plan.cache is None else version_of(base, plan.folder, None).key,
+            "version": None if plan.cache is None else version_of(base, plan.folder, None, modules_of(plan.path)).key,
             "corpus": None if plan.cache is None else corpus_version(corpus),
         },
         id_field=base.id_field,

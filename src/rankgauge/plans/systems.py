@@ -63,18 +63,19 @@ class Version:
     closed: bool
 
 
-def version_of(system: SystemPlan, folder: Path, made: Any) -> Version:
+def version_of(system: SystemPlan, folder: Path, made: Any, others: Sequence[str] = ()) -> Version:
     """The code of a system of the user's own, through all that it imports, or the files that a named one searches, so
-    that answers of older ones are not taken for this one's. `made` is the system itself."""
+    that answers of older ones are not taken for this one's. `made` is the system itself; `others` are the modules of
+    the plan's other systems, which run in the same process and may change it."""
     paths = [Path(path) for path in _paths(system, folder).values()]
     key: dict[str, Any] = {"files": [Source(path).sha256() for path in paths if path.is_file()]}
     if not system.is_named:
-        code = code_of(str(system.use or system.factory).partition(":")[0], folder)
+        code = code_of([str(system.use or system.factory).partition(":")[0], *others], folder)
         return Version({**key, "code": code.key}, code.closed)
     factory = RETRIEVERS[str(system.use)]
     module = getattr(getattr(factory, "func", factory), "__module__", "")
     if module and not module.startswith("rankgauge."):
-        key["code"] = code_of(module, folder).key
+        key["code"] = code_of([module], folder).key
     return Version({**key, "configuration": own_configuration(made)}, is_closed(made))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ _LARGEST_COUNT = 2**53
 
 
 def contradictions(
-    created: str, queries: list[str], measures: list[ScoredMeasure], systems: list[SystemResult], rows: Iterable[Row]
+    created: str, queries: list[str], measures: list[ScoredMeasure], systems: list[SystemResult], rows: Collection[Row]
 ) -> Iterator[str]:
     """What the types cannot see: a time that is none, lists of other lengths, a mean that is not its scores'."""
     try:
@@ -45,6 +45,9 @@ def contradictions(
         yield "two systems have the same name"
     for name in sorted({name for row in rows for name in (row.a, row.b)} - names):
         yield f"the comparison is of {name!r}, which is no system of the record"
+    known = {about.name for about in measures}
+    for name in sorted({row.measure for row in rows} - known):
+        yield f"the comparison is by {name!r}, which is no measure of the record"
     for about in measures:
         if about.bounds is not None and not about.bounds[0] < about.bounds[1]:
             yield f"measure {about.name!r}: its bounds are {list(about.bounds)}"

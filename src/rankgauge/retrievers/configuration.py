@@ -63,11 +63,12 @@ def described(corpus: Mapping[str, str], parts: Mapping[str, Any], **parameters:
 
 
 def corpus_version(corpus: Mapping[str, str] | None) -> str | None:
-    """A hash of ids and texts, so that answers from another corpus are not taken for this one's."""
+    """A hash of ids and texts in their order, which decides between equal scores, so that answers from another corpus
+    are not taken for this one's."""
     if corpus is None:
         return None
     digest = hashlib.sha256()
-    for doc in sorted(corpus):
+    for doc in corpus:
         digest.update(f"{len(doc)}:{doc}{len(corpus[doc])}:".encode("utf-8", "surrogatepass"))
         digest.update(corpus[doc].encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

@@ -14,7 +14,7 @@ from rankgauge.errors import RankgaugeError, RetrieverError
 from rankgauge.formats.secrets import masked
 from rankgauge.formats.variables import filled, unset_in
 from rankgauge.retrievers.checks import check_model_name, check_number, check_whole, unset_fault
-from rankgauge.retrievers.web import MAX_BODY, Service
+from rankgauge.retrievers.web import MAX_BODY, Service, decoded
 from rankgauge.words.visible import shortened
 
 __all__ = ["EmbeddingEndpoint"]
@@ -113,4 +113,4 @@ class EmbeddingEndpoint:
 
 
 def _start(data: bytes) -> str:
-    return shortened(masked(data[:_READ].decode("utf-8", "replace")), _SHOWN) or "(nothing)"
+    return shortened(masked(decoded(data[:_READ])), _SHOWN) or "(nothing)"

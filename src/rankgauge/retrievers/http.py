@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import partial
+from itertools import islice
 from typing import Annotated, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -15,7 +16,8 @@ from rankgauge.formats.secrets import masked, register_secrets
 from rankgauge.formats.variables import filled, unset_in
 from rankgauge.retrievers.checks import check_choice, check_number, check_whole, faults_of, unset_fault
 from rankgauge.retrievers.fields import ABSENT, Path, follow, parse_path, shown
-from rankgauge.retrievers.web import MAX_BODY, Service, check_url
+from rankgauge.retrievers.web import MAX_BODY, Service, check_url, decoded
+from rankgauge.words.visible import shortened
 
 __all__ = ["HttpRetriever", "fill"]
 
@@ -148,7 +150,7 @@ class HttpRetriever:
         except RecursionError:
             raise RetrieverError(f"{masked(self.url)}: the answer is nested too deeply to be read") from None
         except ValueError as error:
-            begin = shown(masked(data[:_READ].decode("utf-8", "replace"))[:60])  # masked before it is cut
+            begin = shown(masked(decoded(data[:_READ]))[:60])  # masked before it is cut
             why = "its bytes are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
             raise RetrieverError(f"{masked(self.url)}: the answer is no JSON ({why}); it begins {begin}") from None
 
@@ -204,7 +206,7 @@ def select(answer: Any, path: Path, text: str) -> list[Any]:
 def _lost(value: Any, done: Path, step: str | int | None, text: str) -> str:
     place = "$" + "".join(f".{part}" if isinstance(part, str) else f"[{part}]" for part in done)
     wanted = "list" if step is None else repr(step) if isinstance(step, str) else f"element {step}"
-    seen = f"the keys {', '.join(map(str, value))}" if isinstance(value, dict) else shown(value)
+    seen = f"the keys {shortened(', '.join(map(str, islice(value, 15))))}" if isinstance(value, dict) else shown(value)
     return f"the path {text} cannot be followed: there is no {wanted} at {place} of the answer, which has {seen}"
 
 

@@ -26,7 +26,7 @@ from rankgauge.formats.variables import filled
 from rankgauge.retrievers.connection import Answered, Connection, TooLongError, UnreadableError
 from rankgauge.retrievers.deadline import deadline_of, over
 
-__all__ = ["MAX_BODY", "RETRIED", "Service", "check_url", "with_login"]
+__all__ = ["MAX_BODY", "RETRIED", "Service", "check_url", "decoded", "with_login"]
 
 MAX_BODY: Final = 10_000_000
 """Bytes of the longest answer that is read unless more are allowed."""
@@ -161,12 +161,21 @@ class Service:
             )
         advice = self._advice.get(status, "")
         # Masked before it is cut: half a key would not be found.
-        text = masked(" ".join(data[:_READ].decode("utf-8", "replace").split()))[:_SHOWN]
+        text = masked(" ".join(decoded(data[:_READ]).split()))[:_SHOWN]
         return self._error(
             said + (f"; {advice}" if advice else "") + (f": {text}" if text else ""),
             retry=status in RETRIED,
             retry_after=retry_after(headers.get("Retry-After")) if status in RETRIED else None,
         )
+
+
+def decoded(data: bytes) -> str:
+    """What a server sent, to be shown. Bytes that are no UTF-8 are read one by one, as headers are: a secret in them
+    must be found."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return data.decode("utf-8", "ignore") if error.start >= len(data) - 3 else data.decode("latin-1")
 
 
 def _close(connections: deque[Connection]) -> None:
