@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,21 +75,25 @@ class Server:
     @contextmanager
     def hanging(self) -> Iterator[None]:
         """All of it stopped: connections stay, new ones are taken by the system, and nothing is ever answered."""
-        stopped = self.processes()
-        for process in stopped:
-            os.kill(process, signal.SIGSTOP)
         try:
+            self._signal(signal.SIGSTOP)
             yield
         finally:
-            for process in stopped:
-                os.kill(process, signal.SIGCONT)
+            self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """To all of its processes; one may have ended since they were listed."""
+        for process in self.processes():
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
 
     def new_database(self) -> str:
         """The name of a new database: a pooler takes no option for a schema."""
         import psycopg
 
         name = f"history_{next(_NUMBERS)}"
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+        self._signal(signal.SIGCONT)
+        with psycopg.connect(self.url("postgres"), autocommit=True, connect_timeout=20) as connection:
             connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
         return name
 
@@ -98,7 +102,8 @@ class Server:
         import psycopg
 
         name = f"history_{next(_NUMBERS)}"
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+        self._signal(signal.SIGCONT)  # whatever an earlier test left
+        with psycopg.connect(self.url("postgres"), autocommit=True, connect_timeout=20) as connection:
             connection.execute(f"CREATE SCHEMA {name}")  # type: ignore[call-overload]
         return f"{self.url('postgres')}?options=-csearch_path%3D{name}"
 
