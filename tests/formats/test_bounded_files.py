@@ -172,7 +172,8 @@ def test_a_damaged_blob_is_still_told(tmp_path: Path) -> None:
                 whole = database.execute("SELECT document FROM records").fetchone()[0]
                 database.execute("UPDATE records SET document = ?", (change(whole),))
             database.close()
-            with pytest.raises(FormatError, match="file is damaged: record 1 cannot be unpacked; restore a copy"):
+            said = "the database file is damaged: record 1 cannot be unpacked; restore a copy"
+            with pytest.raises(FormatError, match=said):
                 history.raw(stored)
 
 

@@ -80,8 +80,7 @@ def test_a_server_without_end_costs_a_bounded_amount(told: dict[str, dict[str, A
         assert cost["errors"] == []
         assert cost["found"] == len(QUERIES) * (1 if name == "plain" else 10)
     else:
-        # Of what comes late, the runner and the connection may each be the first to say so.
-        assert len(cost["errors"]) == 1 or (expected == LATE and len(cost["errors"]) == 2)
+        assert len(cost["errors"]) == 1
         assert expected in cost["errors"][0]
 
 
