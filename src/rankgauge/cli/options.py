@@ -139,7 +139,9 @@ scoring = together(
         "chunk ids and their documents.",
     ),
     click.option(
-        "--corpus", metavar="FILE", help="Texts of the documents (JSON Lines or a BEIR folder), for R(budget=N)."
+        "--corpus",
+        metavar="FILE",
+        help="Texts of the documents (JSON Lines or a BEIR folder), for R(budget=N) and for the lists of a report.",
     ),
 )
 """Measures and contract: what to score and how to count."""

@@ -86,6 +86,7 @@ def compare_runs(
         runs=named,
         test_set=test_set,
         collapse_chunks=scoring.rule,
+        corpus=scoring.documents,
         sources=scoring.sources(qrels, named),
     )
 

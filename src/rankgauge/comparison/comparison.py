@@ -11,7 +11,7 @@ from rankgauge.arguments import named_arguments
 from rankgauge.comparison.changes import agreement_of, changes_of, slices_of
 from rankgauge.comparison.groups import groups_of
 from rankgauge.comparison.notes import notes_of_comparison, uncertainty_notes
-from rankgauge.comparison.recording import lists_of, scores_record, texts_of
+from rankgauge.comparison.recording import documents_of, lists_of, relevant_of, scores_record, texts_of
 from rankgauge.comparison.rows import System
 from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.comparison.verdicts import advice_of
@@ -70,6 +70,7 @@ class Comparison(ComparedSystems, Result):
         runs: Mapping[str, Any] | None = None,
         test_set: TestSet | None = None,
         collapse_chunks: str | Mapping[str, str] | None = None,
+        corpus: Mapping[str, str] | None = None,
         sources: Mapping[str, Any] | None = None,
         remarks: Sequence[Note] = (),
     ) -> None:
@@ -77,6 +78,7 @@ class Comparison(ComparedSystems, Result):
         super().__init__(queries, measures, systems, settings, baseline=baseline, slices=len(tags))
         self.evaluations, self.qrels, self.test_set = evaluations, qrels, test_set
         self._runs, self._collapse, self.sources = runs or {}, collapse_chunks, dict(sources or {})
+        self.corpus = corpus
         self.remarks = list(remarks)
         """Warnings about how the scores came together."""
 
@@ -186,22 +188,21 @@ class Comparison(ComparedSystems, Result):
         lists: bool = True,
         rerank: Rerank | None = None,
     ) -> Record:
-        """The result document. `lists` adds the first documents of the queries that changed most; `inputs` are the
-        files by role, where they are not those that were given to `compare`."""
+        """The result document. `lists` adds the first documents of every query (of very many those that changed most),
+        with their beginnings where a corpus is known; `inputs` are the files by role, where they are not those that
+        were given to `compare`."""
         files = hashed(self.sources) if inputs is None and provenance else inputs
         if self.evaluations:
             record = record_of(self.evaluations, inputs=files, provenance=provenance, test_set=self.test_set)
         else:
             record = scores_record(self, inputs=files, provenance=provenance)
         found = self.result(slices=slices, uncertainty=uncertainty, rerank=rerank)
-        shown = lists and self.qrels is not None
-        return replace(
-            record,
-            kind="comparison",
-            texts=texts_of(self.test_set),
-            lists=lists_of(found.changes, self.qrels, self._opened(), self.evaluations) if shown else {},
-            comparison=found,
-        )
+        record = replace(record, kind="comparison", texts=texts_of(self.test_set), comparison=found)
+        if not lists or self.qrels is None or not self.evaluations:
+            return record
+        listed = lists_of(self.queries, found.changes, self.qrels, self._opened(), self.evaluations)
+        relevant = relevant_of(list(listed), self.qrels)
+        return replace(record, lists=listed, relevant=relevant, documents=documents_of(listed, relevant, self.corpus))
 
     @cached_property
     def record(self) -> Record:

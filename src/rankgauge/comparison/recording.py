@@ -1,8 +1,9 @@
-"""What a record of a comparison holds beside its rows: texts, the lists that changed most, scores from elsewhere."""
+"""What a record of a comparison holds beside its rows: texts, result lists, scores from elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.engine.averaging import aggregate, byte_order
@@ -13,15 +14,27 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
-from rankgauge.record import Changes, InputFile, ListedDocument, Mean, Record, ScoredMeasure, SystemResult
+from rankgauge.record import (
+    Changes,
+    InputFile,
+    ListedDocument,
+    Mean,
+    Record,
+    RelevantDocuments,
+    ScoredMeasure,
+    SystemResult,
+)
 from rankgauge.stats.intervals import mean_interval
 from rankgauge.version import __version__
 from rankgauge.words.visible import clipped
 
-__all__ = ["lists_of", "scores_record", "texts_of"]
+__all__ = ["documents_of", "lists_of", "relevant_of", "scores_record", "texts_of"]
 
-_LISTED = 10  # documents of each list that is shown
-_MOST_LISTS = 200  # queries whose lists are shown
+_LISTED = 10  # documents of each list that is kept
+_MOST_LISTED = 20_000  # documents of all lists together: 200 queries of 10 systems, 1000 of 2
+_RELEVANT = 20  # relevant documents of each query
+_BEGINNING = 160  # characters of a document
+_MOST_CHARACTERS = 1_000_000  # of all documents together
 _MOST_TEXT = 300  # characters of a query's text
 
 
@@ -66,26 +79,74 @@ def texts_of(test_set: TestSet | None) -> dict[str, str]:
 
 
 def lists_of(
-    changes: Sequence[Changes], qrels: Qrels | None, runs: Mapping[str, Run | RunParts], scores: Sequence[Scores]
+    queries: Sequence[str],
+    changes: Sequence[Changes],
+    qrels: Qrels,
+    runs: Mapping[str, Run | RunParts],
+    scores: Sequence[Scores],
 ) -> dict[str, dict[str, list[ListedDocument]]]:
-    """The first documents of the queries that changed most, under every system."""
-    most = max((len(side) for entry in changes for side in (entry.gained, entry.lost)), default=0)
-    queries = list(
-        dict.fromkeys(
-            change.query
-            for rank in range(most)
-            for entry in changes
-            for side in (entry.gained, entry.lost)
-            for change in side[rank : rank + 1]
-        )
-    )[:_MOST_LISTS]
-    if qrels is None or not queries:
-        return {}
+    """The first documents of every query under every system; of too many queries those that changed most."""
     from rankgauge.engine.lists import top_lists  # takes polars
 
-    lists: dict[str, dict[str, list[ListedDocument]]] = {query: {} for query in queries}
+    most = max((len(side) for entry in changes for side in (entry.gained, entry.lost)), default=0)
+    changed = (
+        change.query
+        for rank in range(most)
+        for entry in changes
+        for side in (entry.gained, entry.lost)
+        for change in side[rank : rank + 1]
+    )
+    room = max(1, _MOST_LISTED // (_LISTED * len(scores)))
+    kept = list(dict.fromkeys(chain(changed, queries)))[:room]
+    lists: dict[str, dict[str, list[ListedDocument]]] = {query: {} for query in kept}
     for own in scores:
-        found = top_lists(qrels, runs[own.name], own.contract, _LISTED, set(queries))
-        for query in queries:
+        found = top_lists(qrels, runs[own.name], own.contract, _LISTED, set(kept))
+        for query in kept:
             lists[query][own.name] = [ListedDocument(*listed) for listed in found.get(query, [])]
     return lists
+
+
+def relevant_of(queries: Sequence[str], qrels: Qrels) -> dict[str, RelevantDocuments]:
+    """The relevant documents of these queries, so that a reader sees which ones a list lacks."""
+    grades: dict[str, dict[str, float]] = {query: {} for query in queries}
+    if qrels.mapping is not None:
+        for query in queries:
+            grades[query] = {doc: grade for doc, grade in qrels.mapping.get(query, {}).items() if grade > 0}
+    else:
+        import polars as pl
+
+        wanted = pl.col("query").is_in(queries) & (pl.col("grade") > 0)
+        for query, doc, grade in qrels.frame.filter(wanted).select("query", "doc", "grade").iter_rows():
+            grades[query][doc] = max(grade, grades[query].get(doc, 0.0))  # the best of its subtopics
+    return {
+        query: RelevantDocuments(len(own), dict(sorted(own.items(), key=lambda item: (-item[1], item[0]))[:_RELEVANT]))
+        for query, own in grades.items()
+    }
+
+
+def documents_of(
+    lists: Mapping[str, Mapping[str, Sequence[ListedDocument]]],
+    relevant: Mapping[str, RelevantDocuments],
+    corpus: Mapping[str, str] | None,
+) -> dict[str, str]:
+    """The beginnings of the documents that a reader of the lists meets, each on two lines: title and text."""
+    if not corpus:
+        return {}
+    met = dict.fromkeys(
+        doc
+        for query, by_system in lists.items()
+        for doc in (*(entry.doc for own in by_system.values() for entry in own), *relevant[query].grades)
+    )
+    found: dict[str, str] = {}
+    room = _MOST_CHARACTERS
+    for doc in met:
+        text = corpus.get(doc)
+        if text:
+            title, _, rest = text.partition("\n")
+            found[doc] = clipped(
+                "\n".join(filter(None, (" ".join(part.split()) for part in (title, rest)))), _BEGINNING
+            )
+            room -= len(found[doc])
+            if room < 0:
+                break
+    return found

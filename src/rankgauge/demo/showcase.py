@@ -67,7 +67,7 @@ def chinese_showcase() -> Showcase:
 def _showcase(
     test_set: TestSet, corpus: Mapping[str, str], evaluations: list[LiveEvaluation], sweeps: list[Sweep]
 ) -> Showcase:
-    record = live_record(evaluations, test_set, Settings.of(), baseline="bm25")
+    record = live_record(evaluations, test_set, Settings.of(), baseline="bm25", corpus=corpus)
     return Showcase(
         test_set, len(corpus), evaluations, replace(record, sweeps=[tried.result for tried in sweeps]), sweeps
     )

@@ -128,10 +128,14 @@ class Scoring:
         return load_chunk_mapping(given) if isinstance(given, os.PathLike) else given
 
     @cached_property
+    def documents(self) -> Mapping[str, str] | None:
+        """The texts of the documents; those in a file are read."""
+        return load_corpus(self.corpus) if isinstance(self.corpus, str | os.PathLike) else self.corpus
+
+    @property
     def texts(self) -> BudgetTexts | None:
         """What measures with a context budget need."""
-        documents = load_corpus(self.corpus) if isinstance(self.corpus, str | os.PathLike) else self.corpus
-        return None if documents is None else BudgetTexts(documents, self.tokenizer or len)
+        return None if self.documents is None else BudgetTexts(self.documents, self.tokenizer or len)
 
     def sources(self, qrels: Any, runs: Mapping[str, Any]) -> dict[str, Any]:
         """All inputs by their roles."""

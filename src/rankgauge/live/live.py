@@ -109,12 +109,14 @@ def live_record(
     baseline: str | None = None,
     inputs: Mapping[str, InputFile] | None = None,
     slices: bool = False,
+    corpus: Mapping[str, str] | None = None,
 ) -> Record:
     """Live evaluations on one test set as a record, compared where there are settings for it."""
     if settings is None:
         return record_of(found, inputs=inputs, test_set=test_set)
     runs = {live.name: live.retrieval.run for live in found}
-    compared = Comparison.of(found, settings, baseline=baseline, qrels=test_set.qrels, runs=runs, test_set=test_set)
+    known = {"qrels": test_set.qrels, "runs": runs, "test_set": test_set, "corpus": corpus}
+    compared = Comparison.of(found, settings, baseline=baseline, **known)
     return compared.to_record(inputs=inputs or {}, slices=slices)
 
 

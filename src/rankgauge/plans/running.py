@@ -90,7 +90,7 @@ def _carried_out(plan: RunPlan, progress: Progress | None) -> Outcome:
         except RankgaugeError as error:
             reason = Note("live.error", {"error": str(error)})
             invalid["sweep"] = Note("live.sweep", {"system": plan.sweep.system, "reason": reason}, "warning")
-    record = plan_record(plan, test_set, found, invalid)
+    record = plan_record(plan, test_set, found, invalid, corpus=corpus)
     if tried is not None:
         record = replace(record, sweeps=[tried.result])
     return Outcome(record, found, tried, invalid)
@@ -191,13 +191,14 @@ def plan_record(
     invalid: Mapping[str, Note],
     *,
     compared: bool = True,
+    corpus: Corpus | None = None,
 ) -> Record:
     """The record of a plan's systems; several of them are compared, unless only their scores are wanted."""
     files = {"plan": plan.path, "judgments": plan.test_set, "corpus": plan.corpus}
     inputs = {role: replace(file, path=str(plan.shown(Path(file.path)))) for role, file in hashed(files).items()}
     baseline = plan.baseline if plan.baseline in [live.name for live in found] else None
     settings = plan.comparison if len(found) > 1 and compared else None
-    record = live_record(found, test_set, settings, baseline=baseline, inputs=inputs, slices=plan.by_tag)
+    record = live_record(found, test_set, settings, baseline=baseline, inputs=inputs, slices=plan.by_tag, corpus=corpus)
     if working_folder() != plan.started:  # a system has changed it
         record = replace(record, provenance=replace(record.provenance, git=commit_of(plan.started)))
     return replace(record, invalid=dict(invalid))

@@ -25,7 +25,15 @@ if TYPE_CHECKING:
         Unjudged,
         UnjudgedRange,
     )
-    from rankgauge.record.parts import InputFile, ListedDocument, Mean, Provenance, ScoredMeasure, SystemResult
+    from rankgauge.record.parts import (
+        InputFile,
+        ListedDocument,
+        Mean,
+        Provenance,
+        RelevantDocuments,
+        ScoredMeasure,
+        SystemResult,
+    )
     from rankgauge.record.record import Record, as_record
     from rankgauge.record.sweep import HeldOut, SweepResult, Version
 
@@ -42,6 +50,7 @@ __all__ = [
     "Note",
     "Provenance",
     "Record",
+    "RelevantDocuments",
     "Rerank",
     "RerankRow",
     "Row",
@@ -79,7 +88,15 @@ __getattr__ = lazy_names(
             "Unjudged",
             "UnjudgedRange",
         ),
-        "parts": ("InputFile", "ListedDocument", "Mean", "Provenance", "ScoredMeasure", "SystemResult"),
+        "parts": (
+            "InputFile",
+            "ListedDocument",
+            "Mean",
+            "Provenance",
+            "RelevantDocuments",
+            "ScoredMeasure",
+            "SystemResult",
+        ),
         "record": ("Record", "as_record"),
         "sweep": ("HeldOut", "SweepResult", "Version"),
     },

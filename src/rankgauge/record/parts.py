@@ -96,3 +96,12 @@ class ListedDocument:
     score: float
     grade: float | None
     """None where nobody judged the document."""
+
+
+@dataclass(frozen=True)
+class RelevantDocuments:
+    """The relevant documents of a query."""
+
+    count: int
+    grades: dict[str, float]
+    """By document, the best first; of many only the first are kept."""

@@ -18,7 +18,7 @@ from rankgauge.measures import find_measure_name
 from rankgauge.model.contract import Contract
 from rankgauge.record.codec import decode, encode
 from rankgauge.record.contradictions import contradictions, faulty_parts
-from rankgauge.record.parts import ListedDocument, Provenance, ScoredMeasure, SystemResult
+from rankgauge.record.parts import ListedDocument, Provenance, RelevantDocuments, ScoredMeasure, SystemResult
 from rankgauge.record.result import Result
 from rankgauge.words import Note
 
@@ -53,7 +53,11 @@ class Record(Result):
     texts: dict[str, str] = field(default_factory=dict)
     """Of the queries, cut to a few lines."""
     lists: dict[str, dict[str, list[ListedDocument]]] = field(default_factory=dict)
-    """The first documents of the queries that changed most, by query and system."""
+    """The first documents of every list, by query and system; of many queries those that changed most."""
+    relevant: dict[str, RelevantDocuments] = field(default_factory=dict)
+    """Of the queries whose lists are kept."""
+    documents: dict[str, str] = field(default_factory=dict)
+    """The beginning of each document that is listed or relevant, where a corpus was given: its title, then its text."""
     comparison: ComparisonResult | None = None
     sweeps: list[SweepResult] = field(default_factory=list)
     invalid: dict[str, Note] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from rankgauge.reports.document import (
     Paragraph,
     Reading,
     Table,
+    Target,
     word,
 )
 from rankgauge.reports.remarks import remarks_of
@@ -78,7 +79,8 @@ def _evaluated(record: Record) -> Iterator[Block]:
         Column(word("interval", level=level), "score"),
         Column(answer("means")),
     ]
-    yield Table("answer", columns, rows, light=True)
+    targets = [Target(about.name, system.name) for about in record.measures]
+    yield Table("answer", columns, rows, light=True, leads_to=targets)
 
 
 def _standing(record: Record) -> Table:
@@ -105,7 +107,8 @@ def _standing(record: Record) -> Table:
         *(head_of(about, LATER + i) for i, about in enumerate(others)),
         *time_columns(record),
     ]
-    return Table("leaderboard", columns, rows, light=True)
+    targets = [Target(first.name, system.name) for system in systems]
+    return Table("leaderboard", columns, rows, light=True, leads_to=targets)
 
 
 def _level(record: Record) -> float:

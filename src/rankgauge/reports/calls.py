@@ -27,6 +27,7 @@ from rankgauge.reports.document import (
     word,
 )
 from rankgauge.reports.evaluation import ends_of
+from rankgauge.reports.remarks import unsaid
 from rankgauge.stats.pareto import pareto_front
 from rankgauge.words import Note
 
@@ -60,7 +61,7 @@ def calls_part(record: Record) -> Iterator[Block]:
     live = _live(record)
     notes = [_warning("left_out", name=name, reason=reason) for name, reason in record.invalid.items()]
     notes += [note_about([system.name], note) for system, calls in live for note in calls.notes]
-    notes += _calls_notes(record, live)
+    notes = [*unsaid(notes, record), *_calls_notes(record, live)]
     if not live and not notes:
         return
     yield Heading(word("calls"), "calls")

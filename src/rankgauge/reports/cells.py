@@ -41,6 +41,14 @@ class Look:
     """The words for two systems."""
     signs: Mapping[str, str] = field(default_factory=dict)
     """What stands beside words and scores that are marked better, worse or equivalent."""
+    one_precision: bool = False
+    """Whether sentences write numbers as tables do, digits and minus."""
+
+    def tell(self, note: Note) -> str:
+        """A note in words."""
+        if not self.one_precision:
+            return tell(note, self.language)
+        return tell(note, self.language, digits=self.digits, minus=self.minus)
 
     @property
     def of_intervals(self) -> int:
@@ -75,7 +83,7 @@ def written(cell: Cell, kind: Kind, look: Look) -> str:
     if isinstance(cell, Pair):
         return say(look.pair, look.language, a=cell.a, b=cell.b)
     if isinstance(cell, Marked):
-        text = listed([tell(one, look.language) for one in cell.words], look.language)
+        text = listed([look.tell(one) for one in cell.words], look.language)
         return f"{look.signs[cell.mark]} {text}" if cell.mark in look.signs else text
     if isinstance(cell, Scored):
         return f"{written(cell.value, kind, look)}{look.signs.get(cell.mark, ' ' if look.signs else '')}"
@@ -99,7 +107,7 @@ def told(text: Text, look: Look) -> str:
     if isinstance(text, str):
         return visible(text)
     if isinstance(text, Note):
-        return tell(text, look.language)
+        return look.tell(text)
     from rankgauge.measures import find_measure
     from rankgauge.measures.explanations import describe, sentence
 

@@ -23,6 +23,7 @@ from rankgauge.reports.document import (
     Pair,
     Paragraph,
     Table,
+    Target,
     data_table,
     note_about,
     said_once,
@@ -96,7 +97,8 @@ def comparison_part(record: Record, compared: ComparisonResult) -> Iterator[Bloc
             lambda row: word("from_to", a=row.mean_a, b=row.mean_b),
         ),
     ]
-    yield table_of("rows", compared.rows, [*columns, *_columns(compared)], detail="evidence")
+    targets = [Target(row.measure, pair=(row.a, row.b)) for row in compared.rows]
+    yield table_of("rows", compared.rows, [*columns, *_columns(compared)], detail="evidence", leads_to=targets)
     settings = compared.settings
     tested = {"test": settings.test, "correction": settings.correction, "alpha": settings.alpha}
     known = {**tested, "margin": settings.equivalence_margin, "family": compared.family}

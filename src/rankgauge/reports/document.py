@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 from rankgauge.words import Language, Note
 
@@ -44,6 +44,7 @@ __all__ = [
     "Scored",
     "Suite",
     "Table",
+    "Target",
     "Text",
     "data_table",
     "note_about",
@@ -167,6 +168,15 @@ class Column:
     """Where there is no room for all columns those with the highest number go first, those with 0 never."""
 
 
+class Target(NamedTuple):
+    """What a row is about: the queries of a measure, of a system or pair, or one query."""
+
+    measure: str = ""
+    system: str = ""
+    pair: tuple[str, str] | None = None
+    query: str = ""
+
+
 @dataclass(repr=False, eq=False, match_args=False)
 class Table:
     """Rows of cells; a row of a single note stands across all columns."""
@@ -180,6 +190,8 @@ class Table:
     detail: Detail = "answer"
     light: bool = False
     """Whether it is short enough to do without a line below its head."""
+    leads_to: Sequence[Target] = ()
+    """For each row what a page opens when it is chosen."""
 
 
 def table_of(
@@ -203,6 +215,8 @@ class Heading:
     words: Text
     id: str
     detail: Detail = "audit"
+    folded: bool = False
+    """Whether a page shows the section only when it is asked for."""
 
 
 @dataclass(repr=False, eq=False, match_args=False)
@@ -212,6 +226,8 @@ class Paragraph:
     words: Text
     style: Literal["lead", "plain", "hint"] = "plain"
     detail: Detail = "answer"
+    mark: str = ""
+    """Of a decision: better, worse, equivalent, inconclusive, keep or warn."""
 
 
 @dataclass(repr=False, eq=False, match_args=False)

@@ -34,6 +34,7 @@ from rankgauge.reports.document import (
     said_once,
     word,
 )
+from rankgauge.reports.remarks import unsaid
 from rankgauge.stats.intervals import Interval
 from rankgauge.words import Language, Note
 
@@ -194,11 +195,11 @@ def contract_facts(record: Record) -> Iterator[Block]:
 
 def provenance_part(record: Record) -> Iterator[Block]:
     """Notes, then contract, formulas, inputs and what made the record."""
-    notes = notes_of(record)
+    notes = unsaid(notes_of(record), record)
     if notes:
         yield Heading(word("notes"), "notes")
         yield Notes(notes, detail="evidence")
-    yield Heading(word("provenance"), "provenance")
+    yield Heading(word("provenance"), "provenance", folded=True)
     yield from contract_facts(record)
     formulas = [(about.name, Formula(about.name, about.formula)) for about in record.measures]
     yield Facts(word("measures"), formulas, detail="audit")

@@ -8,12 +8,24 @@ from typing import Any, NamedTuple
 from rankgauge.comparison.verdicts import MIRRORED, contradicting, summary_notes
 from rankgauge.record import Changes, ComparisonResult, Record, Row, ScoredMeasure, SystemResult
 from rankgauge.reports.answer import LATER, answer, head_of, in_order, scale_of, time_columns, times_of, value_of
-from rankgauge.reports.document import Block, Cell, Column, Drawn, Marked, Paragraph, Scored, Table, word
+from rankgauge.reports.document import (
+    Block,
+    Cell,
+    Column,
+    Detail,
+    Drawn,
+    Marked,
+    Paragraph,
+    Scored,
+    Table,
+    Target,
+    word,
+)
 from rankgauge.stats.settings import Verdict
 from rankgauge.words import Note
 from rankgauge.words.visible import clipped
 
-__all__ = ["changed_part", "leaderboard_part", "reference_of"]
+__all__ = ["changed_part", "leaderboard_part", "mark_of", "reference_of"]
 
 _SHOWN = 2  # queries of each side that changed most
 _LONGEST = 40  # characters of a query
@@ -33,10 +45,27 @@ def leaderboard_part(record: Record, compared: ComparisonResult) -> Iterator[Blo
     """The decision and its evidence."""
     advice = summary_notes(record)
     important = [*advice[:1], *contradicting(advice)]
-    for note in advice:
-        yield Paragraph(note, "lead", "answer" if note in important else "evidence")
+    for i, note in enumerate(advice):
+        detail: Detail = "answer" if note in important else "evidence"
+        yield Paragraph(note, "lead", detail, mark_of(note) if i == 0 else "")
     yield _pair_table(record, compared) if len(compared.pairs) == 1 else _leaderboard(record, compared)
     yield from _limits(compared)
+
+
+_MARKS = {
+    "better": ("win", "take", "leads", "leads_all"),
+    "worse": ("lose",),
+    "equivalent": ("same", "all_identical"),
+    "inconclusive": ("open", "open_no_size", "leads_none", "nothing_in_common"),
+    "keep": ("keep",),
+    "warn": ("mixed", "against_the_mean", "take_or_not", "no_advice"),
+}
+
+
+def mark_of(advice: Note) -> str:
+    """The mark of a decision."""
+    name = advice.key.removeprefix("comparison.")
+    return next((mark for mark, names in _MARKS.items() if name in names), "")
 
 
 def reference_of(record: Record, compared: ComparisonResult) -> str:
@@ -107,7 +136,12 @@ def _leaderboard(record: Record, compared: ComparisonResult) -> Table:
         *(head_of(about, LATER + i) for i, about in enumerate(others)),
         *time_columns(record),
     ]
-    return Table("leaderboard", columns, [row(system) for system in in_order(record, first)], light=True)
+    systems = in_order(record, first)
+    targets = [
+        Target(first.name, system.name, next((p for p in compared.pairs if {*p} == {reference, system.name}), None))
+        for system in systems
+    ]
+    return Table("leaderboard", columns, [row(system) for system in systems], light=True, leads_to=targets)
 
 
 def _pair_table(record: Record, compared: ComparisonResult) -> Table:
@@ -135,7 +169,8 @@ def _pair_table(record: Record, compared: ComparisonResult) -> Table:
         Column(word("interval", level=1 - compared.settings.alpha), "plot", drop=1),
         Column(word("verdict")),
     ]
-    return Table("leaderboard", columns, rows, light=True)
+    targets = [Target(row.measure, pair=(a, b)) for row in found]
+    return Table("leaderboard", columns, rows, light=True, leads_to=targets)
 
 
 def _limits(compared: ComparisonResult) -> Iterator[Block]:
@@ -188,4 +223,5 @@ def _changes_table(record: Record, entry: Changes, listed: Sequence[Any], head: 
         Column(entry.b, "score"),
         Column(word("difference"), "signed", drop=1),
     ]
-    return Table("changed", columns, rows, light=True)
+    targets = [Target(entry.measure, pair=(entry.a, entry.b), query=change.query) for change in listed]
+    return Table("changed", columns, rows, light=True, leads_to=targets)

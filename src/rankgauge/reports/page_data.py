@@ -11,6 +11,7 @@ from typing import Any
 from rankgauge.record import Record
 from rankgauge.reports.chart_specs import Chart, colors, shown, spec_of, theme
 from rankgauge.reports.charts import default_pair, domain_of, scores_of, sign_of, slice_rows, slice_spec
+from rankgauge.visible import visible_lines
 from rankgauge.words import Language, group
 
 __all__ = ["data_of", "script_json"]
@@ -45,14 +46,11 @@ def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Languag
         "texts": [" ".join(record.texts.get(query, "").split()) for query in queries] if record.texts else [],
         "tags": [record.tags.get(query, []) for query in queries] if record.tags else [],
         "changes": [asdict(entry) for entry in changes],
-        "lists": {
-            query: {name: [asdict(document) for document in listed] for name, listed in lists.items()}
-            for query, lists in record.lists.items()
-        },
     }
     return {
         "words": group("html", language),
         **shown(named),
+        **_lists(record, systems),
         "scores": [[[_short(value, digits) for value in column] for column in system] for system in known],
         "charts": {
             **{kind: [_drawn(chart) for chart in listed] for kind, listed in charts.items()},
@@ -61,6 +59,37 @@ def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Languag
         },
         "themes": {"light": theme("light", background="transparent"), "dark": theme("dark", background="transparent")},
     }
+
+
+def _lists(record: Record, systems: list[str]) -> dict[str, Any]:
+    """Lists by the numbers of their queries, systems and documents, [document, grade] each; null where the record has
+    none. Ids and beginnings of documents are held once."""
+    numbers: dict[str, int] = {}
+    lists = [
+        None
+        if (own := record.lists.get(query)) is None
+        else [
+            [[numbers.setdefault(entry.doc, len(numbers)), _grade(entry.grade)] for entry in own.get(system, ())]
+            for system in systems
+        ]
+        for query in record.queries
+    ]
+    relevant = [
+        None
+        if (known := record.relevant.get(query)) is None
+        else [
+            known.count,
+            [[numbers.setdefault(doc, len(numbers)), _grade(grade)] for doc, grade in known.grades.items()],
+        ]
+        for query in record.queries
+    ]
+    # A title and a text stand on lines of their own, in which controls are spelled out.
+    beginnings = [visible_lines(record.documents.get(doc, "")) for doc in numbers] if record.documents else []
+    return {"lists": lists, "relevant": relevant, "docs": shown(list(numbers)), "beginnings": beginnings}
+
+
+def _grade(grade: float | None) -> float | int | None:
+    return int(grade) if grade is not None and grade == int(grade) else grade
 
 
 def _drawn(chart: Chart) -> dict[str, Any]:

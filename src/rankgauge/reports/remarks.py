@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rankgauge.record import ComparisonResult, Record
 from rankgauge.reports.document import note_about, said_once
 from rankgauge.words import Note
 
-__all__ = ["remarks_of"]
+__all__ = ["remarks_of", "unsaid"]
 
 _PAIRS = 2
 """Pairs that a remark names."""
@@ -32,6 +32,25 @@ def remarks_of(record: Record) -> list[Note]:
     ]
     ranges = [] if record.comparison is None else list(_turning(record.comparison))
     return [*left_out, *grouped, *ranges]
+
+
+def unsaid(notes: Iterable[Note], record: Record) -> list[Note]:
+    """Those of the notes that stand not among the remarks, in their own words or in those of a range."""
+    remarks = remarks_of(record)
+    keys = {remark.key for remark in remarks}
+    said = [_about(remark) for remark in remarks]
+
+    def known(note: Note) -> bool:
+        return note.key.replace("comparison.", "answer.") in keys if note.key in _RANGES else _about(note) in said
+
+    return [note for note in notes if not known(note)]
+
+
+def _about(note: Note) -> Note:
+    """A note without the systems that it names."""
+    inner = {"comparison.some_systems": "note", "report.of": "text"}.get(note.key)
+    found = note if inner is None else note.parameters[inner]
+    return found if isinstance(found, Note) else note
 
 
 def _notes(record: Record) -> Iterator[tuple[Note, list[str]]]:

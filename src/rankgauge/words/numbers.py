@@ -9,7 +9,19 @@ from typing import Any
 
 from rankgauge.words.visible import shortened
 
-__all__ = ["KINDS", "bounds", "figure", "interval", "milliseconds", "p_value", "percent", "plain", "score", "signed"]
+__all__ = [
+    "KINDS",
+    "bounds",
+    "figure",
+    "in_kind",
+    "interval",
+    "milliseconds",
+    "p_value",
+    "percent",
+    "plain",
+    "score",
+    "signed",
+]
 
 _SECOND = 0.9995
 """From here on three digits of milliseconds would read 1e+03 ms."""
@@ -148,3 +160,18 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "short": shortened,
 }
 """What can stand behind a parameter in a text."""
+_TEXTS = ("quoted", "short", "moment")
+_SCORES: dict[str, Callable[[Any, int], str]] = {
+    "score": score,
+    "score2": score,
+    "score3": score,
+    "signed": signed,
+    "bounds": bounds,
+    "interval": interval,
+}
+
+
+def in_kind(value: Any, kind: str, digits: int | None = None, minus: str = "-") -> str:
+    """A value in the way of its kind; scores in so many digits, where that is not left to the kind."""
+    text = KINDS[kind](value) if digits is None or kind not in _SCORES else _SCORES[kind](value, digits)
+    return text if kind in _TEXTS else text.replace("-", minus)

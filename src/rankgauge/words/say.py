@@ -13,7 +13,7 @@ from typing import Any, Literal
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import RankgaugeError
 from rankgauge.visible import visible
-from rankgauge.words.numbers import KINDS
+from rankgauge.words.numbers import KINDS, in_kind
 
 __all__ = ["LANGUAGES", "Language", "Note", "check_language", "group", "has_text", "listed", "say", "tell", "template"]
 
@@ -90,11 +90,12 @@ def say(key: str, language: Language, /, **parameters: Any) -> str:
     return _Filled(language).vformat(template(key, language), (), parameters)
 
 
-def tell(note: Note, language: Language) -> str:
-    """A note in words; one of a later release, whose text is not here, by its key."""
+def tell(note: Note, language: Language, *, digits: int | None = None, minus: str = "-") -> str:
+    """A note in words; one of a later release, whose text is not here, by its key. `digits` are those of scores, where
+    they are not to be as many as the text itself asks for."""
     if not has_text(note.key):
         return note.key
-    return say(note.key, language, **note.parameters)
+    return _Filled(language, digits, minus).vformat(template(note.key, language), (), note.parameters)
 
 
 def listed(items: Sequence[Any], language: Language) -> str:
@@ -106,14 +107,14 @@ class _Filled(string.Formatter):
     """Fills parameters in: numbers by their kind, lists joined, notes told. Whatever a name from elsewhere holds, the
     text has the lines of its template and no controls."""
 
-    def __init__(self, language: Language) -> None:
-        self.language = language
+    def __init__(self, language: Language, digits: int | None = None, minus: str = "-") -> None:
+        self.language, self.digits, self.minus = language, digits, minus
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Note):
-            value = tell(value, self.language)
+            value = tell(value, self.language, digits=self.digits, minus=self.minus)
         if format_spec in KINDS:
-            return visible(KINDS[format_spec](value))
+            return visible(in_kind(value, format_spec, self.digits, self.minus))
         if isinstance(value, list | tuple):
             return listed([self.format_field(item, format_spec) for item in value], self.language)
         if "|" in format_spec:

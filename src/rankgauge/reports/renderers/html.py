@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import MissingExtraError
 from rankgauge.reports.cells import Look, told, written
-from rankgauge.reports.chart_specs import Chart
+from rankgauge.reports.chart_specs import Chart, shown
 from rankgauge.reports.document import (
     Beside,
     Block,
@@ -22,21 +22,22 @@ from rankgauge.reports.document import (
     Cell,
     Charts,
     Column,
+    Drawn,
     Estimate,
     Explorer,
     Heading,
     Kind,
     Marked,
-    Notes,
     Report,
+    Scored,
     Table,
     Text,
-    word,
 )
 from rankgauge.reports.drawing import converter, drawn
+from rankgauge.reports.interval_bars import axis_of, bar_of
 from rankgauge.reports.page_data import data_of, script_json
 from rankgauge.version import __version__
-from rankgauge.words import Language, Note, listed, say
+from rankgauge.words import Language, listed, say
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -45,8 +46,9 @@ if TYPE_CHECKING:
 
 __all__ = ["render"]
 
-_SCRIPTS = ("base.js", "charts.js", "changes.js", "queries.js", "start.js")
+_SCRIPTS = ("base.js", "charts.js", "query.js", "queries.js", "changes.js", "leading.js", "start.js")
 _TALL = 12
+_SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈", "inconclusive": "?", "keep": "✓", "warn": "!"}
 Item = dict[str, Any]
 
 
@@ -74,20 +76,23 @@ class _Page:
 
     def __init__(self, report: Report, language: Language, digits: int) -> None:
         self.report, self.language = report, language
-        self.look = Look(language, digits, max(digits - 1, 0), 3, "–", "−", "html.against")
-        self.warned = sum(note.level == "warning" for note in _notes(report.blocks))
+        self.look = Look(language, digits, None, 4, "–", "−", "html.against", one_precision=True)
         self.explorer = _explored(report.record)
         self.sections: list[Item] = []
-        for block in _with_cards_first(report.blocks, self.warned > 0):
+        for block in report.blocks:
             if isinstance(block, Heading):
-                self.sections.append({"id": block.id, "title": block.words, "blocks": []})
-            elif not isinstance(block, Explorer):
+                self._begin(block.id, block.words, folded=block.folded)
+            elif isinstance(block, Explorer):
+                if self.explorer:
+                    self._begin("explore", "", block)
+            elif not isinstance(block, Cards):  # the first screen says what they say
                 if not self.sections:
-                    self.sections.append({"id": "", "title": "", "blocks": []})
+                    self._begin("answer" if report.record else "", "")
                 self.sections[-1]["blocks"].append(block)
-            elif self.explorer:
-                self.sections.append({"id": "explore", "title": "", "blocks": [block]})
         self.drawn = {id(block): self._figures(block) for block in _charts(report.blocks)}
+
+    def _begin(self, name: str, title: Text, *blocks: Block, folded: bool = False) -> None:
+        self.sections.append({"id": name, "title": title, "blocks": [*blocks], "folded": folded})
 
     @property
     def charts(self) -> dict[str, list[Chart]]:
@@ -110,10 +115,9 @@ class _Page:
     def listed(self, names: Sequence[str]) -> str:
         return listed([self.told(name) for name in names], self.language)
 
-    @property
-    def warnings(self) -> str:
-        n = self.warned
-        return "" if not n else self.word("warnings" if n > 1 else "one_warning", n=n)
+    def sign(self, mark: str) -> str:
+        """The shape of a mark, for those who see no colours."""
+        return _SIGNS.get(mark, "")
 
     def kind(self, block: object) -> str:
         return type(block).__name__
@@ -134,21 +138,32 @@ class _Page:
         return next(i for i, other in enumerate(self.charts[kind]) if other is chart)
 
     def table(self, table: Table) -> Item:
-        """Columns that stand under another become its second line; what only a terminal draws is left out."""
-        columns = [(i, column) for i, column in enumerate(table.columns) if not column.under and column.kind != "plot"]
+        """Columns that stand under another become its second line."""
+        columns = [(i, column) for i, column in enumerate(table.columns) if not column.under]
         below = {column.under: (i, column) for i, column in enumerate(table.columns) if column.under}
-        rows: list[list[Item] | str] = []
-        for row in table.rows:
+        targets = list(table.leads_to) if self.explorer.get("ids") else []
+        rows: list[Item] = []
+        for number, row in enumerate(table.rows):
             if len(row) < len(table.columns):
-                rows.append(self.written(row[0]))
+                rows.append({"across": self.written(row[0])})
                 continue
             cells = [self.cell(row[i], column.kind) for i, column in columns]
             for cell, (_, column) in zip(cells, columns, strict=True):
                 if column.key in below:
                     i, under = below[column.key]
                     cell["small"] = self._small(row[i], under)
-            rows.append(cells)
-        return {"columns": [column for _, column in columns], "rows": rows, "many": len(rows) > _TALL}
+            rows.append({"cells": cells, "target": script_json(shown(targets[number])) if targets else ""})
+        plots = [cell for row in table.rows for cell in row if isinstance(cell, Drawn)]
+        return {
+            "columns": [self._head(column) for _, column in columns],
+            "rows": rows,
+            "many": len(rows) > _TALL,
+            "axis": axis_of(plots[0], self.look) if plots else [],
+        }
+
+    def _head(self, column: Column) -> Item:
+        words = self.told(column.head).replace(" ms", "\u00a0ms")
+        return {"words": words, "kind": column.kind, "hint": "" if column.hint is None else self.told(column.hint)}
 
     def _small(self, cell: Cell, column: Column) -> str:
         text = "" if cell is None and column.kind == "bounds" else self.written(cell, column.kind)
@@ -156,11 +171,17 @@ class _Page:
 
     def cell(self, cell: Cell, kind: Kind) -> Item:
         value, small = (cell.value, cell.ends) if isinstance(cell, Estimate) else (cell, None)
+        marked = isinstance(cell, Marked)
+        mark = cell.mark if isinstance(cell, Marked | Scored) else ""
         return {
-            "text": self.written(value, kind),
+            "text": "" if kind == "plot" else self.written(value, kind),
             "small": "" if small is None else self.written(small, "score"),
-            "numeric": kind != "text",
-            "mark": cell.mark if isinstance(cell, Marked) else "",
+            "kind": kind,
+            "badge": marked,
+            "mark": mark,
+            "sign": self.sign(mark) if marked or isinstance(cell, Scored) else "",
+            "scored": isinstance(cell, Scored),
+            "plot": bar_of(cell, self.look) if isinstance(cell, Drawn) else None,
         }
 
 
@@ -171,23 +192,7 @@ def _explored(record: Record | None) -> Item:
     pairs, slices = len(record.systems) > 1, record.comparison is not None and bool(record.comparison.slices)
     shown = {"queries": pairs, "distribution": True, "slices": slices, "changes": pairs, "all": True}
     ids = [name for name, holds in shown.items() if holds and record.queries]
-    return {"ids": ids, "has_lists": bool(record.lists), "height": len(record.systems) * 99 + 42}
-
-
-def _with_cards_first(blocks: Sequence[Block], warned: bool) -> list[Block]:
-    """The page has room for cards in its summary, which it begins with where there is something to say."""
-    cards = [block for block in blocks if isinstance(block, Cards)]
-    rest = [block for block in blocks if not isinstance(block, Cards)]
-    start = next((i for i, block in enumerate(rest) if isinstance(block, Heading) and block.id != "summary"), 0)
-    begun = any(isinstance(block, Heading) and block.id == "summary" for block in rest)
-    opening: list[Block] = [] if begun or not (cards or warned) else [Heading(word("summary"), "summary")]
-    return [*opening, *rest[:start], *cards, *rest[start:]]
-
-
-def _notes(blocks: Sequence[Block]) -> Iterator[Note]:
-    for block in blocks:
-        if isinstance(block, Notes | Table):
-            yield from block.notes
+    return {"ids": ids, "has_lists": bool(record.lists), "pairs": pairs, "height": len(record.systems) * 99 + 42}
 
 
 def _charts(blocks: Sequence[Block]) -> Iterator[Charts]:

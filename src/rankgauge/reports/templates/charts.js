@@ -105,6 +105,7 @@ async function draw(figure) {
     const result = await window.vegaEmbed(figure, ready, options);
     if (figure.turn !== turn) return result.finalize();
     views.set(figure, result);
+    result.view.addEventListener("click", (_, item) => { if (item?.datum) pointed(figure.dataset.chart, item.datum); });
     figure.style.minHeight = `${figure.firstElementChild?.clientHeight ?? 0}px`;
     figure.dataset.drawn = mode;
   } catch (error) {

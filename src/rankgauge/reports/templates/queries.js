@@ -1,5 +1,5 @@
 const SIZE = 25;
-const table = { page: 0, sort: null, down: false, found: [] };
+const table = { page: 0, sort: null, down: false, found: [], only: null }; // `only` are the queries of a chart's point
 const plain = (text) => text.normalize("NFKC").toLowerCase();
 const haystack = [];
 
@@ -21,7 +21,8 @@ function columns() {
     const value = difference(i);
     return element("td", { class: `n ${direction(value)}` }, signed(value));
   })] : [];
-  const query = { key: "q", label: WORDS.query, value: (i) => DATA.queries[i], cell: (i) => element("th", { scope: "row" }, DATA.queries[i]) };
+  const query = { key: "q", label: WORDS.query, value: (i) => DATA.queries[i],
+    cell: (i) => element("th", { scope: "row" }, element("button", { type: "button", class: "opens" }, DATA.queries[i])) };
   return [query, ...texts, ...gap, ...systems, ...tags];
 }
 
@@ -32,7 +33,9 @@ function search() {
     DATA.queries.forEach((query, i) => haystack.push(plain([query, DATA.texts[i] ?? "", ...(DATA.tags[i] ?? [])].join("\n"))));
   }
   const wanted = plain($("search").value).split(/\s+/).filter(Boolean);
-  table.found = [...DATA.queries.keys()].filter((i) => wanted.every((word) => haystack[i].includes(word)));
+  const side = $("side")?.value;
+  table.found = (table.only ?? [...DATA.queries.keys()]).filter((i) => wanted.every((word) => haystack[i].includes(word))
+    && (!side || (difference(i) !== null && direction(difference(i)) === side)));
   const column = columns().find((entry) => entry.key === table.sort);
   if (column) {
     const values = new Map(table.found.map((i) => [i, column.value(i)]));
@@ -66,7 +69,13 @@ function showTable() {
   $("table").tHead.replaceChildren(element("tr", {}, ...head));
   const pages = Math.max(1, Math.ceil(table.found.length / SIZE));
   const rows = table.found.slice(table.page * SIZE, (table.page + 1) * SIZE);
-  $("table").tBodies[0].replaceChildren(...rows.map((i) => element("tr", {}, ...all.map((column) => column.cell(i)))));
+  $("table").tBodies[0].replaceChildren(...rows.map((i) => {
+    const row = element("tr", { class: "leads" }, ...all.map((column) => column.cell(i)));
+    row.addEventListener("click", () => { if (!String(getSelection())) openQuery(i); });
+    return row;
+  }));
+  $("reset").hidden = table.only === null;
+  $("reset").textContent = WORDS.reset;
   const format = new Intl.NumberFormat("en");
   $("count").textContent = put(WORDS.shown, { n: format.format(table.found.length), all: format.format(DATA.queries.length) });
   $("page").textContent = put(WORDS.page, { page: table.page + 1, pages });

@@ -50,6 +50,10 @@ function startResize() {
   });
 }
 
+const unfold = () => { const part = $(location.hash.slice(1)); if (part?.tagName === "DETAILS") part.open = true; };
+addEventListener("hashchange", unfold);
+addEventListener("beforeprint", () => document.querySelectorAll("main details").forEach((part) => { part.open = true; }));
+unfold();
 startTheme();
 startContents();
 startResize();
@@ -61,6 +65,10 @@ if (DATA.scores.length) {
   $("search").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, 120); });
   $("previous").addEventListener("click", () => turn(-1));
   $("next").addEventListener("click", () => turn(1));
+  $("side")?.addEventListener("change", search);
+  $("reset").addEventListener("click", () => { table.only = null; search(); $("search").focus(); });
+  startQuery();
+  startLeading();
   listeners.push(showChanges, search, () => drawAll(figures().filter(byChoice)));
   showChanges();
   search();
