@@ -28,6 +28,7 @@ from rankgauge.reports.document import (
     Heading,
     Kind,
     Marked,
+    Paragraph,
     Report,
     Scored,
     Table,
@@ -79,9 +80,14 @@ class _Page:
         self.look = Look(language, digits, None, 4, "–", "−", "html.against", one_precision=True)
         self.explorer = _explored(report.record)
         self.sections: list[Item] = []
+        later: list[Block] = []
         for block in report.blocks:
             if isinstance(block, Heading):
                 self._begin(block.id, block.words, folded=block.folded)
+                if block.id == "comparison":
+                    self.sections[-1]["blocks"] += later
+            elif isinstance(block, Paragraph) and block.style == "lead" and block.detail != "answer":
+                later.append(block)  # what further measures say is evidence for the decision
             elif isinstance(block, Explorer):
                 if self.explorer:
                     self._begin("explore", "", block)
