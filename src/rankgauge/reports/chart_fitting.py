@@ -22,7 +22,9 @@ _COLUMN = 6.7
 """Pixels of a column of text at the size of labels."""
 _TITLE_COLUMN = 8.2
 _TEXT_LINE = 14
-_BREAK = re.compile(r"(?<=[\s\-_/·:，、（])(?=\S)|(?<=[\u3000-\u9fff\uff00-\uffef])(?=[\u3000-\u9fff])")
+_LINES = 4
+"""A name that takes more lines is cut."""
+_BREAK = re.compile(r"(?<=[\s\-_/·:\uff0c\u3001\uff08])(?=\S)|(?<=[\u3000-\u9fff\uff00-\uffef])(?=[\u3000-\u9fff])")
 
 
 def broken(text: str, most: float) -> list[str]:
@@ -35,7 +37,8 @@ def broken(text: str, most: float) -> list[str]:
             lines.append(line.rstrip())
             line = ""
         line += piece
-    return [*lines, line.rstrip()]
+    lines.append(line.rstrip())
+    return lines if len(lines) <= _LINES else [*lines[: _LINES - 1], f"{lines[_LINES - 1][:-1]}…"]
 
 
 def _pieces(text: str, most: int) -> list[str]:

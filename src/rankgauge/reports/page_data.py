@@ -24,7 +24,7 @@ def script_json(value: Any) -> str:
     return re.sub("[<>&\u2028\u2029\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Language, digits: int) -> dict[str, Any]:
+def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Language, digits: int = 4) -> dict[str, Any]:
     """Everything the script needs, names with their controls spelled out; its words have their parameters open."""
     systems = [system.name for system in record.systems]
     measures = [about.name for about in record.measures]

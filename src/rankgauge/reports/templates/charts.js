@@ -64,6 +64,8 @@ const wide = (text) => {
 };
 const BREAK = /(?<=[\s\-_/·:，、（])(?=\S)|(?<=[\u3000-\u9fff\uff00-\uffef])(?=[\u3000-\u9fff])/;
 
+const LINES = 4; // a name that takes more is cut
+
 /** A text in lines of so many pixels at most, as `chart_fitting.broken` does it for files. */
 function broken(text, most) {
   if (wide(text) <= most) return [text];
@@ -76,7 +78,8 @@ function broken(text, most) {
       lines[lines.length - 1] += piece;
     }
   }
-  return lines.map((line) => line.trimEnd());
+  const shown = lines.slice(0, LINES).map((line) => line.trimEnd());
+  return lines.length > LINES ? [...shown.slice(0, -1), `${shown.at(-1).slice(0, -1)}…`] : shown;
 }
 
 /** A legend in as many columns as there is room for, its longest names on two lines. */
@@ -86,13 +89,13 @@ function legend({ scale, legend: given, ...rest }, width) {
   const columns = Math.max(1, Math.min(given.columns, Math.floor(width / (longest + 36))));
   if (longest <= room) return { ...rest, scale, legend: { ...given, columns } };
   const most = Math.min(...scale.domain.filter((name) => wide(name) > room).map((name) => Math.floor((name.length * room) / wide(name))));
-  const labelExpr = `length(datum.label) > ${most} ? [slice(datum.label, 0, ${most}), slice(datum.label, ${most})] : datum.label`;
+  const labelExpr = `length(datum.label) > ${most} ? [slice(datum.label, 0, ${most}), slice(datum.label, ${most}, ${2 * most}) + (length(datum.label) > ${2 * most} ? '…' : '')] : datum.label`;
   return { ...rest, scale, legend: { ...given, columns, labelExpr, rowPadding: 10 } };
 }
 
 /** Titles and legends in as many lines as they take: nothing is cut. `plot` is the width without labels. */
-function cut(spec, width, plot) {
-  const room = { x: plot, y: typeof spec.height === "number" ? spec.height : width };
+function cut(spec, plot, height) {
+  const room = { x: plot, y: height };
   return JSON.parse(JSON.stringify(spec), (key, value) => {
     if (key === "color" && value?.legend?.columns) return legend(value, plot);
     if ((key === "x" || key === "y") && typeof value?.title === "string") {
@@ -148,12 +151,15 @@ async function draw(figure) {
   const config = { ...theme, axisX: { ...theme.axisX, titleLimit: width } };
   const square = figure.dataset.chart === "scatter";
   let plot = width - LEFT;
-  if (square) plot = Math.min(spec.width, plot);
+  if (square) {
+    const lines = broken(spec.layer[1].encoding.y.title, Math.min(spec.width, plot)).length;
+    plot = Math.min(spec.width, plot - 15 * (lines - 1));
+  }
   if (spec.height?.step) {
     rows = labelled(rows, width);
     plot = width - 20 - Math.max(...rows.flatMap((row) => row.label.split("\n").map(wide)));
   }
-  const ready = fitted(cut(spec, width, plot), rows, width, square ? plot : 0);
+  const ready = fitted(cut(spec, plot, square ? plot : spec.height), rows, width, square ? plot : 0);
   const many = rows.length > 1500 && square;
   const options = {
     mode: "vega-lite", actions: false, logLevel: 1, renderer: many ? "canvas" : "svg", config,
