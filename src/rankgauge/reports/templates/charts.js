@@ -82,15 +82,14 @@ function broken(text, most) {
   return lines.length > LINES ? [...shown.slice(0, -1), `${shown.at(-1).slice(0, -1)}…`] : shown;
 }
 
-/** A legend in as many columns as there is room for, its longest names on two lines. */
+/** A legend in as many columns as there is room for, its longest names in lines. */
 function legend({ scale, legend: given, ...rest }, width) {
   const room = width - 36;
   const longest = Math.max(...scale.domain.map(wide));
   const columns = Math.max(1, Math.min(given.columns, Math.floor(width / (longest + 36))));
   if (longest <= room) return { ...rest, scale, legend: { ...given, columns } };
-  const most = Math.min(...scale.domain.filter((name) => wide(name) > room).map((name) => Math.floor((name.length * room) / wide(name))));
-  const labelExpr = `length(datum.label) > ${most} ? [slice(datum.label, 0, ${most}), slice(datum.label, ${most}, ${2 * most}) + (length(datum.label) > ${2 * most} ? '…' : '')] : datum.label`;
-  return { ...rest, scale, legend: { ...given, columns, labelExpr, rowPadding: 10 } };
+  const labelExpr = `${JSON.stringify(scale.domain.map((name) => broken(name, room)))}[datum.index]`;
+  return { ...rest, scale, legend: { ...given, columns, labelExpr, rowPadding: 8 } };
 }
 
 /** Titles and legends in as many lines as they take: nothing is cut. `plot` is the width without labels. */
