@@ -183,7 +183,9 @@ def test_the_command(history: History) -> None:
     data = json.loads(run_command("history", "trend", "AP", "--baseline", "main", "--json").stdout)
     assert [line["name"] for line in data["lines"]] == ["main"]
     assert {change["record"]: change["verdict"] for change in data["changes"]}[4] == "worse"
-    assert "has no baseline 'none'" in run_command("history", "trend", "AP", "--baseline", "none", status=2).stderr
+    unknown = run_command("history", "trend", "AP", "--baseline", "none", "--json", status=2)
+    assert "has no baseline 'none'" in unknown.stderr
+    assert "go with a chart" in run_command("history", "trend", "AP", "--baseline", "main", status=2).stderr
     wrong = run_command("history", "trend", "AP", "--target", "RR >= 1", "-o", "t.png", status=2)
     assert wrong.stderr == "rankgauge: 'RR >= 1' is a target of RR, and this trend shows AP\n"
     assert not Path("t.png").exists()

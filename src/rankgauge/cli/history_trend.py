@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rankgauge.cli import options
 from rankgauge.cli.echo import echo
 from rankgauge.cli.keeping import history_option, moment, opened_history
+from rankgauge.cli.showing import terminal_look
 from rankgauge.words import say
 
 if TYPE_CHECKING:
@@ -93,8 +93,10 @@ def _trend_form(output: str | None) -> str:
 def _marks(
     opened: History, points: list[Point], form: str, baseline: str | None, targets: tuple[str, ...]
 ) -> Marks | None:
-    """What is read from whole records, where it is shown or was asked for."""
-    if form in ("terminal", "csv") and baseline is None and not targets:
+    """What is read from whole records, where it is shown."""
+    if form in ("terminal", "csv"):
+        if baseline is not None or targets:
+            raise click.UsageError("--baseline and --target go with a chart (-o trend.html, .svg or .png) or --json")
         return None
     from rankgauge.reports.trend_marks import marks_of
 
@@ -103,7 +105,6 @@ def _marks(
 
 def _trend(points: list[Point], marks: Marks | None, form: str, digits: int, language: Language) -> bytes:
     from rankgauge.reports import report
-    from rankgauge.reports.tables import terminal_width
     from rankgauge.reports.trend import trend_report
 
     if form == "json":
@@ -116,5 +117,5 @@ def _trend(points: list[Point], marks: Marks | None, form: str, digits: int, lan
         from rankgauge.reports.trend_chart import trend_chart
 
         return drawn(trend_chart(points, language, digits, marks), language, [form])[form]
-    looks: dict[str, Any] = {"width": terminal_width(), "color": sys.stdout.isatty()}
-    return report(trend_report(points, marks), format=form, digits=digits, language=language, **looks).encode()
+    look = terminal_look()
+    return report(trend_report(points, marks), format=form, digits=digits, language=language, **look).encode()
