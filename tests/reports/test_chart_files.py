@@ -105,7 +105,8 @@ def test_scatter_is_square_with_equal_axes_and_the_diagonal() -> None:
 def test_one_minus_sign_and_the_digits_of_the_tables(digits: int) -> None:
     record = _record(NAMES)
     assert record.comparison is not None
-    for chart in charts_of(record, "en", digits):
+    charts = charts_of(record, "en", digits, pair=("bm25", "dense"))
+    for chart in charts if digits == 4 else [chart for chart in charts if chart.name.startswith("differences")]:
         svg = drawn(chart, "en", ["svg"])["svg"].decode()
         for text in texts(svg):
             assert not re.search(r"-\d", text.replace(chart.measure or "", "")), text
