@@ -299,7 +299,7 @@ def test_command(tmp_path: Path) -> None:
     assert "\\toprule" in (tmp_path / "table.tex").read_text(encoding="utf-8")
     done = run_command("report", source, "--charts", tmp_path / "charts", "-m", "RR")
     assert "8 files" in done.stderr
-    assert (tmp_path / "charts" / "scatter.png").exists()
+    assert (tmp_path / "charts" / "scatter-bm25-hybrid-RR.png").exists()
 
 
 def test_command_refuses(tmp_path: Path) -> None:
