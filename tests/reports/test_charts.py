@@ -289,7 +289,7 @@ def test_without_a_chinese_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_without_the_converter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     drawing.converter.cache_clear()
-    with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r"it is in the extra rankgauge\[report\]"):
         save_charts(made(comparison_record()), tmp_path)
     drawing.converter.cache_clear()
 

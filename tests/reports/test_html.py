@@ -280,7 +280,7 @@ def test_without_scores_of_queries() -> None:
 def test_without_jinja(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     html._environment.cache_clear()
-    with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r"it is in the extra rankgauge\[report\]"):
         render_html(evaluation_record())
     html._environment.cache_clear()
 

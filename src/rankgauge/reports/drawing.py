@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rankgauge.arguments import as_path, named_arguments
-from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
+from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.extras import optional
 from rankgauge.formats.sources import write_whole
 from rankgauge.record import Record, as_record
 from rankgauge.reports.chart_fitting import complete
@@ -23,11 +24,7 @@ __all__ = ["converter", "drawn", "draws_chinese", "save_charts"]
 @cache
 def converter() -> Any:
     """vl_convert, or what to install."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise MissingExtraError("charts need vl-convert-python: pip install 'rankgauge[report]'") from None
-    return vl_convert
+    return optional("vl_convert", "drawing charts", "vl-convert-python", "report")
 
 
 @named_arguments

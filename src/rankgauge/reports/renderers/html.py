@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
-from rankgauge.errors import MissingExtraError
+from rankgauge.extras import check_installed
 from rankgauge.reports.cells import Look, told, written
 from rankgauge.reports.chart_specs import Chart
 from rankgauge.reports.document import (
@@ -209,10 +209,9 @@ def _file(name: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    try:
-        from jinja2 import Environment, FunctionLoader, StrictUndefined
-    except ImportError:
-        raise MissingExtraError("the HTML report needs jinja2: pip install 'rankgauge[report]'") from None
+    check_installed("jinja2", "the HTML report", "jinja2", "report")
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
     return Environment(
         loader=FunctionLoader(_file), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
