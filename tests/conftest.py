@@ -21,6 +21,7 @@ SLOW = (
     "browser",
     "cli",
     "demo",
+    "dist",
     "docs",
     "engine/test_match_text.py",
     "comparison/test_aggregates.py",

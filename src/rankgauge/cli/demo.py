@@ -34,7 +34,7 @@ def demo(report: str, language: Language) -> None:
     """
     from importlib.resources import as_file, files
 
-    from rankgauge.demo.showcase import chinese_showcase, stdlib_showcase
+    from rankgauge.demo.showcase import check_showcase, chinese_showcase, stdlib_showcase
     from rankgauge.reports import report as written
     from rankgauge.reports.tables import terminal_width
 
@@ -49,6 +49,7 @@ def demo(report: str, language: Language) -> None:
         width = terminal_width()
         click.echo(written(found.record, language=language, digits=3, detail="answer", width=width))
 
+    check_showcase(report=report != "-")
     echo(say("demo.start", language) + "\n")
     found = stdlib_showcase(tell)
     show("demo.size", found)
