@@ -73,6 +73,8 @@ def _data() -> str | None:
 
 def _registry() -> str | None:
     """The program uv, if some package index answers it."""
+    if os.environ.get("RANKGAUGE_OFFLINE"):
+        return None
     uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
     asked = [uv, "pip", "compile", "--quiet", "--no-cache", "--no-deps", "-"]
     try:
@@ -99,7 +101,7 @@ PARTS = {
     "promtool": Part(lambda: _program("promtool"), "apt-get install prometheus"),
     "registry": Part(_registry, "needs uv, which make installs, and a package index that answers it"),
 }
-HIDDEN = ("chromium", "data", "faketime", "font", "pgbouncer", "postgresql", "promtool")
+HIDDEN = ("chromium", "data", "faketime", "font", "pgbouncer", "postgresql", "promtool", "registry")
 """What `.ci/bare` hides; the others belong to the machine."""
 
 DRAWN = [pytest.param("zh", marks=pytest.mark.needs("font")) if name == "zh" else name for name in LANGUAGES]

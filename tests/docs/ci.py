@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from tests.dist.action import run_action
+from tests.packaging.action import run_action
 from tests.docs.pages import DOCS, ROOT, blocks_of
 
 __all__ = ["PAGES", "QUERIES", "Checkout", "yaml_blocks"]
