@@ -16,8 +16,8 @@ from typing import Any
 
 import yaml
 
-from tests.packaging.action import run_action
 from tests.docs.pages import DOCS, ROOT, blocks_of
+from tests.packaging.action import run_action
 
 __all__ = ["PAGES", "QUERIES", "Checkout", "yaml_blocks"]
 

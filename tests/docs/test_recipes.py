@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.packaging.action import ACTION
 from tests.docs.ci import GOOD, PAGES, RUBBISH, Checkout, yaml_blocks
 from tests.history.conftest import server  # noqa: F401 - a fixture
+from tests.packaging.action import ACTION
 from tests.parts import ROOT, found
 from tests.retrievers.servers import Asked, Reply, calls
 

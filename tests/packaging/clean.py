@@ -52,11 +52,14 @@ class Clean:
         self.folder = folder / "work"
         self.folder.mkdir()
         self.bin = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
-        self.env = outside()
+        self.env = outside(VIRTUAL_ENV=str(folder / "env"))
         self.env["PATH"] = f"{self.bin}{os.pathsep}{self.env['PATH']}"
-        uv = here("registry")
-        ended(uv, "venv", "--quiet", "--seed", folder / "env", cwd=folder, env=self.env)
-        ended(uv, "pip", "install", "--quiet", "--python", self.bin / "python", *requirements, cwd=folder, env=self.env)
+        self.uv("venv", "--quiet", "--seed", folder / "env")
+        self.uv("pip", "install", *requirements)
+
+    def uv(self, *words: object) -> str:
+        """uv, which stands in for pip as well: it does the same in a fraction of the time."""
+        return ended(here("registry"), *words, cwd=self.folder, env=self.env)
 
     def run(self, *command: object, status: int = 0) -> str:
         program = shutil.which(str(command[0]), path=str(self.bin))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.packaging.clean import ended, outside
 from tests.docs.ci import GOOD, PAGES, RUBBISH, Checkout, yaml_blocks
+from tests.packaging.clean import ended, outside
 from tests.parts import ROOT, here
 
 HOOKS = ".pre-commit-hooks.yaml"
