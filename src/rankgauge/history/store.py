@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +14,7 @@ from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.limits import RECORDS
 from rankgauge.formats.private import begin_private
 from rankgauge.history.connecting import WAIT, WRITE, engine_for, look_at_file
+from rankgauge.history.damage import damage_told
 from rankgauge.history.faults import NoHistoryError, damaged, told
 from rankgauge.history.finding import find, light, matching, measure_names, of_means, stored_of
 from rankgauge.history.location import Location, resolve
@@ -130,7 +131,8 @@ class History:
             with connection.begin():
                 if write and self._fence is not None:
                     self._fence(connection)
-                yield connection
+                with damage_told(self.location, connection):
+                    yield connection
 
     @named_arguments
     def add(
@@ -218,6 +220,8 @@ class History:
             raise FormatError(place, [RECORDS.exceeded(len(packed))])
         if not unpack.eof:
             raise damaged(self.location, f"record {found.id} cannot be unpacked")
+        if hashlib.sha256(data).hexdigest() != found.uid:
+            raise damaged(self.location, f"record {found.id} is not the one that its uid is the hash of")
         return data
 
     def means(self, ids: Iterable[int]) -> dict[int, list[Mean]]:
@@ -348,9 +352,14 @@ def _nothing(connection: sa.Connection, measure: str) -> str:
 def _baseline(row: sa.Row[Any]) -> StoredBaseline:
     columns = dict(row._mapping)
     del columns["id"]
-    settings = json.loads(columns.pop("settings"))
-    lists: dict[str, Any] = {key: tuple(settings.get(key) or ()) for key in ("targets", "looser")}
-    return StoredBaseline(**columns, **lists, forced=settings.get("forced"), used=settings.get("used"))
+    settings = columns.pop("settings")
+    return StoredBaseline(
+        **columns,
+        targets=settings.targets,
+        forced=settings.forced,
+        used=settings.used,
+        looser=settings.looser,
+    )
 
 
 def _chunks(ids: list[int]) -> Iterator[list[int]]:
