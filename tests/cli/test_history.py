@@ -16,6 +16,7 @@ import pytest
 import sqlalchemy as sa
 
 from rankgauge.errors import DataError
+from rankgauge.history.rows import Settings
 from rankgauge.history.schema import baselines
 from rankgauge.history.store import History
 from rankgauge.history.times import parse_moment
@@ -160,8 +161,15 @@ def test_list(filled: Path) -> None:
 
 def test_list_as_json_and_with_baselines(filled: Path) -> None:
     with History.open() as history, history.begin() as connection:
-        row = {"record_id": 3, "anchor_id": 1, "system": "bm25", "action": "set", "set_at": START, "settings": "{}"}
-        connection.execute(sa.insert(baselines).values(name="main", version=1, **row))
+        row = {
+            "record_id": 3,
+            "anchor_id": 1,
+            "system": "bm25",
+            "action": "set",
+            "set_at": START,
+            "settings": Settings(),
+        }
+        connection.execute(sa.insert(baselines).values(name="main", version=1, **row, settings=Settings()))
     listed = json.loads(printed("list", "--json", "--limit", "8"))
     assert [entry["id"] for entry in listed] == list(range(10, 2, -1))
     assert listed[-1]["baselines"] == ["main"]
@@ -316,8 +324,15 @@ def test_a_narrow_terminal(filled: Path) -> None:
 
 def test_prune_is_dry_unless_told(filled: Path) -> None:
     with History.open() as history, history.begin() as connection:
-        row = {"record_id": 2, "anchor_id": 1, "system": "bm25", "action": "set", "set_at": START, "settings": "{}"}
-        connection.execute(sa.insert(baselines).values(name="main", version=1, **row))
+        row = {
+            "record_id": 2,
+            "anchor_id": 1,
+            "system": "bm25",
+            "action": "set",
+            "set_at": START,
+            "settings": Settings(),
+        }
+        connection.execute(sa.insert(baselines).values(name="main", version=1, **row, settings=Settings()))
     dry = printed("prune", "--keep", "6")
     assert dry.splitlines() == [
         "2 records would be removed, 2026-01-03 12:00 to 2026-01-04 12:00: 4, 3",
