@@ -1,8 +1,8 @@
 """A report before it is written: headings, tables of typed cells, notes and charts, without words and unrounded.
 
 It is built once from a result; a renderer puts it into the words of a language and rounds it. Every block has a level
-of detail: the answer itself, the evidence for it, or what only an audit asks for. Formats of plain text show all but
-the audit, a page shows everything.
+of detail: the answer, which is the first screen, the evidence for it, or what only an audit asks for. A terminal shows
+the answer unless more is asked for, a page shows everything.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ __all__ = [
     "Paragraph",
     "Reading",
     "Report",
+    "Scored",
     "Suite",
     "Table",
     "Text",
@@ -75,7 +76,7 @@ Kind = Literal[
 """What a column holds, and so how its numbers are written."""
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Estimate:
     """A mean with its interval."""
 
@@ -83,7 +84,7 @@ class Estimate:
     ends: tuple[float, float] | None
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Pair:
     """Two systems that are compared, from a to b."""
 
@@ -91,7 +92,7 @@ class Pair:
     b: str
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Reading:
     """A mean in the words of its measure."""
 
@@ -99,7 +100,7 @@ class Reading:
     value: float
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Formula:
     """The formula of a measure, which a language may tell in its own words."""
 
@@ -107,16 +108,27 @@ class Formula:
     recorded: str
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Drawn:
     """A value and its interval at their place between the least and the greatest of a table."""
 
     value: float
     ends: tuple[float, float] | None
     scale: tuple[float, float]
+    zero: bool = False
+    """Whether the place of 0 is marked, as it is for differences."""
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
+class Scored:
+    """A score, marked where it differs significantly."""
+
+    value: float
+    mark: str = ""
+    """better, worse, or nothing."""
+
+
+@dataclass(repr=False, eq=False, match_args=False)
 class Marked:
     """Words that stand out, such as a verdict."""
 
@@ -127,7 +139,7 @@ class Marked:
 
 Text: TypeAlias = Note | Reading | Formula | str
 """A text is a name from elsewhere; words are notes."""
-Cell: TypeAlias = Text | int | float | tuple[float, float] | Estimate | Pair | Marked | Drawn | None
+Cell: TypeAlias = Text | int | float | tuple[float, float] | Estimate | Pair | Marked | Drawn | Scored | None
 
 
 def word(name: str, /, **parameters: Any) -> Note:
@@ -140,7 +152,7 @@ def note_about(names: Sequence[str], note: Note) -> Note:
     return Note("report.of", {"who": list(names), "text": note}, note.level)
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Column:
     """What stands in a column. One that stands `under` another is its second line where there is room for it."""
 
@@ -151,9 +163,11 @@ class Column:
     hint: Note | None = None
     """Said below the head where there is room."""
     detail: Detail = "answer"
+    drop: int = 0
+    """Where there is no room for all columns those with the highest number go first, those with 0 never."""
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Table:
     """Rows of cells; a row of a single note stands across all columns."""
 
@@ -164,6 +178,8 @@ class Table:
     notes: Sequence[Note] = ()
     """What belongs right below it."""
     detail: Detail = "answer"
+    light: bool = False
+    """Whether it is short enough to do without a line below its head."""
 
 
 def table_of(
@@ -180,7 +196,7 @@ def data_table(name: str, rows: Sequence[Mapping[str, Cell]], kind: Kind = "plai
     return Table(name, [Column(head, kind) for head in heads], [[row.get(head) for head in heads] for row in rows])
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Heading:
     """The beginning of a section."""
 
@@ -189,7 +205,7 @@ class Heading:
     detail: Detail = "audit"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Paragraph:
     """A text of its own; hints say how to read what stands beside them."""
 
@@ -198,16 +214,18 @@ class Paragraph:
     detail: Detail = "answer"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Notes:
     """Notes, one below the other."""
 
     notes: Sequence[Note]
     title: Text | None = None
     detail: Detail = "answer"
+    bulleted: bool = False
+    """Whether each stands behind a mark, below a title that says what they are."""
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Facts:
     """Names and values, such as the choices of a contract."""
 
@@ -217,7 +235,7 @@ class Facts:
     detail: Detail = "answer"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Card:
     """One figure with what it says."""
 
@@ -230,7 +248,7 @@ class Card:
     pair: Pair | None = None
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Cards:
     """The figures that matter, each in a sentence."""
 
@@ -238,7 +256,7 @@ class Cards:
     detail: Detail = "answer"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Charts:
     """Drawings of one kind. Their specifications hold words, so they are made when the language is known."""
 
@@ -248,7 +266,7 @@ class Charts:
     detail: Detail = "audit"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Beside:
     """Blocks that stand side by side where there is room."""
 
@@ -256,7 +274,7 @@ class Beside:
     detail: Detail = "answer"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Explorer:
     """Single queries. A page lets its reader choose among all of them; other formats show these blocks."""
 
@@ -264,7 +282,7 @@ class Explorer:
     detail: Detail = "answer"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Outcome:
     """What was decided."""
 
@@ -276,7 +294,7 @@ class Outcome:
 Block: TypeAlias = Heading | Table | Notes | Paragraph | Facts | Cards | Charts | Beside | Explorer | Outcome
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Check:
     """Something that was required, and what came of it."""
 
@@ -286,7 +304,7 @@ class Check:
     words: Text
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Suite:
     """Checks that belong together, for formats that are lists of tests."""
 
@@ -297,7 +315,7 @@ class Suite:
     warnings: Sequence[Note] = ()
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Report:
     """The document. `data` are the figures as plain tables for programs, of which the first is the main one."""
 
