@@ -390,7 +390,7 @@ def later_release(monkeypatch: pytest.MonkeyPatch, folder: Path, fault: str = ""
     shutil.copytree(migrating.FOLDER, folder)
     (folder / "versions" / "v9999_later.py").write_text(LATER.format(before=migrating.REVISIONS[-1], fault=fault))
     monkeypatch.setattr(migrating, "FOLDER", folder)
-    for module in ("migrating", "store"):
+    for module in ("migrating", "database"):
         monkeypatch.setattr(f"rankgauge.history.{module}.REVISIONS", (*migrating.REVISIONS, "9999"))
 
 
