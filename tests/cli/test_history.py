@@ -169,7 +169,7 @@ def test_list_as_json_and_with_baselines(filled: Path) -> None:
             "set_at": START,
             "settings": Settings(),
         }
-        connection.execute(sa.insert(baselines).values(name="main", version=1, **row, settings=Settings()))
+        connection.execute(sa.insert(baselines).values(name="main", version=1, **row))
     listed = json.loads(printed("list", "--json", "--limit", "8"))
     assert [entry["id"] for entry in listed] == list(range(10, 2, -1))
     assert listed[-1]["baselines"] == ["main"]
@@ -332,7 +332,7 @@ def test_prune_is_dry_unless_told(filled: Path) -> None:
             "set_at": START,
             "settings": Settings(),
         }
-        connection.execute(sa.insert(baselines).values(name="main", version=1, **row, settings=Settings()))
+        connection.execute(sa.insert(baselines).values(name="main", version=1, **row))
     dry = printed("prune", "--keep", "6")
     assert dry.splitlines() == [
         "2 records would be removed, 2026-01-03 12:00 to 2026-01-04 12:00: 4, 3",
