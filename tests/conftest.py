@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import string
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ SLOW = (
     "history",
     "monitoring",
     "oracles/test_ties.py",
+    "packaging",
     "peers",
     "plans/test_extras.py",
     "real_data",
@@ -86,6 +88,16 @@ def _check_parameters() -> None:
 
 
 _check_parameters()
+
+
+@contextmanager
+def unchecked_notes() -> Iterator[None]:
+    """For tests that make notes which no text is meant for."""
+    Note.__post_init__.paused = True  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        Note.__post_init__.paused = False  # type: ignore[attr-defined]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -156,6 +168,6 @@ def _no_secrets_known() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results do not depend on the language of the machine."""
-    for name in ("RANKGAUGE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+    """Results depend neither on the language of the machine nor on the width of its terminal."""
+    for name in ("RANKGAUGE_LANG", "LC_ALL", "LC_MESSAGES", "LANG", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)

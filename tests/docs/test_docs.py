@@ -101,6 +101,23 @@ def test_links(path: Path) -> None:
             assert anchor in pages.anchors_of(found.read_text(encoding="utf-8")), link
 
 
+INSTALLING = (DOCS / "how-to" / "install.md", DOCS / "zh" / "install.md")
+
+
+def test_pages_on_installing_know_every_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].keys() - {"test", "lint", "docs"}
+    for page in INSTALLING:
+        assert set(re.findall(r"^\| `(\w+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)) == extras, page
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_nothing_is_installed_from_an_index_that_does_not_have_it(path: Path) -> None:
+    """How to install is said on one page, where the name alone is right: rankgauge is installed there already."""
+    named = re.findall(r"pip install[^\n`]*?['\" ]rankgauge\b(?!-)", path.read_text(encoding="utf-8"))
+    assert not named or path in INSTALLING
+
+
 @pytest.mark.parametrize("path", ALL_PAGES, ids=page_name)
 def test_no_path_of_a_machine(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -42,13 +42,11 @@ class Look:
     signs: Mapping[str, str] = field(default_factory=dict)
     """What stands beside words and scores that are marked better, worse or equivalent."""
     one_precision: bool = False
-    """Whether sentences write numbers as tables do, digits and minus."""
+    """Whether sentences write scores in as many digits as tables do."""
 
     def tell(self, note: Note) -> str:
         """A note in words."""
-        if not self.one_precision:
-            return tell(note, self.language)
-        return tell(note, self.language, digits=self.digits, minus=self.minus)
+        return tell(note, self.language, digits=self.digits if self.one_precision else None)
 
     @property
     def of_intervals(self) -> int:

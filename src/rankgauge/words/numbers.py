@@ -11,6 +11,7 @@ from rankgauge.words.visible import shortened
 
 __all__ = [
     "KINDS",
+    "MINUS",
     "bounds",
     "figure",
     "in_kind",
@@ -23,6 +24,8 @@ __all__ = [
     "signed",
 ]
 
+MINUS = "−"
+"""The sign of negative numbers, for people; programs read a hyphen."""
 _SECOND = 0.9995
 """From here on three digits of milliseconds would read 1e+03 ms."""
 _UNITS = ((3600, "h"), (60, "min"))
@@ -131,25 +134,30 @@ def moment(time: datetime.datetime | str) -> str:
     return f"{found.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def _typeset(write: Callable[..., str]) -> Callable[..., str]:
+    """The same with a minus sign where a hyphen would be too short, for sentences."""
+    return lambda *values: write(*values).replace("-", MINUS)
+
+
 KINDS: dict[str, Callable[[Any], str]] = {
     "score": score,
     "score2": lambda value: score(value, 2),
     "score3": lambda value: score(value, 3),
     "small": small,
-    "signed": signed,
-    "signed_plain": lambda value: f"{value:+g}",
+    "signed": _typeset(signed),
+    "signed_plain": _typeset(lambda value: f"{value:+g}"),
     "plain": plain,
     "plain4": lambda value: f"{value:.4g}",
     "rough": rough,
     "percent": percent,
     "percent0": lambda share: percent(share, 0),
     "percent_plain": lambda share: f"{100 * share:g} %",
-    "signed_percent": signed_percent,
+    "signed_percent": _typeset(signed_percent),
     "chance": chance,
     "p": p_value,
     "related_p": related_p,
-    "bounds": bounds,
-    "interval": interval,
+    "bounds": _typeset(bounds),
+    "interval": _typeset(interval),
     "ms": milliseconds,
     "time": latency,
     "count": count,
@@ -160,18 +168,17 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "short": shortened,
 }
 """What can stand behind a parameter in a text."""
-_TEXTS = ("quoted", "short", "moment")
-_SCORES: dict[str, Callable[[Any, int], str]] = {
+_SCORES: dict[str, Callable[..., str]] = {
     "score": score,
     "score2": score,
     "score3": score,
-    "signed": signed,
-    "bounds": bounds,
-    "interval": interval,
+    "signed": _typeset(signed),
+    "bounds": _typeset(bounds),
+    "interval": _typeset(interval),
 }
+"""Kinds whose digits a reader may choose."""
 
 
-def in_kind(value: Any, kind: str, digits: int | None = None, minus: str = "-") -> str:
+def in_kind(value: Any, kind: str, digits: int | None = None) -> str:
     """A value in the way of its kind; scores in so many digits, where that is not left to the kind."""
-    text = KINDS[kind](value) if digits is None or kind not in _SCORES else _SCORES[kind](value, digits)
-    return text if kind in _TEXTS else text.replace("-", minus)
+    return KINDS[kind](value) if digits is None or kind not in _SCORES else _SCORES[kind](value, digits)

@@ -19,6 +19,7 @@ __all__ = ["LANGUAGES", "Language", "Note", "check_language", "group", "has_text
 
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
+_FEW = 6  # names that a sentence of :few holds at most
 _TEXTS = Path(__file__).parent / "texts"
 
 
@@ -90,12 +91,12 @@ def say(key: str, language: Language, /, **parameters: Any) -> str:
     return _Filled(language).vformat(template(key, language), (), parameters)
 
 
-def tell(note: Note, language: Language, *, digits: int | None = None, minus: str = "-") -> str:
+def tell(note: Note, language: Language, *, digits: int | None = None) -> str:
     """A note in words; one of a later release, whose text is not here, by its key. `digits` are those of scores, where
     they are not to be as many as the text itself asks for."""
     if not has_text(note.key):
         return note.key
-    return _Filled(language, digits, minus).vformat(template(note.key, language), (), note.parameters)
+    return _Filled(language, digits).vformat(template(note.key, language), (), note.parameters)
 
 
 def listed(items: Sequence[Any], language: Language) -> str:
@@ -107,14 +108,18 @@ class _Filled(string.Formatter):
     """Fills parameters in: numbers by their kind, lists joined, notes told. Whatever a name from elsewhere holds, the
     text has the lines of its template and no controls."""
 
-    def __init__(self, language: Language, digits: int | None = None, minus: str = "-") -> None:
-        self.language, self.digits, self.minus = language, digits, minus
+    def __init__(self, language: Language, digits: int | None = None) -> None:
+        self.language, self.digits = language, digits
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Note):
-            value = tell(value, self.language, digits=self.digits, minus=self.minus)
+            value = tell(value, self.language, digits=self.digits)
         if format_spec in KINDS:
-            return visible(in_kind(value, format_spec, self.digits, self.minus))
+            return visible(in_kind(value, format_spec, self.digits))
+        if format_spec == "few" and len(value) > _FEW:
+            return say(
+                "report.and_more", self.language, names=value[: _FEW - 1], rest=len(value) - _FEW + 1, n=len(value)
+            )
         if isinstance(value, list | tuple):
             return listed([self.format_field(item, format_spec) for item in value], self.language)
         if "|" in format_spec:
