@@ -59,21 +59,31 @@ def _compared() -> dict[str, Any]:
     record |= {"texts": texts, "tags": tags}
     _add_comparison(record, [("bm25", "hybrid")])
     record["lists"] = {
-        change["query"]: {
+        query: {
             name: [
-                {"doc": doc, "score": score, "grade": grades[change["query"]].get(doc, 0 if i % 3 else None)}
-                for i, (doc, score) in enumerate(sorted(run[change["query"]].items(), key=lambda item: -item[1])[:10])
+                {"doc": doc, "score": score, "grade": grades[query].get(doc, 0 if i % 3 else None)}
+                for i, (doc, score) in enumerate(sorted(run[query].items(), key=lambda item: -item[1])[:10])
             ]
             for name, run in runs.items()
         }
-        for entry in record["comparison"]["changes"]
-        for change in (*entry["gained"], *entry["lost"])
+        for query in record["queries"][:-1]
+    }
+    record["relevant"] = {
+        query: {"count": len(own), "grades": own}
+        for query in record["lists"]
+        if (own := {doc: grade for doc, grade in grades[query].items() if grade > 0})
+    }
+    record["documents"] = {
+        doc: f"The title of {doc}\nWhat {doc} is about."
+        for query in record["lists"]
+        for doc in (*runs["bm25"][query], *grades[query])
     }
     return record
 
 
 def comparison_record() -> dict[str, Any]:
-    """The example's two systems, compared: a record of the shape that the command writes."""
+    """The example's two systems, compared: a record of the shape that the command writes; the last query's lists were
+    left out."""
     return copy.deepcopy(_compared())
 
 
@@ -135,6 +145,9 @@ def hostile_record(text: str) -> dict[str, Any]:
     for lists in record["lists"].values():
         for entry in itertools.chain.from_iterable(lists.values()):
             entry["doc"] += text
+    for entry in record["relevant"].values():
+        entry["grades"] = {f"{doc}{text}": grade for doc, grade in entry["grades"].items()}
+    record["documents"] = {f"{doc}{text}": f"{text}\n{shown}{text}" for doc, shown in record["documents"].items()}
     for entry in record["comparison"]["slices"]:
         entry["tag"] += text
     record["comparison"]["notes"].append(said(text, "warning"))
@@ -174,6 +187,8 @@ def _large(systems: int, queries: int, measures: int) -> dict[str, Any]:
         "texts": {query: f"what is the answer to question number {query} of this set" for query in ids},
         "tags": {query: [TAGS[i % 5]] for i, query in enumerate(ids)},
         "lists": {},
+        "relevant": {},
+        "documents": {},
     }
     _add_comparison(record, list(itertools.combinations(names, 2)))
     groups = {m: sorted(made, key=lambda s: -s["means"][m]["value"]) for m in scales}

@@ -25,6 +25,7 @@ from rankgauge.visible import visible
 from rankgauge.words import LANGUAGES, Language, Note, say, tell
 from tests.cli.command import run_command
 from tests.reports.samples import (
+    MEASURES,
     comparison_record,
     evaluation_record,
     hostile_record,
@@ -34,7 +35,7 @@ from tests.reports.samples import (
     said,
 )
 
-VOID = {"meta", "link", "input", "br", "path", "circle"}
+VOID = {"meta", "link", "input", "br", "path"}
 SCRIPTS = 4  # the theme, the data, the runtime, the page's own
 HOSTILE = "</script><script>alert(1)</script>\"'<!--<img src=x onerror=alert(2)>\u2028\u2029{{ 7*7 }}{a}&amp;"
 
@@ -106,11 +107,18 @@ def test_structure(make: Any, language: Language) -> None:
 
 def test_verdicts_come_first() -> None:
     record = comparison_record()
-    text = Page(render_html(record)).text
-    summary = tell(summary_notes(made(record))[0], "en")
-    places = [text.index(part) for part in (summary, "inconclusive", "0.4795")]
+    page = render_html(record)
+    text = Page(page).text
+    summary = tell(summary_notes(made(record))[0], "en", digits=4)
+    body = text[text.index(summary) :]
+    places = [body.index(part) for part in ("0.4795", "Means", "11/10/9", "How it was counted")]
     assert places == sorted(places)
-    for word in ("+0.0556", "[−0.036, +0.147]", "11/10/9", "< 0.001", "ties are broken by document id"):
+    first = page[page.index('<section id="answer"') :]
+    first = first[: first.index("</section>")]
+    assert re.search(r'class="mark inconclusive" aria-hidden="true">\?<', first)
+    assert first.count('class="bar-of"') == len(MEASURES)
+    assert text.count(summary) == 1
+    for word in ("+0.0556", "[−0.0357, +0.1469]", "11/10/9", "0.0213", "ties are broken by document id"):
         assert word in text
     assert "preset" in text
     assert "testset.json" in text
@@ -119,10 +127,70 @@ def test_verdicts_come_first() -> None:
 def test_chinese() -> None:
     record = comparison_record()
     text = Page(render_html(record, "zh")).text
-    sentence = made(record).comparison.rows[0].note  # type: ignore[union-attr]
-    for word in (say("comparison.verdict_inconclusive", "zh"), say("html.section_changes", "zh"), tell(sentence, "zh")):
+    sentence = summary_notes(made(record))[0]
+    advice = tell(sentence, "zh", digits=4)
+    for word in (say("comparison.verdict_inconclusive", "zh"), say("html.section_changes", "zh"), advice):
         assert word in text
-    assert tell(sentence, "en") not in text
+    assert tell(sentence, "en", digits=4) not in text
+
+
+def test_one_precision_and_one_minus() -> None:
+    """In sentences as in tables: scores have as many digits as were asked for, and no hyphen stands for a minus."""
+    record = comparison_record()
+    for digits in (3, 4):
+        text = Page(report(made(record), format="html", digits=digits)).text
+        body = text[text.index("Inconclusive") : text.rindex("How it was counted")]
+        assert not re.search(r"(?<![\w-])-\d", body)
+        differences = re.findall(r"(?<![\d.])[+−]0\.(\d+)(?!\d)(?! %)", body)
+        assert len(differences) > 20
+        effects = len(MEASURES)  # in two digits whatever is asked for, as are shares and times
+        assert sum(len(found) != digits for found in differences) <= effects
+        assert f"about {0.07:.{digits}f} (nDCG@10)" in body
+
+
+def test_every_query_has_its_lists() -> None:
+    """By number, each id and text once; the last query's lists are not in the record, and that is seen."""
+    record = comparison_record()
+    data = Page(render_html(record)).data
+    assert [lists is None for lists in data["lists"]] == [False] * 29 + [True]
+    for i, query in enumerate(record["queries"][:-1]):
+        for j, system in enumerate(("bm25", "hybrid")):
+            listed = [(data["docs"][doc], grade) for doc, grade in data["lists"][i][j]]
+            assert listed == [(entry["doc"], entry["grade"]) for entry in record["lists"][query][system]]
+        count, named = data["relevant"][i]
+        assert {data["docs"][doc]: grade for doc, grade in named} == record["relevant"][query]["grades"]
+        assert count == len(named)
+    first = data["docs"][0]
+    assert data["beginnings"][0] == f"The title of {first}\nWhat {first} is about."
+
+
+def test_rows_lead_to_their_queries() -> None:
+    page = Page(render_html(comparison_record()))
+    leads = [json.loads(a["data-leads"] or "") for tag, a in page.elements if "data-leads" in a]
+    assert [MEASURES[0], "", ["bm25", "hybrid"], ""] in leads
+    queries = [lead[3] for lead in leads if lead[3]]
+    assert len(queries) == 4
+    assert set(queries) <= set(page.data["queries"])
+    alone = Page(render_html(evaluation_record("bm25")))
+    leads = [json.loads(a["data-leads"] or "") for tag, a in alone.elements if "data-leads" in a]
+    assert leads == [[measure, "bm25", None, ""] for measure in MEASURES]
+
+
+def test_the_audit_is_folded_and_last() -> None:
+    made = render_html(live_record())
+    folded = made[made.index('<details id="provenance">') :]
+    for word in ("contract", "SHA-256", "environment"):
+        assert word in folded
+        assert word not in made[made.index("<main") : made.index('<details id="provenance">')]
+    assert "<section" not in folded
+
+
+def test_group_letters_have_a_column_of_their_own() -> None:
+    page = render_html(large_record(systems=10, queries=7000, measures=5))
+    first = page[page.index('<table class="leaderboard') :]
+    heads = re.findall(r"<th scope=\"col\"[^>]*>([^<]*)", first[: first.index("</thead>")])
+    assert heads[:6] == ["system", "nDCG@10", "vs retriever-10", "95 % CI", "verdict", "group"]
+    assert first[: first.index("</table>")].count('data-head="group">') == 10
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -136,7 +204,10 @@ def test_everything_from_outside_is_escaped(language: Language) -> None:
     assert "{{ 7*7 }}" in page.text  # no template inside a template
     assert page.data["queries"] == shown(record["queries"])
     assert page.data["systems"] == shown([system["name"] for system in record["systems"]])
-    assert page.data["lists"] == shown(record["lists"])
+    docs = {entry["doc"] for lists in record["lists"].values() for own in lists.values() for entry in own}
+    docs |= {doc for entry in record["relevant"].values() for doc in entry["grades"]}
+    assert sorted(page.data["docs"]) == sorted(shown(list(docs)))
+    assert any(visible(HOSTILE) in text for text in page.data["beginnings"])
     assert not {"<", ">", "&", "\u2028", "\u2029"} & set(page.scripts[1])
     assert visible(HOSTILE) in page.text
     assert "alert(1)" not in page.scripts[2] + page.scripts[3]
@@ -187,7 +258,7 @@ def test_scores_are_kept_to_six_digits() -> None:
 
 def test_parts_may_be_missing() -> None:
     record = comparison_record()
-    for key in ("texts", "tags", "lists"):
+    for key in ("texts", "tags", "lists", "relevant", "documents"):
         del record[key]
     part = record["comparison"]
     for key in ("groups", "changes", "slices", "agreement", "unjudged", "tied", "notes"):
@@ -199,7 +270,7 @@ def test_parts_may_be_missing() -> None:
     record["contract"] = None
     page = Page(render_html(record))
     assert not {"groups", "slices", "ranges", "agreement", "rerank"} & set(page.ids)
-    assert {"summary", "comparison", "changes", "all"} <= set(page.ids)
+    assert {"answer", "comparison", "changes", "all"} <= set(page.ids)
 
 
 def test_unbounded_and_unjudged() -> None:
@@ -233,7 +304,7 @@ def test_live_figures(language: Language) -> None:
     record = live_record()
     page = Page(render_html(record, language))
     assert {"calls", "sweep"} <= set(page.ids)
-    for word in ("2.10", "68.4", "RuntimeError: no such index", "ef_search", "[0.450, 0.650]", "3 × V5"):
+    for word in ("2.10", "68.4", "RuntimeError: no such index", "ef_search", "[0.4500, 0.6500]", "3 × V5"):
         assert word in page.text, word
     assert page.text.count("1 of 30 queries failed") == 1
     figures = [(a["data-chart"], a.get("data-index")) for tag, a in page.elements if tag == "figure"]

@@ -100,7 +100,11 @@ def test_page_explains_the_difference_it_shows(order: tuple[str, ...], language:
         assert difference == _signed(mean)
         won, lost = _gains(record, measure, first, second)
         assert wins == f"{won}/{60 - won - lost}/{lost}"
-        assert verdict == say(f"comparison.verdict_{'better' if won > lost else 'worse'}", language)
+        mark, _, words = verdict.partition(" ")
+        assert (mark, words) == (
+            "▲" if won > lost else "▼",
+            say(f"comparison.verdict_{'better' if won > lost else 'worse'}", language),
+        )
         assert effect[0] == relative[0] == difference[0]
 
 

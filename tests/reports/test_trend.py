@@ -179,7 +179,7 @@ def test_the_command(history: History) -> None:
     page = Path("t.html").read_text(encoding="utf-8")
     assert page.count("<svg xmlns") == 2  # light and dark
     assert page.count("target ≥ 0.5500") >= 2
-    assert '<span class="badge worse">significant loss</span>' in page
+    assert '<span class="badge worse"><i aria-hidden="true">▼</i> significant loss</span>' in page
     data = json.loads(run_command("history", "trend", "AP", "--baseline", "main", "--json").stdout)
     assert [line["name"] for line in data["lines"]] == ["main"]
     assert {change["record"]: change["verdict"] for change in data["changes"]}[4] == "worse"
