@@ -104,6 +104,7 @@ def test_bars_of_all_systems_have_one_unit(opened: Any) -> None:  # noqa: F811
 
 def test_the_legend_of_grades_holds_in_light_and_dark(opened: Any) -> None:  # noqa: F811
     one = opened(comparison_record(), color_scheme="dark")
-    told = one.page.inner_text("#changes .legend")
+    one.page.click("#table tbody tr:first-child")
+    told = one.page.inner_text("#query .legend")
     assert "darker" not in told
     assert "stands out" in told

@@ -153,19 +153,99 @@ def test_search_sort_and_pages(opened: Any) -> None:
     assert one.column(1)[0] == "q01"
 
 
-def test_lists_side_by_side(opened: Any) -> None:
+def test_every_query_opens_with_both_lists(opened: Any) -> None:
+    """From the table: titles and beginnings, places in the other list, what is relevant and missed; and by keyboard."""
     one = opened(comparison_record())
-    first = one.page.locator(".change").first
-    assert first.locator("h4").all_inner_texts() == ["bm25", "hybrid"]
-    assert first.locator("li").count() == 20
-    assert first.locator(".grade.none").count() > 0
-    second = one.page.locator(".change").nth(1)
-    assert second.locator("li").count() == 0
-    second.locator("summary").press("Enter")
-    second.locator("li").first.wait_for()
+    page, record = one.page, comparison_record()
+    page.click("#table tbody tr:nth-child(3)")
+    shown = page.locator("#query")
+    assert page.inner_text("#h-query") == "q03"
+    assert record["texts"]["q03"] in page.inner_text("#query-text")
+    assert shown.locator(".list h3").all_inner_texts() == [
+        f"{name} nDCG@10 {record['systems'][i]['per_query']['nDCG@10'][2]:.4f}"
+        for i, name in enumerate(("bm25", "hybrid"))
+    ]
+    lists = record["lists"]["q03"]
+    for i, name in enumerate(("bm25", "hybrid")):
+        listed = shown.locator(".list").nth(i)
+        known = [entry["doc"] for entry in lists[name]]
+        assert listed.locator("ol li").count() == len(known)
+        for place, doc in enumerate(known):
+            assert doc in listed.locator("ol li").nth(place).inner_text()
+        missed = set(record["relevant"]["q03"]["grades"]) - set(known)
+        assert listed.locator(".missed li").count() == len(missed)
+        for doc in missed:
+            assert f"The title of {doc}" in listed.locator(".missed").inner_text()
+    first = lists["bm25"][0]["doc"]
+    assert shown.locator(".doc .title").first.inner_text() == f"The title of {first}"
+    assert shown.locator(".doc .snippet").first.inner_text() == f"What {first} is about."
+    assert page.locator("#query-scores tbody tr").count() == 2
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#h-query") == "q04"
+    page.keyboard.press("Escape")
+    assert not shown.is_visible()
+    page.click("#next")
+    page.locator("#table tbody tr:last-child button").press("Enter")  # the one whose lists were left out
+    assert page.inner_text("#h-query") == "q30"
+    assert "29" in page.inner_text("#query-lists .callout")
+    assert page.is_disabled("#query-after")
+
+
+def test_lists_of_any_two_systems(opened: Any) -> None:
+    record = comparison_record()
+    one = opened(record)
+    one.page.click(".change")
     look = "(mark) => getComputedStyle(mark).backgroundImage"
-    assert "gradient" in first.locator(".grade.none").first.evaluate(look)
-    assert first.locator(".grade:not(.none)").first.evaluate(look) == "none"
+    assert "gradient" in one.page.locator("#query-lists .grade.none").first.evaluate(look)
+    assert one.page.locator("#query-lists .grade:not(.none)").first.evaluate(look) == "none"
+    one.page.select_option("#query-left", label="hybrid")
+    assert one.page.locator(".list h3").first.inner_text().startswith("hybrid")
+    assert set(one.page.locator(".list").last.locator(".move").all_inner_texts()) != {""}
+
+
+def test_a_click_leads_from_a_point_to_its_documents(opened: Any) -> None:
+    one = opened(comparison_record())
+    page, record = one.page, comparison_record()
+    a, b = ([round(value, 3) for value in system["per_query"]["nDCG@10"]] for system in record["systems"])
+    points = list(zip(a, b, strict=True))
+    query = next(query for query, point in zip(record["queries"], points, strict=True) if points.count(point) == 1)
+    page.locator(f"figure[data-chart=scatter] .mark-symbol path[aria-label*='{query};']").first.click(force=True)
+    assert page.inner_text("#h-query") == query
+    assert page.locator("#query-lists ol li").count() == sum(map(len, record["lists"][query].values()))
+    page.click("#query-close")
+    query = record["comparison"]["changes"][0]["gained"][0]["query"]
+    page.locator(f"figure[data-chart=differences] .mark-rect path[aria-label*='{query};']").click(force=True)
+    assert page.inner_text("#h-query") == query
+    page.click("#query-close")
+    several = page.locator("figure[data-chart=scatter] .mark-symbol path[aria-label*='…']").first
+    several.click(force=True)  # a point of several queries leads to their list
+    page.wait_for_selector("#reset:not([hidden])")
+    assert 1 < page.locator("#table tbody tr").count() < 25
+    page.click("#reset")
+    assert page.inner_text("#count") == "30 of 30 queries"
+
+
+def test_a_row_leads_to_its_queries(opened: Any) -> None:
+    """Of a leaderboard: the pair with the best system, what was lost most first; then one of them is opened."""
+    one = opened(large_record(systems=10, queries=300, measures=2))
+    page = one.page
+    row = page.locator(".leaderboard tbody tr").nth(4)
+    system = row.locator("th").inner_text()
+    row.locator(".plot").click()
+    chosen = page.locator("#pair option:checked").inner_text()
+    assert system in chosen
+    assert "retriever-10" in chosen
+    values = [float(text.replace("−", "-")) for text in one.column(3)]
+    assert values in (sorted(values), sorted(values, reverse=True))
+    assert values[0] != 0
+    assert page.evaluate("document.activeElement.closest('#table') !== null")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#h-query") == one.column(1)[0]
+    assert "no result lists" in page.inner_text("#query-lists")
+    page.keyboard.press("Escape")
+    page.select_option("#side", "up")
+    page.wait_for_function("!document.querySelector('#count').textContent.startsWith('300')")
+    assert all(text.startswith("+") for text in one.column(3))
 
 
 def test_dark_and_light(opened: Any) -> None:
@@ -226,6 +306,8 @@ def test_texts_are_only_texts(opened: Any) -> None:
     assert one.page.evaluate("window.hacked") is None
     shown = one.page.locator(".change b").first.evaluate("(b) => b.textContent")
     assert "<img src=x onerror=alert(2)>\"'\\{a}__proto__\\x1b[31;1mred" in shown
+    one.page.click("#table tbody tr:first-child")
+    assert "<img src=x onerror=alert(2)>" in one.page.inner_text("#query-lists .title >> nth=0")
     everything = one.page.evaluate("document.body.textContent + document.title")
     assert not set("\x00\x1b\x9b\u202e\u200b\ud800\ufffd") & set(re.sub(r"\ufffd(?=\W)", "", everything))
 
