@@ -1,17 +1,12 @@
-"""Writes the pages that come from the code itself: docs/reference/*.md and docs/images/demo.svg (`make docs`)."""
+"""Writes the pages that come from the code itself: docs/reference/*.md (`make docs`)."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-import io
-import os
-import sys
 from collections.abc import Iterator
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import click
 
@@ -25,7 +20,6 @@ from rankgauge.model.contract import Contract
 from rankgauge.words import Language
 
 DOCS = Path(__file__).parent
-WIDTH = 134
 
 _WORDS: dict[Language, dict[str, str]] = {
     "en": {
@@ -390,80 +384,9 @@ def _item(head: str, doc: str | None) -> str:
     return f"- {_code(head)}" + (f": {text}" if text else "")
 
 
-# The picture
-
-
-class _Terminal(io.TextIOWrapper):
-    """Standard output that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def comparison_output() -> str:
-    """What `rankgauge compare` prints on a terminal for the example files."""
-    out = _Terminal(io.BytesIO(), "utf-8")
-    environment = {**os.environ, "COLUMNS": str(WIDTH), "TERM": "xterm-256color"}
-    for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
-        environment.pop(name, None)
-    asked = [part for name in ("nDCG@10", "R@10", "RR") for part in ("-m", name)]
-    with (
-        mock.patch.dict(os.environ, environment, clear=True),
-        mock.patch.object(sys, "stdout", out),
-        as_file(files("rankgauge") / "example") as folder,
-    ):
-        runs = [f"{name}={folder / f'{name}.run'}" for name in ("bm25", "hybrid")]
-        command = ["compare", str(folder / "testset.json"), *runs, *asked, "--digits", "3", "--lang", "en"]
-        app.main(command, prog_name="rankgauge", standalone_mode=False)
-    out.flush()
-    text = out.buffer.getvalue().decode()  # type: ignore[attr-defined]
-    return f"$ rankgauge compare testset.json bm25=bm25.run hybrid=hybrid.run {' '.join(asked)} --digits 3\n\n{text}"
-
-
-# The template's names are rich's. No font is fetched from anywhere: each reader's own monospaced one serves.
-_SVG = """\
-<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
-<style>
-.{unique_id}-matrix {{
-  font-family: "DejaVu Sans Mono", Menlo, Consolas, "Liberation Mono", monospace;
-  font-size: {char_height}px;
-  line-height: {line_height}px;
-}}
-.{unique_id}-title {{ font-family: sans-serif; font-size: 18px; font-weight: bold; }}
-{styles}
-</style>
-<defs>
-<clipPath id="{unique_id}-clip-terminal">
-<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
-</clipPath>
-{lines}
-</defs>
-{chrome}
-<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
-{backgrounds}
-<g class="{unique_id}-matrix">
-{matrix}
-</g>
-</g>
-</svg>
-"""
-
-
-def demo_picture() -> str:
-    """A comparison as a terminal shows it, as an SVG."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(Text.from_ansi(comparison_output()), soft_wrap=False)
-    drawn = console.export_svg(title="rankgauge", code_format=_SVG, unique_id="demo")
-    return "\n".join(line.rstrip() for line in drawn.splitlines()) + "\n"
-
-
 def main() -> None:
     for path, text in pages().items():
         (DOCS / path).write_text(text, encoding="utf-8")
-    (DOCS / "images" / "demo.svg").write_text(demo_picture(), encoding="utf-8")
 
 
 if __name__ == "__main__":
