@@ -29,6 +29,18 @@ from tests.docs.pages import DOCS, GENERATED, READMES, ROOT, blocks_of, written_
 PAGES = written_pages()
 EXECUTED = ("python", "console", "bash")
 SHOWN = ("text", "toml", "json", "yaml")
+FIRST_RANK = (
+    "index.md",
+    "tutorial.md",
+    *(
+        f"how-to/{page}.md"
+        for page in "score-files compare reports connect-retrievers run-plans gate history monitor alerts".split()
+    ),
+    *(f"explanation/{page}.md" for page in ("contract", "intervals", "statistics", "threat-model")),
+    "reference/measures.md",
+    "reference/glossary.md",
+)
+"""What a Chinese reader finds in Chinese."""
 NOT_RUN = ("make", "pip", "eval", "sort")
 
 
@@ -109,7 +121,7 @@ def test_no_path_of_a_machine(path: Path) -> None:
 
 def test_generated_pages_are_current(generator: ModuleType) -> None:
     made = generator.pages()
-    assert {DOCS / name for name in made} == set(GENERATED.rglob("*.md"))
+    assert {DOCS / name for name in made} == {page for folder in GENERATED for page in folder.glob("*.md")}
     for name, text in made.items():
         assert (DOCS / name).read_text(encoding="utf-8") == text, f"docs/{name} is stale: run make docs"
 
@@ -129,14 +141,14 @@ def test_picture_is_current(generator: ModuleType) -> None:
 
 
 def test_every_public_name_is_in_the_reference() -> None:
-    text = (GENERATED / "python.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
     headings = {heading.strip("`") for heading in re.findall(r"^## (.+)$", text, re.MULTILINE)}
     assert headings == set(rankgauge.__all__)
 
 
 def test_every_measure_is_in_the_reference() -> None:
-    for name in ("measures.md", "measures.zh.md"):
-        text = (GENERATED / name).read_text(encoding="utf-8")
+    for folder in GENERATED:
+        text = (folder / "measures.md").read_text(encoding="utf-8")
         headings = set(re.findall(r"^### (.+)$", text, re.MULTILINE))
         assert headings == {d.name for d in all_definitions() if d.kernel.__module__.startswith("rankgauge.")}
 
@@ -151,9 +163,29 @@ def test_readme(path: Path) -> None:
     assert "docs/images/demo.svg" in text
 
 
+def navigation(settings: str) -> list[str]:
+    return re.findall(r": (\S+\.md)$", (ROOT / settings).read_text(encoding="utf-8"), re.MULTILINE)
+
+
 def test_every_page_is_in_the_navigation() -> None:
-    navigation = set(re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
-    assert navigation == {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
+    chinese = {f"zh/{page}" for page in navigation("mkdocs.zh.yml")}
+    assert {*navigation("mkdocs.yml"), *chinese} == {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
+
+
+def test_chinese_pages_have_their_place_in_the_english_order() -> None:
+    """The switch of language leads from a page to the one of the same path."""
+    english, chinese = navigation("mkdocs.yml"), navigation("mkdocs.zh.yml")
+    assert chinese == [page for page in english if page in chinese]
+    assert {*FIRST_RANK} <= {*chinese}
+
+
+@pytest.mark.parametrize("path", [page for page in PAGES if DOCS / "zh" in page.parents], ids=page_name)
+def test_chinese_pages_lead_to_chinese_pages(path: Path) -> None:
+    """A page that is there in Chinese is not linked in English."""
+    for link in pages.links_of(path.read_text(encoding="utf-8")):
+        found = (path.parent / link.partition("#")[0]).resolve()
+        if found.suffix == ".md" and DOCS / "zh" not in found.parents:
+            assert not (DOCS / "zh" / found.relative_to(DOCS)).exists(), link
 
 
 def test_entry_point(tmp_path: Path) -> None:

@@ -1,0 +1,69 @@
+"""What joins the English and the Chinese site, as hooks of mkdocs: links from one into the other, and the switch of language.
+
+Each site is a build of its own (mkdocs.yml, mkdocs.zh.yml), so mkdocs takes a link into the other one for a broken link.
+"""
+
+from __future__ import annotations
+
+import logging
+import posixpath
+import re
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from mkdocs.exceptions import PluginError
+
+DOCS = Path(__file__).parent
+NAMES = {"en": "English", "zh": "简体中文"}
+_TARGET = re.compile(r"\]\((?P<path>[^()\s:#]+)(?P<anchor>#[^()\s]*)?\)")
+_ELSEWHERE = "elsewhere:"
+"""A scheme of its own, which mkdocs leaves alone while it looks at the links of a page."""
+
+
+def _prefix(config: Any) -> str:
+    """Where a site lies below docs/, and also below site/."""
+    folder = Path(config.docs_dir).relative_to(DOCS).as_posix()
+    return "" if folder == "." else f"{folder}/"
+
+
+def on_config(config: Any) -> None:
+    logging.getLogger("jieba").setLevel(logging.WARNING)  # else it tells how it loads its dictionary
+
+
+def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> str:
+    """Links to pages and pictures of the other site lead there."""
+    prefix = _prefix(config)
+
+    def lead(found: re.Match[str]) -> str:
+        source = posixpath.join("/", prefix, posixpath.dirname(page.file.src_uri), found["path"])
+        target = PurePosixPath(posixpath.normpath(source)).relative_to("/").as_posix()
+        other = target.startswith("zh/") if not prefix else not target.startswith(prefix)
+        if not other:
+            return found[0]
+        if not (DOCS / target).is_file():
+            raise PluginError(f"{prefix}{page.file.src_uri}: there is no docs/{target}")
+        here = posixpath.join("/", prefix, posixpath.dirname(page.url))
+        url = posixpath.relpath(f"/{target.removesuffix('.md')}", here) + (".html" if target.endswith(".md") else "")
+        return f"]({_ELSEWHERE}{url}{found['anchor'] or ''})"
+
+    return _TARGET.sub(lead, markdown)
+
+
+def on_page_context(context: dict[str, Any], *, page: Any, config: Any, nav: Any) -> dict[str, Any]:
+    """The switch leads to the same page in the other language, or to its first page if there is none."""
+    prefix = _prefix(config)
+    up = posixpath.relpath("/", posixpath.join("/", prefix, posixpath.dirname(page.url)))
+    config.extra["alternate"] = [
+        {"name": name, "lang": language, "link": f"{_ELSEWHERE}{up}/{folder}{_same(folder, page)}"}
+        for language, name in NAMES.items()
+        for folder in ["" if language == "en" else f"{language}/"]
+    ]
+    return context
+
+
+def on_post_page(output: str, *, page: Any, config: Any) -> str:
+    return output.replace(f'="{_ELSEWHERE}', '="')
+
+
+def _same(folder: str, page: Any) -> str:
+    return page.url if (DOCS / folder / page.file.src_uri).is_file() else "index.html"
