@@ -1,4 +1,4 @@
-"""Writes the pages that come from the code itself: the references in both languages and docs/images/demo.svg (`make docs`)."""
+"""Writes what comes from the code itself: the references in both languages and docs/images/demo.svg (`make docs`)."""
 
 from __future__ import annotations
 

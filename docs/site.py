@@ -1,6 +1,6 @@
-"""What joins the English and the Chinese site, as hooks of mkdocs: links from one into the other, and the switch of language.
+"""What joins the English and the Chinese site, as hooks of mkdocs: links between the two, and the switch of language.
 
-Each site is a build of its own (mkdocs.yml, mkdocs.zh.yml), so mkdocs takes a link into the other one for a broken link.
+Each site is a build of its own (mkdocs.yml, mkdocs.zh.yml), so mkdocs takes a link into the other one for broken.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from mkdocs.exceptions import PluginError
 DOCS = Path(__file__).parent
 NAMES = {"en": "English", "zh": "简体中文"}
 _TARGET = re.compile(r"\]\((?P<path>[^()\s:#]+)(?P<anchor>#[^()\s]*)?\)")
+_FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+_CHINESE = r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef“”]"
+_WRAP = re.compile(rf"(?<={_CHINESE})\n *(?={_CHINESE})|(?<=[，。；：、）])\n *(?=[`A-Za-z\[])")
 _ELSEWHERE = "elsewhere:"
 """A scheme of its own, which mkdocs leaves alone while it looks at the links of a page."""
 
@@ -26,7 +29,7 @@ def _prefix(config: Any) -> str:
     return "" if folder == "." else f"{folder}/"
 
 
-def on_config(config: Any) -> None:
+def on_startup(*, command: str, dirty: bool) -> None:
     logging.getLogger("jieba").setLevel(logging.WARNING)  # else it tells how it loads its dictionary
 
 
@@ -46,7 +49,12 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> st
         url = posixpath.relpath(f"/{target.removesuffix('.md')}", here) + (".html" if target.endswith(".md") else "")
         return f"]({_ELSEWHERE}{url}{found['anchor'] or ''})"
 
-    return _TARGET.sub(lead, markdown)
+    return _TARGET.sub(lead, _unwrapped(markdown))
+
+
+def _unwrapped(markdown: str) -> str:
+    """The end of a source line is a blank to a browser, and Chinese has no blanks."""
+    return "".join(part if part.startswith("```") else _WRAP.sub("", part) for part in _FENCED.split(markdown))
 
 
 def on_page_context(context: dict[str, Any], *, page: Any, config: Any, nav: Any) -> dict[str, Any]:

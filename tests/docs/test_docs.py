@@ -32,10 +32,8 @@ SHOWN = ("text", "toml", "json", "yaml")
 FIRST_RANK = (
     "index.md",
     "tutorial.md",
-    *(
-        f"how-to/{page}.md"
-        for page in "score-files compare reports connect-retrievers run-plans gate history monitor alerts".split()
-    ),
+    *(f"how-to/{page}.md" for page in ("score-files", "compare", "reports", "connect-retrievers", "run-plans")),
+    *(f"how-to/{page}.md" for page in ("gate", "history", "monitor", "alerts")),
     *(f"explanation/{page}.md" for page in ("contract", "intervals", "statistics", "threat-model")),
     "reference/measures.md",
     "reference/glossary.md",
