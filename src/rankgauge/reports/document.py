@@ -75,7 +75,7 @@ Kind = Literal[
 """What a column holds, and so how its numbers are written."""
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Estimate:
     """A mean with its interval."""
 
@@ -83,7 +83,7 @@ class Estimate:
     ends: tuple[float, float] | None
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Pair:
     """Two systems that are compared, from a to b."""
 
@@ -91,7 +91,7 @@ class Pair:
     b: str
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Reading:
     """A mean in the words of its measure."""
 
@@ -99,7 +99,7 @@ class Reading:
     value: float
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Formula:
     """The formula of a measure, which a language may tell in its own words."""
 
@@ -107,7 +107,7 @@ class Formula:
     recorded: str
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Drawn:
     """A value and its interval at their place between the least and the greatest of a table."""
 
@@ -116,7 +116,7 @@ class Drawn:
     scale: tuple[float, float]
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Marked:
     """Words that stand out, such as a verdict."""
 
@@ -140,7 +140,7 @@ def note_about(names: Sequence[str], note: Note) -> Note:
     return Note("report.of", {"who": list(names), "text": note}, note.level)
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Column:
     """What stands in a column. One that stands `under` another is its second line where there is room for it."""
 
@@ -153,7 +153,7 @@ class Column:
     detail: Detail = "answer"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Table:
     """Rows of cells; a row of a single note stands across all columns."""
 
@@ -180,7 +180,7 @@ def data_table(name: str, rows: Sequence[Mapping[str, Cell]], kind: Kind = "plai
     return Table(name, [Column(head, kind) for head in heads], [[row.get(head) for head in heads] for row in rows])
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Heading:
     """The beginning of a section."""
 
@@ -189,7 +189,7 @@ class Heading:
     detail: Detail = "audit"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Paragraph:
     """A text of its own; hints say how to read what stands beside them."""
 
@@ -198,7 +198,7 @@ class Paragraph:
     detail: Detail = "answer"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Notes:
     """Notes, one below the other."""
 
@@ -207,7 +207,7 @@ class Notes:
     detail: Detail = "answer"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Facts:
     """Names and values, such as the choices of a contract."""
 
@@ -217,7 +217,7 @@ class Facts:
     detail: Detail = "answer"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Card:
     """One figure with what it says."""
 
@@ -230,7 +230,7 @@ class Card:
     pair: Pair | None = None
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Cards:
     """The figures that matter, each in a sentence."""
 
@@ -238,7 +238,7 @@ class Cards:
     detail: Detail = "answer"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Charts:
     """Drawings of one kind. Their specifications hold words, so they are made when the language is known."""
 
@@ -248,7 +248,7 @@ class Charts:
     detail: Detail = "audit"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Beside:
     """Blocks that stand side by side where there is room."""
 
@@ -256,7 +256,7 @@ class Beside:
     detail: Detail = "answer"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Explorer:
     """Single queries. A page lets its reader choose among all of them; other formats show these blocks."""
 
@@ -264,7 +264,7 @@ class Explorer:
     detail: Detail = "answer"
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Outcome:
     """What was decided."""
 
@@ -276,7 +276,7 @@ class Outcome:
 Block: TypeAlias = Heading | Table | Notes | Paragraph | Facts | Cards | Charts | Beside | Explorer | Outcome
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Check:
     """Something that was required, and what came of it."""
 
@@ -286,7 +286,7 @@ class Check:
     words: Text
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Suite:
     """Checks that belong together, for formats that are lists of tests."""
 
@@ -297,7 +297,7 @@ class Suite:
     warnings: Sequence[Note] = ()
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False, match_args=False)
 class Report:
     """The document. `data` are the figures as plain tables for programs, of which the first is the main one."""
 

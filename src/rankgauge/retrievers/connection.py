@@ -164,27 +164,43 @@ class _Backend:
 
     def connect_tcp(self, *place: Any, timeout: float | None = None, **options: Any) -> _Stream:
         stream = self._inner.connect_tcp(*place, timeout=self.clock.shorter(timeout), **options)
-        return _Stream(stream, self.clock, self._httpcore.ReadTimeout)
+        return _Stream(stream, self.clock, self._httpcore)
 
     def sleep(self, seconds: float) -> None:
         self._inner.sleep(self.clock.shorter(seconds))
 
 
 class _Stream:
-    """A stream of httpcore, each wait no longer than what is left."""
+    """A stream of httpcore, each wait no longer than what is left.
 
-    def __init__(self, inner: Any, clock: _Clock, late: type[Exception]) -> None:
-        self._inner, self._clock, self._late = inner, clock, late
+    What is written waits for the first read, so that head and body of a request go out together: threads by the dozen
+    pay for every system call once more when they wait for one another.
+    """
+
+    def __init__(self, inner: Any, clock: _Clock, httpcore: Any) -> None:
+        self._inner, self._clock, self._httpcore = inner, clock, httpcore
+        self._waiting = b""
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if self._waiting:
+            self._send(timeout)
         if time.monotonic() >= self._clock.deadline:  # where there is always something to read, no wait ends
-            raise self._late("the time of the call is over")
+            raise self._httpcore.ReadTimeout("the time of the call is over")
         read: bytes = self._inner.read(max_bytes, self._clock.shorter(timeout))
         return read
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        for start in range(0, len(buffer), _PIECE):
-            self._inner.write(buffer[start : start + _PIECE], self._clock.shorter(timeout))
+        self._waiting += buffer
+        if len(self._waiting) > _PIECE:
+            self._send(timeout)
+
+    def _send(self, timeout: float | None) -> None:
+        data, self._waiting = self._waiting, b""
+        try:
+            for start in range(0, len(data), _PIECE):
+                self._inner.write(data[start : start + _PIECE], self._clock.shorter(timeout))
+        except self._httpcore.WriteError:
+            pass  # a server may refuse what it has not read; reading tells what it said, or that it is gone
 
     def close(self) -> None:
         self._inner.close()
@@ -193,7 +209,7 @@ class _Stream:
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> _Stream:
         secured = self._inner.start_tls(ssl_context, server_hostname, self._clock.shorter(timeout))
-        return _Stream(secured, self._clock, self._late)
+        return _Stream(secured, self._clock, self._httpcore)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
