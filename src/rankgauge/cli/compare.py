@@ -59,6 +59,7 @@ _showing = options.together(
     format_option("How to show the result. Default: by the ending of --output, else for a terminal.", "json"),
     options.json_flag,
     charts_option,
+    options.details,
     options.digits,
     options.lang,
     options.output,
@@ -97,6 +98,7 @@ def compare(
     charts: str | None,
     digits: int,
     language: Language,
+    details: bool,
     output: str | None,
     **choices: Any,
 ) -> None:
@@ -133,7 +135,7 @@ def compare(
         parts["rerank"] = rerank_of(comparison)
     identified = keep or form in ("json", "html")
     record = _record(comparison, paths, identified, **parts)
-    show(record, form, charts=charts, digits=digits, language=language, output=output)
+    show(record, form, charts=charts, digits=digits, language=language, output=output, details=details)
     kept.store(record, language)
 
 
@@ -156,6 +158,7 @@ def compare_scores(
     charts: str | None,
     digits: int,
     language: Language,
+    details: bool,
     output: str | None,
     **choices: Any,
 ) -> None:
@@ -171,7 +174,7 @@ def compare_scores(
     comparison = compare_stored(files, measure=measure, force=force, lower_is_better=lower_is_better, **choices)
     paths = {f"scores:{i}": path for i, path in enumerate(files, start=1)}
     record = _record(comparison, paths, form in ("json", "html"))
-    show(record, form, charts=charts, digits=digits, language=language, output=output)
+    show(record, form, charts=charts, digits=digits, language=language, output=output, details=details)
 
 
 def _record(

@@ -9,12 +9,15 @@ import click
 
 from rankgauge.cli import options
 from rankgauge.cli.echo import echo
+from rankgauge.cli.showing import detail_of, terminal_look
 from rankgauge.words import Language, say
 
 if TYPE_CHECKING:
     from rankgauge.demo.showcase import Showcase
 
 __all__ = ["demo"]
+
+_ERASED = "\r\x1b[2K"
 
 
 @click.command()
@@ -25,36 +28,39 @@ __all__ = ["demo"]
     show_default=True,
     help="Where to write the report; - for none.",
 )
+@click.option("--chinese", is_flag=True, help="Search a small Chinese collection too, as --lang zh does.")
+@options.details
 @options.lang
-def demo(report: str, language: Language) -> None:
+def demo(report: str, chinese: bool, details: bool, language: Language) -> None:
     """Search Python's standard library with four retrievers, offline: quality, significance, latency and tuning.
 
     BM25, dense, hybrid and reranked are compared, the weight of the hybrid and ef_search are tuned, and the report is
-    written as one HTML page. A second, small collection is Chinese.
+    written as one HTML page.
     """
-    from importlib.resources import as_file, files
-
     from rankgauge.demo.showcase import chinese_showcase, stdlib_showcase
     from rankgauge.reports import report as written
-    from rankgauge.reports.tables import terminal_width
 
-    def tell(step: str) -> None:
-        if sys.stderr.isatty():
+    shown = sys.stderr.isatty()
+
+    def progress(step: str) -> None:
+        if shown:
             known = step in ("stdlib", "index", "weight", "ef_search")
             text = say(f"demo.{step}", language) if known else say("demo.asking", language, name=step)
-            echo(f"  {text} ...", err=True)
+            click.echo(f"{_ERASED}{text} ...", err=True, nl=False)
 
     def show(key: str, found: Showcase) -> None:
-        echo(say(key, language, documents=found.documents, queries=len(found.test_set)) + "\n")
-        width = terminal_width()
-        click.echo(written(found.record, language=language, digits=3, detail="answer", width=width))
+        if shown:
+            click.echo(_ERASED, err=True, nl=False)
+        look = terminal_look()
+        title = say(key, language, documents=found.documents, queries=len(found.test_set))
+        echo(title + "\n")
+        click.echo(written(found.record, language=language, digits=3, detail=detail_of(details), **look))
 
-    echo(say("demo.start", language) + "\n")
-    found = stdlib_showcase(tell)
-    show("demo.size", found)
-    show("demo.chinese", chinese_showcase())
+    found = stdlib_showcase(progress)
+    show("demo.title", found)
+    if chinese or language == "zh":
+        show("demo.chinese", chinese_showcase())
     if report != "-":
         written(found.record, report, format="html", language=language)
         echo(say("demo.report", language, path=report))
-    with as_file(files("rankgauge") / "example") as folder:
-        echo(say("demo.end", language, folder=folder))
+    echo(say("demo.next", language))

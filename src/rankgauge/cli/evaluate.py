@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ import click
 
 from rankgauge.cli import options
 from rankgauge.cli.keeping import Keeping, keeping
-from rankgauge.cli.showing import chosen_format, format_option, show
+from rankgauge.cli.showing import chosen_format, format_option, scenario_option, show
 from rankgauge.words import Language
 
-__all__ = ["check_standard_input", "evaluate", "input_paths", "named_runs"]
+__all__ = ["check_standard_input", "evaluate", "input_paths", "named_runs", "short_names"]
+
+_ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|gz|zst))+$", re.IGNORECASE)
 
 
 @click.command()
@@ -31,6 +34,8 @@ __all__ = ["check_standard_input", "evaluate", "input_paths", "named_runs"]
 )
 @options.input_formats
 @keeping
+@options.details
+@scenario_option
 @options.digits
 @options.lang
 @options.output
@@ -48,6 +53,8 @@ def evaluate(
     label: str | None,
     digits: int,
     language: Language,
+    details: bool,
+    scenario: str | None,
     output: str | None,
     **choices: Any,
 ) -> None:
@@ -77,26 +84,50 @@ def evaluate(
     ]
     inputs = hashed(paths if whole else {})
     record = record_of(results, inputs=inputs, per_query=whole or per_query, provenance=whole, test_set=judgments)
-    show(record, form, per_query=per_query, digits=digits, language=language, output=output)
+    show(
+        record,
+        form,
+        per_query=per_query,
+        digits=digits,
+        language=language,
+        output=output,
+        details=details,
+        scenario=scenario,
+    )
     kept.store(record, language)
 
 
 def named_runs(runs: tuple[str, ...]) -> dict[str, str]:
-    """Runs by name: NAME=FILE, or a file's own name."""
+    """Runs by name: NAME=FILE, or a file's own name without its ending and without what all of them begin with."""
     from rankgauge.errors import DataError
 
     named: dict[str, str] = {}
+    own = short_names([Path(text).name for text in runs if "=" not in text or Path(text).exists()])
     for text in runs:
         name, equals, path = text.partition("=")
         if not equals or Path(text).exists():
             path = text
-            name = Path(text).name if text != "-" else "stdin"
+            name = own[Path(text).name] if text != "-" else "stdin"
         if not name or not path:
             raise DataError(f"{text!r}: write a run as FILE or NAME=FILE")
         if name in named:
             raise DataError(f"two runs are named {name!r}; name them apart, such as a={named[name]} b={path}")
         named[name] = path
     return named
+
+
+def short_names(files: list[str]) -> dict[str, str]:
+    """Names of files for tables: dl19.bm25.run and dl19.dense.run are bm25 and dense. Endings of more than one file go
+    only if the names stay different."""
+    short = [_ENDINGS.sub("", name) or name for name in files]
+    first, last = min(short, default=""), max(short, default="")
+    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    cut = max(first[:same].rfind(mark) + 1 for mark in "._-") if len(set(files)) > 1 else 0
+    tails = [name[cut:] for name in short]
+    for names in (tails, short):
+        if len(set(names)) == len(set(files)) and all(names):
+            return dict(zip(files, names, strict=True))
+    return {name: name for name in files}
 
 
 def input_paths(qrels: str, runs: tuple[str, ...], output: str | None, *, stream: bool = False) -> dict[str, str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rankgauge.cli import options
 from rankgauge.cli.echo import echo
 from rankgauge.cli.keeping import history_option, moment, opened_history
+from rankgauge.cli.showing import terminal_look
 from rankgauge.words import say
 
 if TYPE_CHECKING:
@@ -76,7 +76,6 @@ def _trend_form(output: str | None) -> str:
 
 def _trend(points: list[Point], form: str, digits: int, language: Language) -> bytes:
     from rankgauge.reports import report
-    from rankgauge.reports.tables import terminal_width
     from rankgauge.reports.trend import trend_report
 
     if form == "json":
@@ -89,5 +88,5 @@ def _trend(points: list[Point], form: str, digits: int, language: Language) -> b
         from rankgauge.reports.trend_chart import trend_chart
 
         return drawn(trend_chart(points, language), language, [form])[form]
-    looks: dict[str, Any] = {"width": terminal_width(), "color": sys.stdout.isatty()}
-    return report(trend_report(points), format=form, digits=digits, language=language, **looks).encode()
+    look = terminal_look()
+    return report(trend_report(points), format=form, digits=digits, language=language, **look).encode()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from rankgauge.cli.echo import echo
+from rankgauge.cli.showing import terminal_look
 from rankgauge.words import say
 
 if TYPE_CHECKING:
@@ -58,10 +58,8 @@ def moment(text: str | None, *, whole_day: bool = False) -> datetime.datetime | 
 def print_report(built: Report, language: Language, digits: int = 4) -> None:
     """A report on the terminal."""
     from rankgauge.reports import report
-    from rankgauge.reports.tables import terminal_width
 
-    color = sys.stdout.isatty()
-    report(built, "-", format="terminal", language=language, digits=digits, width=terminal_width(), color=color)
+    report(built, "-", format="terminal", language=language, digits=digits, detail="evidence", **terminal_look())
 
 
 def print_json(value: Any) -> None:

@@ -14,6 +14,7 @@ from rankgauge.words import LANGUAGES
 
 __all__ = [
     "PartOf",
+    "details",
     "digits",
     "input_formats",
     "json_flag",
@@ -79,6 +80,9 @@ lang = click.option(
 json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 digits = click.option(
     "--digits", type=click.IntRange(0, 15), default=4, show_default=True, help="Digits after the point, in tables."
+)
+details = click.option(
+    "--details", is_flag=True, help="Show all the evidence too: p-values, effect sizes, ties, notes and the contract."
 )
 output = click.option(
     "-o",

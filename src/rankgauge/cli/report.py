@@ -19,6 +19,7 @@ __all__ = ["report"]
 @click.option("-m", "--measure", metavar="MEASURE", help="Measure of the charts of single queries. Default: the first.")
 @click.option("--pair", nargs=2, metavar="A B", help="Systems of the charts of single queries. Default: the first two.")
 @click.option("--open", "open_page", is_flag=True, help="Open the HTML file in the browser; needs --output.")
+@options.details
 @options.digits
 @options.lang
 @options.output
@@ -29,6 +30,7 @@ def report(
     measure: str | None,
     pair: tuple[str, str] | None,
     open_page: bool,
+    details: bool,
     digits: int,
     language: Language,
     output: str | None,
@@ -50,6 +52,6 @@ def report(
 
         written = save_charts(record, charts, language, measure=measure, pair=pair)
         echo(f"{charts}: {len(written)} files", err=True)
-    show(record, form, digits=digits, language=language, output=output, per_query=form == "trec_eval")
+    show(record, form, digits=digits, language=language, output=output, per_query=form == "trec_eval", details=details)
     if open_page and output is not None:
         click.launch(output)

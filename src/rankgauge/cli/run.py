@@ -13,6 +13,7 @@ import click
 from rankgauge.cli import options
 from rankgauge.cli.echo import echo, tell_imports
 from rankgauge.cli.keeping import Keeping, keeping
+from rankgauge.cli.showing import detail_of, terminal_look
 from rankgauge.words import Language, say, tell
 from rankgauge.words.visible import shortened, visible
 
@@ -30,6 +31,7 @@ __all__ = ["init", "run"]
 @click.option("--fresh", is_flag=True, help="Forget what earlier starts have answered.")
 @keeping
 @options.json_flag
+@options.details
 @options.digits
 @options.lang
 def run(
@@ -40,6 +42,7 @@ def run(
     history: str | None,
     label: str | None,
     as_json: bool,
+    details: bool,
     digits: int,
     language: Language,
 ) -> None:
@@ -51,7 +54,6 @@ def run(
     from rankgauge.plans.plan import load_plan
     from rankgauge.plans.running import run_plan
     from rankgauge.reports import report
-    from rankgauge.reports.tables import terminal_width
 
     hint = "" if check else "rankgauge run --check looks again without running anything"
     out = sys.stdout
@@ -82,7 +84,9 @@ def run(
         if as_json:
             click.echo(record.to_json(), file=out)
         else:
-            text = report(record, language=language, digits=digits, width=terminal_width(out), color=out.isatty())
+            text = report(
+                record, language=language, digits=digits, detail=detail_of(details), **terminal_look(stream=out)
+            )
             click.echo(text, nl=False, file=out)
         for path in written:
             echo(say("live.wrote", language, path=loaded.shown(path)), err=True)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
 from rankgauge.cli.echo import echo
 from rankgauge.cli.options import PartOf
 from rankgauge.reports.renderers import RENDERERS
-from rankgauge.words import Language
+from rankgauge.words import Language, say, tell
 
 if TYPE_CHECKING:
     from rankgauge.record import Record
+    from rankgauge.reports.document import Detail
 
-__all__ = ["charts_option", "chosen_format", "format_option", "show", "terminal_look"]
+__all__ = ["charts_option", "chosen_format", "detail_of", "format_option", "scenario_option", "show", "terminal_look"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NO_REMARKS = ("csv", "latex", "trec_eval")
@@ -29,6 +30,11 @@ def format_option(text: str, *more: str) -> Callable[[F], F]:
     return click.option("-f", "--format", "form", type=PartOf(RENDERERS, *more), help=text)
 
 
+scenario_option = click.option(
+    "--scenario",
+    type=click.Choice(["precise", "general", "exploratory"]),
+    help="Show the means beside the reference values of a scenario: see 'rankgauge explain nDCG'.",
+)
 charts_option = click.option("--charts", metavar="DIR", help="Write every chart as PNG and SVG into this folder.")
 
 
@@ -52,12 +58,20 @@ def chosen_format(form: str | None, as_json: bool, output: str | None, endings: 
     return known.get(ending) or format_of(output, "json")
 
 
-def terminal_look(output: str | None) -> dict[str, Any]:
-    """Width and colour as `report` takes them: those of the terminal, none in a file."""
+def detail_of(details: bool) -> Detail:
+    """How much --details shows."""
+    return "evidence" if details else "answer"
+
+
+def terminal_look(output: str | None = None, stream: TextIO | None = None) -> dict[str, Any]:
+    """Width and colour as `report` takes them: those of the terminal, none in a file. NO_COLOR and TERM=dumb switch
+    colours off, FORCE_COLOR on (no-color.org, force-color.org)."""
     from rankgauge.reports.tables import terminal_width
 
-    to_file = output is not None
-    return {"width": terminal_width(to_file=to_file), "color": not to_file and sys.stdout.isatty()}
+    stream, to_file = stream or sys.stdout, output not in (None, "-")
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    wanted = stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
+    return {"width": terminal_width(stream, to_file=to_file), "color": wanted and not plain and not to_file}
 
 
 def show(
@@ -69,8 +83,10 @@ def show(
     output: str | None = None,
     charts: str | None = None,
     per_query: bool = False,
+    details: bool = False,
+    scenario: str | None = None,
 ) -> None:
-    """Print a record, or write it whole; its charts go into a folder of their own."""
+    """Print a record, or write it whole and say what was decided; its charts go into a folder of their own."""
     if charts:
         from rankgauge.reports.drawing import save_charts
 
@@ -79,17 +95,34 @@ def show(
 
     if form == "json":
         write_whole(output or "-", record.to_json().encode())
+        _tell_written(record, output, language)
         return
     from rankgauge.cli.flags import in_flags
     from rankgauge.reports import report
     from rankgauge.reports.build import record_report
     from rankgauge.reports.cells import Look, note_line
 
-    built = record_report(record, per_query=per_query)
+    built = record_report(record, per_query=per_query, scenario=scenario)
     look = {"format": form, "language": language, "digits": digits, **terminal_look(output)}
+    look["detail"] = detail_of(details)
     if form == "terminal":  # where advice can name the options of the command
         write_whole(output or "-", in_flags(report(built, **look), sys.argv[1:]).encode())
     else:
         report(built, output or "-", **look)
+    _tell_written(record, output, language)
+    if form == "terminal" and not details and output is None and sys.stdout.isatty():
+        click.echo(click.style("\n" + say("answer.hint", language), dim=bool(look["color"])))
     for caution in built.cautions if form in _NO_REMARKS else ():
         echo(f"rankgauge: {note_line(caution, Look(language))}", err=True)
+
+
+def _tell_written(record: Record, output: str | None, language: Language) -> None:
+    """The verdict and the path of what was written, for people who look at the terminal."""
+    if output in (None, "-"):
+        return
+    if record.comparison is not None:
+        from rankgauge.comparison import summary_notes
+
+        for note in summary_notes(record)[:1]:
+            echo(tell(note, language), err=True)
+    echo(say("live.wrote", language, path=output), err=True)

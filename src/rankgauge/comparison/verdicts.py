@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from typing import Any, get_args
 
 from rankgauge.record import ComparisonResult, Note, Record, ScoredMeasure
+from rankgauge.stats.settings import Verdict
 
-__all__ = ["advice_of", "summary_notes"]
+__all__ = ["MIRRORED", "advice_of", "contradicting", "summary_notes"]
+
+MIRRORED: dict[str, Verdict] = {
+    "better": "worse",
+    "worse": "better",
+    "equivalent": "equivalent",
+    "inconclusive": "inconclusive",
+}
+"""A verdict about b, seen from a, as one about a, seen from b."""
 
 
 def summary_notes(record: Record) -> list[Note]:
@@ -15,41 +26,82 @@ def summary_notes(record: Record) -> list[Note]:
 
 
 def advice_of(found: ComparisonResult, measures: Sequence[ScoredMeasure]) -> list[Note]:
-    """One paragraph for two systems; for more, the groups or the standing against the baseline, by measure."""
+    """The decision, by the first measure; then what other measures say that would change it."""
     forced = next((note for note in found.notes if note.key == "comparison.forced"), None)
     if forced is not None:
         return [Note("comparison.no_advice", {"forced": forced}, "warning")]
-    names = list(dict.fromkeys(row.measure for row in found.rows))
     if len(found.pairs) == 1:
         return [_advice(found, {measure.name: measure.lower_is_better for measure in measures})]
-    if found.all_pairs:
-        return [_standings(found, name) for name in names]
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for name in names:  # measures that say the same are named together
-        alike.setdefault(tuple(row.verdict for row in found.rows if row.measure == name), []).append(name)
-    return [_against_baseline(found, same) for same in alike.values()]
+    names = list(dict.fromkeys(row.measure for row in found.rows))
+    lower = {measure.name: measure.lower_is_better for measure in measures}
+    told = [_leaders(found, name) if found.all_pairs else _against_baseline(found, name, lower[name]) for name in names]
+    alike: dict[str, tuple[Note, list[str]]] = {}
+    for name, note in zip(names, told, strict=True):  # measures that say the same are named together
+        said = {key: value for key, value in note.parameters.items() if key != "measure"}
+        alike.setdefault(repr((note.key, said)), (note, []))[1].append(name)
+    return [Note(note.key, {**note.parameters, "measure": same}) for note, same in alike.values()]
 
 
-def _against_baseline(found: ComparisonResult, measures: list[str]) -> Note:
-    rows = [row for row in found.rows if row.measure == measures[0]]
-    better, worse = ([row.b for row in rows if row.verdict == verdict] for verdict in ("better", "worse"))
-    rest = [row.b for row in rows if row.b not in (*better, *worse)]
-    none = Note("comparison.none")
-    values = {"better": better or none, "worse": worse or none, "rest": rest or none}
-    return Note("comparison.against_baseline", {"a": found.baseline, "measures": measures, **values})
+def contradicting(notes: Sequence[Note]) -> list[Note]:
+    """Those of the advice, by measure, that advise another system than the first does."""
+    if not notes:
+        return []
+    first = notes[0].parameters
+    taken = first.get("b")
+    return [
+        note
+        for note in notes[1:]
+        if note.parameters.get("b") != taken or first.get("best") in note.parameters.get("worse", ())
+    ]
 
 
-def _standings(found: ComparisonResult, measure: str) -> Note:
-    """The systems in their order, with letters or ranks."""
+def _against_baseline(found: ComparisonResult, measure: str, lower: bool) -> Note:
+    """Keep the baseline, or take the best of those that are better than it."""
+    rows = [row for row in found.rows if row.measure == measure]
+    verdicts = {verdict: [row.b for row in rows if row.verdict == verdict] for verdict in get_args(Verdict)}
+    better = [row for row in rows if row.verdict == "better"]
+    best = max(better, key=lambda row: -row.mean_b if lower else row.mean_b, default=None)
+    parts = [
+        Note("comparison.are", {"names": others, "verdict": Note(f"comparison.verdict_{verdict}")})
+        for verdict, names in verdicts.items()
+        if (others := [name for name in names if best is None or name != best.b])
+    ]
+    joined = reduce(_both, parts) if parts else None
+    about: dict[str, Any] = {"a": found.baseline, "measure": measure, "rest": joined}
+    if best is None:
+        return Note("comparison.keep", about)
+    worse = [row.measure for row in found.rows if row.b == best.b and row.verdict == "worse"]
+    if joined is not None:
+        about["rest"] = Note("comparison.then", {"text": joined})
+    if worse:
+        return Note("comparison.take_or_not", {**about, "b": best.b, "worse": worse})
+    return Note("comparison.take", {**about, "b": best.b})
+
+
+def _both(first: Note, second: Note) -> Note:
+    return Note("comparison.and", {"first": first, "second": second})
+
+
+def _leaders(found: ComparisonResult, measure: str) -> Note:
+    """The best by the mean, and which of the others are significantly worse."""
     shown = found.groups.get(measure)
     if shown is None:
         return Note("comparison.nothing_in_common", {"measure": measure})
-    groups = [
-        Note("comparison.standing", {"system": own.system, "mean": own.mean, "label": own.label}) for own in shown
-    ]
-    n = next(row.queries for row in found.rows if row.measure == measure)
-    key = "comparison.groups" if shown[0].letters else "comparison.ranks"
-    return Note(key, {"measure": measure, "groups": groups, "n": n})
+    best = shown[0].system
+    verdicts: dict[str, str] = {}
+    for row in found.rows:
+        if row.measure == measure and best in (row.a, row.b):
+            verdicts[row.a if row.b == best else row.b] = MIRRORED[row.verdict] if row.a != best else row.verdict
+    known = {own.system for own in shown[1:]}
+    order = [own.system for own in found.groups[found.rows[0].measure] if own.system in known]
+    worse = [name for name in order if verdicts.get(name) == "worse"]
+    rest = [name for name in order if name not in worse]
+    about = {"best": best, "measure": measure}
+    if not rest:
+        return Note("comparison.leads_all", about)
+    if not worse:
+        return Note("comparison.leads_none", {**about, "rest": rest})
+    return Note("comparison.leads", {**about, "worse": worse, "rest": rest})
 
 
 def _advice(found: ComparisonResult, lower: dict[str, bool]) -> Note:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rankgauge.errors import DataError
 from rankgauge.record import Record
+from rankgauge.reports.answer import answer_part
 from rankgauge.reports.document import Block, Explorer, Report, Table, word
 from rankgauge.reports.evaluation import (
     cautions,
@@ -40,21 +41,23 @@ def report_of(result: Any, *, per_query: bool = False) -> Report:
     return record_report(record, per_query=per_query)
 
 
-def record_report(record: Record, *, per_query: bool = False) -> Report:
-    """The report of a record; `per_query` adds every query's scores to formats that cannot explore them."""
+def record_report(record: Record, *, per_query: bool = False, scenario: str | None = None) -> Report:
+    """The report of a record; `per_query` adds every query's scores to formats that cannot explore them,
+    `scenario` the reference values of one."""
     compared = record.comparison
     static: list[Block] = [per_query_table(record)] if per_query else []
     # Only what the record holds is loaded: a table of means should come at once.
+    blocks: list[Block] = [*answer_part(record), *targets_part(record, scenario)]
     if compared is None:
-        blocks = [*means_part(record), *_live_part(record), Explorer(static), *targets_part(record)]
+        blocks += [*means_part(record), *_live_part(record), Explorer(static)]
     else:
         from rankgauge.reports import comparison as part
 
-        blocks = [*part.summary_part(record), *means_part(record)]
+        blocks += means_part(record)
         blocks += part.comparison_part(record, compared) if compared.rows else ()
         blocks += _live_part(record)
         blocks.append(Explorer([*static, *part.changed_part(record, compared)]))
-        blocks += [*part.ending_part(record, compared), *targets_part(record)]
+        blocks += [*part.ending_part(record, compared)]
         blocks += part.verdict_cards(compared) if compared.rows else ()
     blocks += [*readings(record), *provenance_part(record)]
     names = [system.name for system in record.systems]

@@ -30,10 +30,12 @@ from rankgauge.reports.evaluation import ends_of
 from rankgauge.stats.pareto import pareto_front
 from rankgauge.words import Note
 
-__all__ = ["calls_data", "calls_part", "sweep_notes", "sweeps_part"]
+__all__ = ["calls_data", "calls_part", "sweep_notes", "sweeps_part", "tuned_notes"]
 
 _TAIL = 100
 """With fewer calls than these the 99th percentile lies between the two slowest ones."""
+_ENOUGH = 0.95
+"""ANN recall from which an approximate index is good enough."""
 _FAILED = 10
 """Versions without a score that are named one by one."""
 _TIMES = ("p50", "p95", "p99")
@@ -67,7 +69,7 @@ def calls_part(record: Record) -> Iterator[Block]:
         yield Paragraph(word("calls_hint"), "hint", "audit")
         yield Charts("calls", word("calls_chart"), partial(calls_charts, record))
     else:
-        yield Notes(notes, word("calls_title"))
+        yield Notes(notes, word("calls_title"), "evidence")
 
 
 def _figures(record: Record) -> list[tuple[str, Column, Callable[[Live], Cell]]]:
@@ -97,7 +99,7 @@ def _calls_table(record: Record, live: Sequence[Live], notes: Sequence[Note]) ->
     if not any(calls.repeated for _, calls in live):  # a column that is seldom filled
         left_out.append("repeated")
     columns = [(column, cell) for name, column, cell in _figures(record) if name not in left_out]
-    return table_of("calls", live, columns, title=word("calls_title"), notes=notes)
+    return table_of("calls", live, columns, title=word("calls_title"), notes=notes, detail="evidence")
 
 
 def _time(calls: Calls, name: str) -> float | None:
@@ -155,7 +157,7 @@ def _sweep_table(sweep: SweepResult, notes: Sequence[Note], number: int) -> Tabl
         *([(Column(word("ann_recall"), "score"), lambda version: version.ann_recall)] if exact else []),
     ]
     title = word("sweep_of", system=sweep.system, n=len(sweep.versions), measure=sweep.measure)
-    return table_of(f"sweep-{number + 1}", sweep.versions, columns, title=title, notes=notes)
+    return table_of(f"sweep-{number + 1}", sweep.versions, columns, title=title, notes=notes, detail="evidence")
 
 
 def _mark(version: Version, sweep: SweepResult) -> Cell:
@@ -199,6 +201,29 @@ def _held_out_notes(sweep: SweepResult, held: HeldOut) -> Iterator[Note]:
         yield word("held_out_interval", best=sweep.best, level=held.interval.level, ends=ends_of(held.interval))
     votes = Counter(f"V{number}" for number in held.chosen).most_common()
     yield word("cross_validated", folds=held.folds, votes=[f"{n} × {label}" for label, n in votes])
+
+
+def tuned_notes(record: Record) -> Iterator[Note]:
+    """The versions to take, a line for each sweep."""
+    for sweep in record.sweeps:
+        if sweep.versions and (note := _tuned(sweep)) is not None:
+            yield note
+
+
+def _tuned(sweep: SweepResult) -> Note | None:
+    """The version to take; of an approximate index the least exact that finds nearly all."""
+    close = [version for version in sweep.versions if (version.ann_recall or 0.0) >= _ENOUGH]
+    if close:
+        taken = min(close, key=lambda version: version.ann_recall or 0.0)
+        about = {"parameters": parameters_text(taken.parameters), "recall": taken.ann_recall}
+        return Note("answer.tuned_ann", {"system": sweep.system, **about})
+    if len(sweep.versions) < 2:
+        return None
+    best = sweep.best_version
+    known = {"system": sweep.system, "parameters": parameters_text(best.parameters), "mean": best.mean}
+    if sweep.held_out is None:
+        return Note("answer.tuned_plain", known)
+    return Note("answer.tuned", {**known, "held": sweep.held_out.mean})
 
 
 def calls_data(record: Record) -> dict[str, Table]:

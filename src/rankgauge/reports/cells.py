@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rankgauge.reports.document import (
@@ -17,6 +17,7 @@ from rankgauge.reports.document import (
     Marked,
     Pair,
     Reading,
+    Scored,
     Text,
 )
 from rankgauge.visible import visible
@@ -38,6 +39,8 @@ class Look:
     minus: str = "-"
     pair: str = "report.arrow"
     """The words for two systems."""
+    signs: Mapping[str, str] = field(default_factory=dict)
+    """What stands beside words and scores that are marked better, worse or equivalent."""
 
     @property
     def of_intervals(self) -> int:
@@ -72,7 +75,10 @@ def written(cell: Cell, kind: Kind, look: Look) -> str:
     if isinstance(cell, Pair):
         return say(look.pair, look.language, a=cell.a, b=cell.b)
     if isinstance(cell, Marked):
-        return listed([tell(one, look.language) for one in cell.words], look.language)
+        text = listed([tell(one, look.language) for one in cell.words], look.language)
+        return f"{look.signs[cell.mark]} {text}" if cell.mark in look.signs else text
+    if isinstance(cell, Scored):
+        return f"{written(cell.value, kind, look)}{look.signs.get(cell.mark, ' ' if look.signs else '')}"
     return _number(cell, kind, look).replace("-", look.minus)
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from rankgauge.comparison.verdicts import summary_notes
 from rankgauge.record import Agreement, ComparisonResult, Record, Rerank, Row, Slice, Standing, UnjudgedRange
 from rankgauge.reports.charts import comparison_charts
 from rankgauge.reports.document import (
@@ -34,7 +33,7 @@ from rankgauge.reports.evaluation import ends_of
 from rankgauge.words import Note
 from rankgauge.words.visible import clipped
 
-__all__ = ["changed_part", "comparison_data", "comparison_part", "ending_part", "summary_part", "verdict_cards"]
+__all__ = ["changed_part", "comparison_data", "comparison_part", "ending_part", "verdict_cards"]
 
 _CARDS = 6
 _CHANGED = 5
@@ -45,13 +44,6 @@ _BLANK = "\u2007"
 
 def _verdict(row: Row) -> Marked:
     return Marked((Note(f"comparison.verdict_{row.verdict}"),), row.verdict)
-
-
-def summary_part(record: Record) -> Iterator[Block]:
-    """What to do."""
-    yield Heading(word("summary"), "summary")
-    for note in summary_notes(record):
-        yield Paragraph(note, "lead")
 
 
 def verdict_cards(compared: ComparisonResult) -> Iterator[Block]:
@@ -71,7 +63,7 @@ def verdict_cards(compared: ComparisonResult) -> Iterator[Block]:
             )
             for row in (compared.rows if few else first[:_CARDS])
         ],
-        "answer" if few else "audit",
+        "evidence" if few else "audit",
     )
 
 
@@ -104,7 +96,7 @@ def comparison_part(record: Record, compared: ComparisonResult) -> Iterator[Bloc
             lambda row: word("from_to", a=row.mean_a, b=row.mean_b),
         ),
     ]
-    yield table_of("rows", compared.rows, [*columns, *_columns(compared)])
+    yield table_of("rows", compared.rows, [*columns, *_columns(compared)], detail="evidence")
     settings = compared.settings
     tested = {"test": settings.test, "correction": settings.correction, "alpha": settings.alpha}
     known = {**tested, "margin": settings.equivalence_margin, "family": compared.family}
@@ -161,14 +153,14 @@ def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
             (Column(word("queries"), "count"), lambda part: part.row.queries),
             *((column, lambda part, cell=cell: cell(part.row)) for column, cell in _columns(compared)),
         ]
-        yield table_of("slices", compared.slices, columns_by_tag, title=word("slices_title"), detail="evidence")
+        yield table_of("slices", compared.slices, columns_by_tag, title=word("slices_title"))
 
 
 def _ranges(compared: ComparisonResult) -> Iterator[Block]:
     """How far the difference could move by labels of unjudged documents and by other orders of tied ones."""
     unjudged, tied = compared.unjudged, compared.tied
     if unjudged is not None and unjudged.reason is not None:
-        yield Paragraph(unjudged.reason)
+        yield Paragraph(unjudged.reason, detail="evidence")
     elif unjudged is not None:
         for reason, names in said_once((reason, measure) for measure, reason in unjudged.reasons.items()):
             yield Paragraph(note_about(names, reason), detail="audit")
@@ -211,7 +203,7 @@ def ending_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
     tables = [_agreement_table(kind, found, len(record.systems)) for kind, found in kinds if found]
     if tables:
         yield Heading(word("agreement"), "agreement")
-        yield Beside(tables)
+        yield Beside(tables, "evidence")
     if compared.rerank is not None:
         yield from _rerank(compared.rerank)
 

@@ -1,8 +1,8 @@
 """A report before it is written: headings, tables of typed cells, notes and charts, without words and unrounded.
 
 It is built once from a result; a renderer puts it into the words of a language and rounds it. Every block has a level
-of detail: the answer itself, the evidence for it, or what only an audit asks for. Formats of plain text show all but
-the audit, a page shows everything.
+of detail: the answer, which is the first screen, the evidence for it, or what only an audit asks for. A terminal shows
+the answer unless more is asked for, a page shows everything.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ __all__ = [
     "Paragraph",
     "Reading",
     "Report",
+    "Scored",
     "Suite",
     "Table",
     "Text",
@@ -114,6 +115,17 @@ class Drawn:
     value: float
     ends: tuple[float, float] | None
     scale: tuple[float, float]
+    zero: bool = False
+    """Whether the place of 0 is marked, as it is for differences."""
+
+
+@dataclass(repr=False, eq=False, match_args=False)
+class Scored:
+    """A score, marked where it differs significantly."""
+
+    value: float
+    mark: str = ""
+    """better, worse, or nothing."""
 
 
 @dataclass(repr=False, eq=False, match_args=False)
@@ -127,7 +139,7 @@ class Marked:
 
 Text: TypeAlias = Note | Reading | Formula | str
 """A text is a name from elsewhere; words are notes."""
-Cell: TypeAlias = Text | int | float | tuple[float, float] | Estimate | Pair | Marked | Drawn | None
+Cell: TypeAlias = Text | int | float | tuple[float, float] | Estimate | Pair | Marked | Drawn | Scored | None
 
 
 def word(name: str, /, **parameters: Any) -> Note:
@@ -151,6 +163,8 @@ class Column:
     hint: Note | None = None
     """Said below the head where there is room."""
     detail: Detail = "answer"
+    drop: int = 0
+    """Where there is no room for all columns those with the highest number go first, those with 0 never."""
 
 
 @dataclass(repr=False, eq=False, match_args=False)
@@ -164,6 +178,8 @@ class Table:
     notes: Sequence[Note] = ()
     """What belongs right below it."""
     detail: Detail = "answer"
+    light: bool = False
+    """Whether it is short enough to do without a line below its head."""
 
 
 def table_of(
@@ -205,6 +221,8 @@ class Notes:
     notes: Sequence[Note]
     title: Text | None = None
     detail: Detail = "answer"
+    bulleted: bool = False
+    """Whether each stands behind a mark, below a title that says what they are."""
 
 
 @dataclass(repr=False, eq=False, match_args=False)

@@ -7,8 +7,9 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from rankgauge.gating.targets import SCENARIOS
 from rankgauge.measures import find_measure
-from rankgauge.measures.explanations import TARGETS, targets_for
+from rankgauge.measures.explanations import targets_for
 from rankgauge.record import Mean, Record, ScoredMeasure
 from rankgauge.reports.document import (
     Block,
@@ -25,6 +26,7 @@ from rankgauge.reports.document import (
     Notes,
     Paragraph,
     Reading,
+    Scored,
     Table,
     Text,
     data_table,
@@ -72,7 +74,7 @@ def mean_table(record: Record) -> Table:
         (system.name, *(_mean(about, system.means[about.name]) for about in record.measures))
         for system in record.systems
     ]
-    return Table("means", (Column(word("system")), *heads), rows)
+    return Table("means", (Column(word("system")), *heads), rows, detail="evidence")
 
 
 def means_part(record: Record) -> Iterator[Block]:
@@ -81,7 +83,7 @@ def means_part(record: Record) -> Iterator[Block]:
     compared = record.comparison is not None
     yield Heading(word("means"), "means")
     yield mean_table(record)
-    detail: Detail = "audit" if compared else "answer"
+    detail: Detail = "audit" if compared else "evidence"
     yield Paragraph(word("means_hint", level=levels[0] if levels else 0.95), "hint", detail)
     if not compared and len(record.systems) > 1:
         yield Paragraph(word("no_verdict"), "hint", "audit")
@@ -94,31 +96,29 @@ def _mean_charts(record: Record, language: Language) -> Any:
     return mean_charts(record, language)
 
 
-def targets_part(record: Record) -> Iterator[Block]:
-    """Which scenarios' reference values the means reach."""
-    goals = {about.name: goal for about in record.measures if (goal := _targets(about.name))}
-    if goals:
-        yield Heading(word("targets_title"), "targets")
-        yield _target_table(record, goals)
+def targets_part(record: Record, scenario: str | None) -> Iterator[Block]:
+    """How the means stand beside the reference values of a scenario, where one is asked for."""
+    if scenario is None:
+        return
+    scenario = SCENARIOS[scenario]
+    goals = {about.name: goals[scenario] for about in record.measures if scenario in (goals := _targets(about.name))}
+    rows: list[tuple[Cell, ...]] = []
+    for name, goal in goals.items():
+        values = [system.means[name].value for system in record.systems]
+        rows.append((name, goal, *(Scored(value, "better" if value > goal else "worse") for value in values)))
+    columns = [Column(word("measure")), Column(word("target"), "plain")]
+    yield Heading(word("targets_title"), "targets")
+    yield Table(
+        "targets",
+        [*columns, *(Column(system.name, "score") for system in record.systems)],
+        rows,
+        word("targets_of", scenario=word(f"scenario_{scenario}")),
+    )
 
 
 def _targets(name: str) -> dict[str, float]:
     measure = find_measure(name)
     return {} if measure is None else targets_for(measure)
-
-
-def _target_table(record: Record, goals: dict[str, dict[str, float]]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for scenario in TARGETS:
-        asked = [word("goal", measure=name, goal=goal[scenario]) for name, goal in goals.items()]
-        reached = [
-            f"{sum(system.means[name].value > goal[scenario] for name, goal in goals.items())}/{len(goals)}"
-            for system in record.systems
-        ]
-        rows.append((word(f"scenario_{scenario}"), word("list", items=asked), *reached))
-    first = (Column(word("targets"), key="scenario"), Column(word("asked"), under="scenario"))
-    columns = (*first, *(Column(system.name, "count") for system in record.systems))
-    return Table("targets", columns, rows, detail="evidence")
 
 
 def readings(record: Record) -> Iterator[Block]:
@@ -135,7 +135,8 @@ def readings(record: Record) -> Iterator[Block]:
                     ends_of(means[about.name].interval),
                 )
                 for about in record.measures
-            ]
+            ],
+            "evidence",
         )
 
 
@@ -186,7 +187,9 @@ def contract_facts(record: Record) -> Iterator[Block]:
     """How the scores were counted; scores from elsewhere have no contract."""
     if record.contract is not None:
         chosen = {name: value for name, value in asdict(record.contract).items() if value not in (None, False)}
-        yield Facts(word("contract"), [(name, str(value)) for name, value in chosen.items()], record.preset or "")
+        yield Facts(
+            word("contract"), [(name, str(value)) for name, value in chosen.items()], record.preset or "", "evidence"
+        )
 
 
 def provenance_part(record: Record) -> Iterator[Block]:
@@ -194,7 +197,7 @@ def provenance_part(record: Record) -> Iterator[Block]:
     notes = notes_of(record)
     if notes:
         yield Heading(word("notes"), "notes")
-        yield Notes(notes)
+        yield Notes(notes, detail="evidence")
     yield Heading(word("provenance"), "provenance")
     yield from contract_facts(record)
     formulas = [(about.name, Formula(about.name, about.formula)) for about in record.measures]

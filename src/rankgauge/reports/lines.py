@@ -21,7 +21,7 @@ from rankgauge.reports.document import (
     Table,
 )
 
-__all__ = ["Form", "grid", "pieces"]
+__all__ = ["Form", "grid", "pieces", "shown_columns"]
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,18 @@ class Form:
     """Of a paragraph that stands before everything else."""
     outcome: Callable[[str, str], str]
     """Of a text and its status."""
+    bullet: Callable[[str], str]
+    """Of a remark in a list of them."""
 
 
-def grid(table: Table, look: Look, detail: Detail = "evidence", *, doubled: bool = True) -> tables.Table:
-    """The columns up to a level of detail in words; `doubled` keeps those that could stand under another."""
-    kept = [
-        (i, column)
-        for i, column in enumerate(table.columns)
-        if DETAILS.index(column.detail) <= DETAILS.index(detail) and (doubled or not column.under)
-    ]
+def shown_columns(table: Table, detail: Detail) -> list[int]:
+    """The places of the columns up to a level of detail."""
+    return [j for j, column in enumerate(table.columns) if DETAILS.index(column.detail) <= DETAILS.index(detail)]
+
+
+def grid(table: Table, look: Look, detail: Detail = "evidence") -> tables.Table:
+    """The columns up to a level of detail in words."""
+    kept = [(i, table.columns[i]) for i in shown_columns(table, detail)]
     rows = [
         [written(row[i], column.kind, look) for i, column in kept]
         if len(row) == len(table.columns)
@@ -52,7 +55,8 @@ def grid(table: Table, look: Look, detail: Detail = "evidence", *, doubled: bool
         for row in table.rows
     ]
     header = [told(column.head, look) for _, column in kept]
-    return tables.Table(header, rows, [column.kind in ("text", "plot") for _, column in kept])
+    texts = [column.kind in ("text", "plot") for _, column in kept]
+    return tables.Table(header, rows, texts, [column.drop for _, column in kept], ruled=not table.light)
 
 
 def pieces(blocks: Iterable[Block], form: Form) -> list[str]:
@@ -87,6 +91,9 @@ def _text(block: Block, form: Form) -> str:
         return form.line(facts_line(block, look))
     if isinstance(block, Table | Notes):
         title = "" if block.title is None else form.title(told(block.title, look))
-        lines = "".join(form.line(note_line(note, look)) for note in block.notes)
+        if isinstance(block, Notes) and block.bulleted:
+            lines = "".join(form.bullet(told(note, look)) for note in block.notes)
+        else:
+            lines = "".join(form.line(note_line(note, look)) for note in block.notes)
         return title + (form.table(block) if isinstance(block, Table) else "") + lines
     return ""

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TextIO
 from unicodedata import combining, east_asian_width, normalize
 
 from rankgauge.visible import visible
 
-__all__ = ["Table", "render_csv", "render_terminal", "terminal_width", "width_of"]
+__all__ = ["Table", "render_csv", "render_terminal", "terminal_width", "total_width", "width_of", "wrapped"]
 
-_GAP = "   "
+_GAP = "  "
+_LEAST = 20  # columns in which a text is still readable when it is wrapped
+_CLIPPED = 8  # and a name when its middle is left out
+_NOT_FIRST = "、。，；：？！）】》”’%,.;:!?)]}"  # marks that begin no line
 
 
 @dataclass(frozen=True)
@@ -26,10 +30,28 @@ class Table:
     rows: Sequence[Sequence[str]]
     text_columns: int | Sequence[bool] = 1
     """How many columns are text, or for each column whether it is."""
+    drop: Sequence[int] = ()
+    """For each column when it goes where there is no room: the highest first, 0 never."""
+    shades: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """Colours of cells, by row and column."""
+    ruled: bool = True
+    """Whether a line stands below the head."""
 
     def is_text(self, column: int) -> bool:
         kinds = self.text_columns
         return column < kinds if isinstance(kinds, int) else kinds[column]
+
+    def columns(self, kept: Sequence[int]) -> Table:
+        """Only some of its columns."""
+        places = {old: new for new, old in enumerate(kept)}
+        return Table(
+            [self.header[j] for j in kept],
+            [[row[j] for j in kept] if len(row) == len(self.header) else row for row in self.rows],
+            [self.is_text(j) for j in kept],
+            [self.drop[j] for j in kept] if self.drop else (),
+            {(i, places[j]): shade for (i, j), shade in self.shades.items() if j in places},
+            self.ruled,
+        )
 
 
 def render_csv(table: Table) -> str:
@@ -54,9 +76,11 @@ def _harmless(cell: str) -> str:
 
 
 def terminal_width(stream: TextIO | None = None, *, to_file: bool = False) -> int | None:
-    """The width to draw for: the terminal's own, or none at all where there is no terminal."""
+    """The width to draw for: the terminal's own, or that of COLUMNS; none at all where there is neither."""
     stream = stream or sys.stdout
-    return shutil.get_terminal_size().columns if stream.isatty() and not to_file else None
+    if to_file or not (stream.isatty() or os.environ.get("COLUMNS", "").isdecimal()):
+        return None
+    return max(shutil.get_terminal_size().columns, 20)
 
 
 def width_of(text: str) -> int:
@@ -66,39 +90,169 @@ def width_of(text: str) -> int:
     return sum(2 if east_asian_width(c) in "WF" else 0 if combining(c) else 1 for c in text)
 
 
-def render_terminal(table: Table, *, width: int | None = None, color: bool = False) -> str:
-    """The table in columns; where it is too wide for the terminal, rich folds the cells."""
-    rows = [list(table.header), *(list(row) for row in table.rows)]
-    whole = [row for row in rows if len(row) == len(table.header)]
-    widths = [max(width_of(row[j]) for row in whole) for j in range(len(table.header))]
-    total = sum(widths) + len(_GAP) * (len(widths) - 1)
-    if width is not None and total > width:
-        return _folded(table, width, color)
+def wrapped(text: str, width: int | None, indent: str = "") -> str:
+    """A text in lines of a width, broken at blanks and between Chinese characters, never within a word or number."""
+    if width is None or width_of(text) <= width:
+        return text
+    lines, line = [], ""
+    for piece in _pieces(text):
+        if line.strip() and width_of(line + piece.rstrip()) > width:
+            lines.append(line.rstrip())
+            line = indent
+            piece = piece.lstrip()
+        line += piece
+    return "\n".join([*lines, line.rstrip()])
 
-    def line(row: Sequence[str]) -> str:
+
+def _pieces(text: str) -> list[str]:
+    """Words with the blanks behind them, and Chinese characters with the marks that belong to them."""
+    pieces: list[str] = []
+    for character in text:
+        last = pieces[-1][-1] if pieces else " "
+        own = _is_wide(character) or _is_wide(last) or last == " "
+        if not pieces or (own and character != " " and character not in _NOT_FIRST):
+            pieces.append(character)
+        else:
+            pieces[-1] += character
+    return pieces
+
+
+def _is_wide(character: str) -> bool:
+    return east_asian_width(character) in "WF"
+
+
+def _clipped(text: str, width: int) -> str:
+    """A name in so many columns, its middle left out."""
+    if width_of(text) <= width:
+        return text
+    end = text[-((width - 1) // 2) :]
+    while width_of(end) > (width - 1) // 2:
+        end = end[1:]
+    start = text
+    while width_of(start) > width - 1 - width_of(end):
+        start = start[:-1]
+    return f"{start}…{end}"
+
+
+def _widths(table: Table) -> list[int]:
+    whole = [row for row in (table.header, *table.rows) if len(row) == len(table.header)]
+    return [
+        max((width_of(line) for row in whole for line in row[j].split("\n")), default=0)
+        for j in range(len(table.header))
+    ]
+
+
+def total_width(table: Table) -> int:
+    """Columns that it takes on a terminal."""
+    return sum(_widths(table)) + len(_GAP) * (len(table.header) - 1)
+
+
+def render_terminal(table: Table, *, width: int | None = None, color: bool = False, whole: bool = False) -> str:
+    """The table in columns. Where it is too wide, heads and texts are wrapped at words, then columns go by their
+    priority; of a `whole` one none goes, and those without room stand in a second table below."""
+    if width is None or total_width(table) <= width:
+        return _drawn(table, color)
+    if not whole:
+        table = _shorter(table, width)
+    narrow = _narrowed(table, width)
+    while not whole and total_width(narrow) > width and any(table.drop):
+        last = max(range(len(table.drop)), key=lambda j: (table.drop[j], j))
+        table = table.columns([j for j in range(len(table.header)) if j != last])
+        table = _without_empty_rows(table)
+        narrow = table if total_width(table) <= width else _narrowed(table, width)
+    if total_width(narrow) <= width:
+        return _drawn(narrow, color)
+    return "\n".join(_drawn(_squeezed(part, width), color) for part in _parts(table, width))
+
+
+def _without_empty_rows(table: Table) -> Table:
+    """An axis goes with its drawing."""
+    return replace(table, rows=[row for row in table.rows if any(row)])
+
+
+def _shorter(table: Table, width: int) -> Table:
+    """Names longer than a quarter of the width without their middle, rows without anything left out."""
+    room = max(_CLIPPED, width // 4)
+
+    def cell(text: str) -> str:
+        return text if " " in text or "─" in text else _clipped(text, room)
+
+    rows = [[cell(text) for text in row] if len(row) == len(table.header) else row for row in table.rows]
+    return replace(table, header=[" ".join(map(cell, head.split(" "))) for head in table.header], rows=rows)
+
+
+def _narrowed(table: Table, width: int) -> Table:
+    """Heads wrapped to what stands below them, and the widest text wrapped to what is left."""
+    body = _widths(replace(table, header=["" for _ in table.header]))
+    longest = [max(map(width_of, head.split()), default=0) for head in table.header]
+    header = [wrapped(head, max(b, w)) for head, b, w in zip(table.header, body, longest, strict=True)]
+    table = replace(table, header=header)
+    texts = [
+        j for j in range(len(header)) if table.is_text(j) and any(" " in row[j] for row in table.rows if j < len(row))
+    ]
+    if total_width(table) <= width or not texts:
+        return table
+    widest = max(texts, key=lambda j: body[j])
+    room = width - (total_width(table) - _widths(table)[widest])
+    if room < _LEAST:
+        return table
+    rows = [
+        [wrapped(cell, room) if j == widest else cell for j, cell in enumerate(row)] if len(row) == len(header) else row
+        for row in table.rows
+    ]
+    return replace(table, rows=rows)
+
+
+def _parts(table: Table, width: int) -> list[Table]:
+    """The table in several, each with the columns that name its rows."""
+    keys = [0]
+    if len(table.header) > 2 and table.is_text(1) and sum(_widths(table)[:2]) < width // 2:
+        keys.append(1)
+    parts: list[list[int]] = [[*keys]]
+    for j in range(len(keys), len(table.header)):
+        if len(parts[-1]) > len(keys) and total_width(_narrowed(table.columns([*parts[-1], j]), width)) > width:
+            parts.append([*keys])
+        parts[-1].append(j)
+    return [_narrowed(_without_empty_rows(table.columns(kept)), width) for kept in parts]
+
+
+def _squeezed(table: Table, width: int) -> Table:
+    """The middle of long names left out, as far as needed."""
+    while (over := total_width(table) - width) > 0:
+        widths = _widths(table)
+        longest = max(range(len(widths)), key=lambda j: widths[j])
+        room = max(_CLIPPED, widths[longest] - over)
+        if room >= widths[longest]:
+            return table
+        rows = [[_clipped(c, room) if j == longest else c for j, c in enumerate(row)] for row in table.rows]
+        header = [_clipped(c, room) if j == longest else c for j, c in enumerate(table.header)]
+        table = replace(table, rows=rows, header=header)
+    return table
+
+
+def _drawn(table: Table, color: bool) -> str:
+    widths = _widths(table)
+
+    def lines(row: Sequence[str], i: int | None = None) -> list[str]:
         if len(row) < len(widths):
-            return f"── {row[0]} ──"
-        cells = []
-        for j, text in enumerate(row):
-            blank = " " * (widths[j] - width_of(text))
-            cells.append(text + blank if table.is_text(j) else blank + text)
-        return _GAP.join(cells).rstrip()
+            return [f"── {row[0]} ──"]
+        cells = [cell.split("\n") for cell in row]
+        made = []
+        for n in range(max(map(len, cells))):
+            line = []
+            for j, cell in enumerate(cells):
+                # What a head has beside others that are longer stands at their foot, a cell at their top.
+                text = cell[n] if n < len(cell) else ""
+                if i is None:
+                    gone = max(map(len, cells)) - len(cell)
+                    text = cell[n - gone] if n >= gone else ""
+                blank = " " * (widths[j] - width_of(text))
+                shade = table.shades.get((i, j)) if color and i is not None else None
+                shown = f"\x1b[{shade}m{text}\x1b[0m" if shade and text else text
+                line.append(shown + blank if table.is_text(j) else blank + shown)
+            made.append(_GAP.join(line).rstrip())
+        return made
 
-    head = f"\x1b[1m{line(rows[0])}\x1b[0m" if color else line(rows[0])
-    return "\n".join([head, "─" * total, *(line(row) for row in rows[1:])]) + "\n"
-
-
-def _folded(table: Table, width: int, color: bool) -> str:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
-
-    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    for i, name in enumerate(table.header):
-        drawn.add_column(name, justify="left" if table.is_text(i) else "right", overflow="fold")
-    for row in table.rows:
-        drawn.add_row(*row)
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=width, force_terminal=color, no_color=not color, highlight=False, markup=False)
-    console.print(drawn)
-    return "\n".join(text.rstrip() for text in buffer.getvalue().splitlines()) + "\n"
+    head = [f"\x1b[1m{line}\x1b[0m" if color else line for line in lines(table.header)]
+    rule = ["─" * (sum(widths) + len(_GAP) * (len(widths) - 1))] if table.ruled else []
+    return "\n".join([*head, *rule, *(line for i, row in enumerate(table.rows) for line in lines(row, i))]) + "\n"

@@ -28,7 +28,7 @@ def report(
     format: str | None = None,  # noqa: A002 - what every such function calls it
     language: str = "en",
     digits: int = 4,
-    detail: Detail = "evidence",
+    detail: Detail = "answer",
     per_query: bool = False,
     width: int | None = None,
     color: bool = False,
@@ -37,7 +37,7 @@ def report(
 
     With a `path` it is written too, whole or not at all (`-` is standard output); its ending tells the format (.html
     .md .tex .csv .txt .xml) unless one is named. Beside a CSV file of scores the tables of calls and sweeps are files
-    of their own. `detail` is how much texts show: "answer", "evidence" or "audit"; a page shows everything.
+    of their own. `detail` is how much a terminal shows: "answer", "evidence" or "audit"; a page shows everything.
     """
     chosen = check_language(language)
     digits = check_whole("digits", digits, 0, 15)

@@ -45,6 +45,7 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, detail
         lambda line: f"- {_line(line)}\n",
         lambda line: f"{_line(line)}\n",
         lambda text, status: f"### {_MARKS[status]} {_inline(text)}\n",
+        lambda line: f"- {_line(line)}\n",
     )
     return "\n".join(pieces(report.shown(detail), form))
 

@@ -1,21 +1,24 @@
-"""For terminals: tables in columns, in colour where that is wanted."""
+"""For terminals: the answer on one screen, in colour where that is wanted."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rankgauge.reports import tables
 from rankgauge.reports.cells import Look
-from rankgauge.reports.document import Detail, Drawn, Report, Table
-from rankgauge.reports.lines import Form, grid, pieces
+from rankgauge.reports.document import Detail, Drawn, Marked, Report, Scored, Table
+from rankgauge.reports.lines import Form, grid, pieces, shown_columns
 from rankgauge.visible import uncommanded
 from rankgauge.words import Language, numbers
 
 __all__ = ["render", "render_table"]
 
-_PLOT = (16, 60)
-"""Least and greatest width of drawn intervals."""
+_PLOTS = (40, 33, 25, 17)
+"""Widths of drawn intervals, of which the first that leaves room for all columns is taken."""
 _SHADES = {"pass": "32", "fail": "31", "warn": "33", "open": "33"}
+_COLOURS = {"better": "32", "worse": "31", "equivalent": "36", "inconclusive": "33", "quiet": "2"}
+_SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
 
 
 def render(
@@ -23,24 +26,28 @@ def render(
     *,
     language: Language = "en",
     digits: int = 4,
-    detail: Detail = "evidence",
+    detail: Detail = "answer",
     width: int | None = None,
     color: bool = False,
     **_: Any,
 ) -> str:
     """The report as text."""
-    look = Look(language, digits)
+    look = Look(language, digits, minus="−", signs=_SIGNS)
 
-    def outcome(text: str, status: str) -> str:
-        return f"\x1b[1;{_SHADES[status]}m{text}\x1b[0m\n" if color else f"{text}\n"
+    def shaded(text: str, shade: str) -> str:
+        return f"\x1b[{shade}m{text}\x1b[0m\n" if color else f"{text}\n"
+
+    def line(text: str) -> str:
+        return f"{tables.wrapped(text, width, '  ')}\n"
 
     form = Form(
         look,
         lambda table: render_table(table, look, detail=detail, width=width, color=color),
-        lambda title: f"{title}\n",
-        lambda line: f"{line}\n",
-        lambda line: f"{line}\n",
-        outcome,
+        line,
+        line,
+        lambda text: shaded(tables.wrapped(text, width), "1"),
+        lambda text, status: shaded(tables.wrapped(text, width), f"1;{_SHADES[status]}"),
+        lambda text: line(f"• {text}"),
     )
     # Once more at the end, for a narrow table breaks its cells into lines.
     return uncommanded("\n".join(pieces(report.shown(detail), form)))
@@ -49,44 +56,84 @@ def render(
 def render_table(
     table: Table, look: Look, *, detail: Detail = "evidence", width: int | None = None, color: bool = False
 ) -> str:
-    """One table."""
-    plot = next((i for i, column in enumerate(table.columns) if column.kind == "plot"), None)
+    """One table; of the answer columns may go where there is no room."""
+    kept = [j for j, column in enumerate(table.columns) if column.kind == "plot"]
+    whole = detail != "answer"
     made = grid(table, look, detail)
-    if plot is not None:
-        if width is not None and width - _left(made) < _PLOT[0]:  # narrow: the drawing tells the interval
-            made = grid(table, look, detail, doubled=False)
-        made = _plotted(made, [row[plot] if len(row) > 1 else None for row in table.rows], look, width)
-    return tables.render_terminal(made, width=width, color=color)
+    if kept:
+        cells = [row[kept[0]] if len(row) > 1 else None for row in table.rows]
+        place = next(i for i, column in enumerate(shown_columns(table, detail)) if column == kept[0])
+        if any(isinstance(cell, Drawn) for cell in cells):
+            made = _plotted(made, place, cells, look, width)
+    shades = _shades(table, shown_columns(table, detail)) if color else {}
+    return tables.render_terminal(replace(made, shades=shades), width=width, color=color, whole=whole)
 
 
-def _left(made: tables.Table) -> int:
-    """The width of all columns before the drawing."""
-    rows = [made.header, *(row for row in made.rows if len(row) > 1)]
-    return sum(max(tables.width_of(row[j]) for row in rows) + 3 for j in range(len(made.header) - 1))
+def _shades(table: Table, columns: list[int]) -> dict[tuple[int, int], str]:
+    """The colours of verdicts and of scores that differ."""
+    found: dict[tuple[int, int], str] = {}
+    for i, row in enumerate(table.rows):
+        for place, j in enumerate(columns if len(row) == len(table.columns) else ()):
+            cell = row[j]
+            mark = cell.mark if isinstance(cell, Marked | Scored) else ""
+            if mark in _COLOURS:
+                found[i, place] = _COLOURS[mark]
+    return found
 
 
-def _plotted(made: tables.Table, cells: list[Any], look: Look, width: int | None) -> tables.Table:
-    """The last column with its intervals drawn to one scale, the ends of which stand in the head."""
-    room = max(_PLOT[0], min(_PLOT[1], (width or 100) - _left(made)))
-    low, high = (numbers.score(end, look.digits) for end in next(cell for cell in cells if cell is not None).scale)
-    blank = " " * max(1, room - len(low) - len(high))
-    rows = [
-        row if cell is None else [*row[:-1], _drawn(cell, room)] for row, cell in zip(made.rows, cells, strict=True)
-    ]
-    return tables.Table([*made.header[:-1], f"{low}{blank}{high}"], rows, made.text_columns)
+def _plotted(made: tables.Table, place: int, cells: list[Any], look: Look, width: int | None) -> tables.Table:
+    """The column with its intervals drawn to one scale: its ends stand in the head, or below it where 0 is marked."""
+    first = next(cell for cell in cells if isinstance(cell, Drawn))
+    for room in _PLOTS if width is not None else _PLOTS[2:]:
+        drawn = ["" if cell is None else _drawn(cell, room) for cell in cells]
+        rows = [
+            row if len(row) == 1 else [*row[:place], plot, *row[place + 1 :]]
+            for row, plot in zip(made.rows, drawn, strict=True)
+        ]
+        low, high = (_end(end, look, first.zero) for end in first.scale)
+        blank = " " * max(1, room - len(low) - len(high))
+        if first.zero:
+            rows.append(["" if j != place else _axis(first, room, low, high) for j in range(len(made.header))])
+            header = made.header
+        else:
+            header = [head if j != place else f"{low}{blank}{high}" for j, head in enumerate(made.header)]
+        fitted = replace(made, header=header, rows=rows)
+        if width is None or tables.total_width(fitted) <= width:
+            break
+    return fitted
+
+
+def _end(value: float, look: Look, signed: bool) -> str:
+    write = numbers.signed if signed else numbers.score
+    return write(value, min(look.digits, 2 if signed else look.digits)).replace("-", look.minus)
+
+
+def _axis(cell: Drawn, room: int, low: str, high: str) -> str:
+    """The ends of the scale, and 0 where there is room between them."""
+    line = f"{low}{' ' * max(1, room - len(low) - len(high))}{high}"
+    zero = _place(0.0, cell, room)
+    if 0 <= zero < room and line[max(0, zero - 1) : zero + 2].isspace():
+        line = f"{line[:zero]}0{line[zero + 1 :]}"
+    return line
+
+
+def _place(value: float, cell: Drawn, room: int) -> int:
+    low, high = cell.scale
+    return round((min(max(value, low), high) - low) / (high - low) * (room - 1)) if low <= value <= high else -1
 
 
 def _drawn(cell: Drawn, room: int) -> str:
-    """├────●────┤ at its place."""
-    low, high = cell.scale
-
-    def place(value: float) -> int:
-        return round((value - low) / (high - low) * (room - 1))
-
+    """├────●────┤ at its place, and ┊ where 0 is."""
     line = [" "] * room
+    low, high = cell.scale
+    zero = _place(0.0, cell, room) if cell.zero else -1
+    if zero >= 0:
+        line[zero] = "┊"
     if cell.ends is not None:
-        first, last = map(place, cell.ends)
+        first, last = (_place(min(max(end, low), high), cell, room) for end in cell.ends)
         line[first : last + 1] = "─" * (last + 1 - first)
         line[first], line[last] = "├", "┤"
-    line[place(cell.value)] = "●"
+        if first < zero < last:
+            line[zero] = "┼"
+    line[_place(cell.value, cell, room)] = "●"
     return "".join(line)

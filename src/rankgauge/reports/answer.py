@@ -1,0 +1,145 @@
+"""The first screen of a report: the decision or the means, what was tuned, and remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rankgauge.record import Record, ScoredMeasure, SystemResult
+from rankgauge.reports.document import (
+    Block,
+    Cell,
+    Column,
+    Drawn,
+    Notes,
+    Paragraph,
+    Reading,
+    Table,
+    word,
+)
+from rankgauge.reports.remarks import remarks_of
+from rankgauge.words import Note
+
+__all__ = ["LATER", "answer", "answer_part", "head_of", "in_order", "scale_of", "time_columns", "times_of", "value_of"]
+
+LATER = 10  # columns of further measures go before all others where there is no room
+
+
+def answer(name: str, /, **parameters: Any) -> Note:
+    return Note(f"answer.{name}", parameters)
+
+
+def answer_part(record: Record) -> Iterator[Block]:
+    """What a reader sees first."""
+    if record.comparison is None or not record.comparison.rows:
+        yield from _evaluated(record)
+        yield from _tuned(record)
+    else:
+        from rankgauge.reports.leaderboard import changed_part, leaderboard_part  # which a table of means does without
+
+        yield from leaderboard_part(record, record.comparison)
+        yield from _tuned(record)
+        yield from changed_part(record, record.comparison)
+    remarks = remarks_of(record)
+    if remarks:
+        yield Notes(remarks, answer("remarks", n=len(remarks)), bulleted=True)
+
+
+def _tuned(record: Record) -> Iterator[Block]:
+    if record.sweeps:
+        from rankgauge.reports.calls import tuned_notes
+
+        notes = list(tuned_notes(record))
+        if notes:
+            yield Notes(notes)
+
+
+def _evaluated(record: Record) -> Iterator[Block]:
+    """Means of one system with what they say, or of several, best first."""
+    if not record.measures:
+        return
+    if len(record.systems) != 1:
+        if record.systems:
+            yield _standing(record)
+            yield Paragraph(answer("compare"), "hint")
+        return
+    (system,) = record.systems
+    queries = max(mean.queries for mean in system.means.values())
+    yield Paragraph(answer("evaluated", system=system.name, n=queries), "lead")
+    rows: list[tuple[Cell, ...]] = []
+    for about in record.measures:
+        mean = system.means[about.name]
+        ends = None if mean.interval is None else (mean.interval.low, mean.interval.high)
+        rows.append((about.name, value_of(about, mean.value), ends, Reading(about.name, mean.value)))
+    level = _level(record)
+    columns = [
+        Column(word("measure")),
+        Column(word("mean"), "score"),
+        Column(word("interval", level=level), "score"),
+        Column(answer("means")),
+    ]
+    yield Table("answer", columns, rows, light=True)
+
+
+def _standing(record: Record) -> Table:
+    """Systems by their first measure, with its interval drawn: no verdict, for nothing was tested."""
+    first, *others = record.measures
+    systems = in_order(record, first)
+    intervals = {system.name: system.means[first.name].interval for system in systems}
+    ends = {name: (own.low, own.high) for name, own in intervals.items() if own is not None}
+    scale = scale_of([*ends.values()], [system.means[first.name].value for system in systems])
+    rows = [
+        (
+            system.name,
+            value_of(first, system.means[first.name].value),
+            Drawn(system.means[first.name].value, ends.get(system.name), scale),
+            *(value_of(about, system.means[about.name].value) for about in others),
+            *times_of(record, system),
+        )
+        for system in systems
+    ]
+    columns = [
+        Column(word("system")),
+        head_of(first),
+        Column(word("interval", level=_level(record)), "plot", drop=1),
+        *(head_of(about, LATER + i) for i, about in enumerate(others)),
+        *time_columns(record),
+    ]
+    return Table("leaderboard", columns, rows, light=True)
+
+
+def _level(record: Record) -> float:
+    found = (mean.interval for system in record.systems for mean in system.means.values())
+    return next((interval.level for interval in found if interval is not None), 0.95)
+
+
+def value_of(about: ScoredMeasure, value: float) -> int | float:
+    return round(value) if about.aggregate == "sum" else value
+
+
+def head_of(about: ScoredMeasure, drop: int = 0) -> Column:
+    return Column(about.name, "score", hint=word("lower_is_better") if about.lower_is_better else None, drop=drop)
+
+
+def in_order(record: Record, about: ScoredMeasure) -> list[SystemResult]:
+    sign = 1 if about.lower_is_better else -1
+    return sorted(record.systems, key=lambda system: sign * system.means[about.name].value)
+
+
+def times_of(record: Record, system: SystemResult) -> list[Cell]:
+    if not time_columns(record):
+        return []
+    latency = None if system.calls is None else system.calls.latency
+    return [None if latency is None else latency.p50]
+
+
+def time_columns(record: Record) -> list[Column]:
+    live = any(system.calls is not None and system.calls.latency is not None for system in record.systems)
+    return [Column(word("p50"), "ms", drop=2)] if live else []
+
+
+def scale_of(ends: Sequence[tuple[float, float]], values: Sequence[float]) -> tuple[float, float]:
+    """From the least to the greatest that is drawn; open ends are drawn to the border."""
+    found = [value for value in (*(end for pair in ends for end in pair), *values) if abs(value) != float("inf")]
+    low, high = min(found, default=0.0), max(found, default=0.0)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)

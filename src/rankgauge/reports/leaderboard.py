@@ -1,0 +1,191 @@
+"""Systems compared, on one screen: the decision, a leaderboard, what limits it, and where it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from rankgauge.comparison.verdicts import MIRRORED, contradicting, summary_notes
+from rankgauge.record import Changes, ComparisonResult, Record, Row, ScoredMeasure, SystemResult
+from rankgauge.reports.answer import LATER, answer, head_of, in_order, scale_of, time_columns, times_of, value_of
+from rankgauge.reports.document import Block, Cell, Column, Drawn, Marked, Paragraph, Scored, Table, word
+from rankgauge.stats.settings import Verdict
+from rankgauge.words import Note
+from rankgauge.words.visible import clipped
+
+__all__ = ["changed_part", "leaderboard_part", "reference_of"]
+
+_SHOWN = 2  # queries of each side that changed most
+_LONGEST = 40  # characters of a query
+_SHORT = 12  # characters of a name that can stand in the head of a narrow column
+
+
+class _Seen(NamedTuple):
+    """One measure of a system beside the reference's."""
+
+    difference: float
+    ends: tuple[float, float] | None
+    verdict: Verdict
+    row: Row
+
+
+def leaderboard_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
+    """The decision and its evidence."""
+    advice = summary_notes(record)
+    important = [*advice[:1], *contradicting(advice)]
+    for note in advice:
+        yield Paragraph(note, "lead", "answer" if note in important else "evidence")
+    yield _pair_table(record, compared) if len(compared.pairs) == 1 else _leaderboard(record, compared)
+    yield from _limits(compared)
+
+
+def reference_of(record: Record, compared: ComparisonResult) -> str:
+    """The system that the others are seen beside: the baseline, else the best by the first measure."""
+    if compared.baseline is not None:
+        return compared.baseline
+    standing = compared.groups.get(compared.rows[0].measure)
+    if len(compared.pairs) == 1 or not standing:
+        return compared.rows[0].a
+    return standing[0].system
+
+
+def _seen(compared: ComparisonResult, reference: str) -> dict[tuple[str, str], _Seen]:
+    """By measure and system, each beside the reference."""
+    seen: dict[tuple[str, str], _Seen] = {}
+    for row in compared.rows:
+        ends = None if row.interval is None else (row.interval.low, row.interval.high)
+        if row.a == reference:
+            seen[row.measure, row.b] = _Seen(row.difference, ends, row.verdict, row)
+        elif row.b == reference:
+            turned = None if ends is None else (-ends[1], -ends[0])
+            seen[row.measure, row.a] = _Seen(-row.difference, turned, MIRRORED[row.verdict], row)
+    return seen
+
+
+def _verdict(verdict: Verdict) -> Marked:
+    return Marked((Note(f"comparison.verdict_{verdict}"),), verdict)
+
+
+def _leaderboard(record: Record, compared: ComparisonResult) -> Table:
+    """Systems by the first measure, each with its difference from the reference; other measures are marked where they
+    differ significantly."""
+    tested = {row.measure for row in compared.rows}
+    first, *others = [about for about in record.measures if about.name in tested]
+    reference = reference_of(record, compared)
+    seen = _seen(compared, reference)
+    own = {name: found for (measure, name), found in seen.items() if measure == first.name}
+    scale = scale_of([found.ends for found in own.values() if found.ends], [found.difference for found in own.values()])
+    letters = {standing.system: standing.label for standing in compared.groups.get(first.name, ())}
+    mark = "baseline" if compared.baseline is not None else "best"
+
+    def scored(system: SystemResult, about: ScoredMeasure) -> Cell:
+        found = seen.get((about.name, system.name))
+        verdict = found.verdict if found is not None else ""
+        value = value_of(about, system.means[about.name].value)
+        return Scored(value, verdict if verdict in ("better", "worse") else "")
+
+    def row(system: SystemResult) -> tuple[Cell, ...]:
+        found = own.get(system.name)
+        return (
+            system.name,
+            value_of(first, system.means[first.name].value),
+            "" if found is None else found.difference,
+            None if found is None else Drawn(found.difference, found.ends, scale, zero=True),
+            Marked((answer(mark),)) if found is None else _verdict(found.verdict),
+            *([letters.get(system.name, "")] if letters else []),
+            *(scored(system, about) for about in others),
+            *times_of(record, system),
+        )
+
+    columns = [
+        Column(word("system")),
+        head_of(first),
+        Column(answer("vs", a=reference if len(reference) <= _SHORT else answer(mark)), "signed"),
+        Column(word("interval", level=1 - compared.settings.alpha), "plot", drop=1),
+        Column(word("verdict")),
+        *([Column(word("letters"), drop=3)] if letters else []),
+        *(head_of(about, LATER + i) for i, about in enumerate(others)),
+        *time_columns(record),
+    ]
+    return Table("leaderboard", columns, [row(system) for system in in_order(record, first)], light=True)
+
+
+def _pair_table(record: Record, compared: ComparisonResult) -> Table:
+    """One row for each measure of two systems."""
+    a, b = compared.pairs[0]
+    found = compared.rows
+    ends = {row.measure: (row.interval.low, row.interval.high) for row in found if row.interval is not None}
+    scale = scale_of([*ends.values()], [row.difference for row in found])
+    rows = [
+        (
+            row.measure,
+            row.mean_a,
+            row.mean_b,
+            row.difference,
+            Drawn(row.difference, ends.get(row.measure), scale, zero=True),
+            _verdict(row.verdict),
+        )
+        for row in found
+    ]
+    columns = [
+        Column(word("measure")),
+        Column(a, "score"),
+        Column(b, "score"),
+        Column(word("difference"), "signed"),
+        Column(word("interval", level=1 - compared.settings.alpha), "plot", drop=1),
+        Column(word("verdict")),
+    ]
+    return Table("leaderboard", columns, rows, light=True)
+
+
+def _limits(compared: ComparisonResult) -> Iterator[Block]:
+    """What these queries could have found, where something stayed open."""
+    first = compared.rows[0].measure
+    still_open = [row for row in compared.rows if row.measure == first and row.verdict == "inconclusive"]
+    if not still_open or len(compared.pairs) == 1:  # of two systems the decision says so itself
+        return
+    least = [row.detectable for row in still_open if row.detectable is not None]
+    queries = min(row.queries for row in still_open)
+    if least:
+        yield Paragraph(answer("limits", n=queries, detectable=max(least), measure=first))
+    else:
+        yield Paragraph(answer("limits_none", n=queries))
+
+
+def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
+    """The queries that changed most: both ways for two systems and for the two best, against a baseline those that
+    tell of the largest difference."""
+    first = compared.rows[0].measure
+    rows = [row for row in compared.rows if row.measure == first]
+    reference = reference_of(record, compared)
+    beside = [row for row in rows if reference in (row.a, row.b)]
+    if compared.baseline is None:  # the best beside the next
+        chosen = min(beside, key=lambda row: abs(row.difference))
+    else:
+        decisive = [row for row in beside if row.verdict in ("better", "worse")] or beside
+        chosen = max(decisive, key=lambda row: abs(row.difference))
+    entry = next((own for own in compared.changes if (own.measure, own.a, own.b) == (first, chosen.a, chosen.b)), None)
+    if entry is None:
+        return
+    if compared.baseline is None or len(compared.pairs) == 1:
+        listed, head = [*entry.gained[:_SHOWN], *reversed(entry.lost[:_SHOWN])], answer("changed")
+    else:
+        side = "lost" if chosen.verdict == "worse" else "gained"
+        side = side if getattr(entry, side) else "lost"
+        listed, head = list(getattr(entry, side)[:_SHOWN]), answer(side, b=chosen.b)
+    if listed:
+        yield _changes_table(record, entry, listed, head)
+
+
+def _changes_table(record: Record, entry: Changes, listed: Sequence[Any], head: Note) -> Table:
+    rows = [
+        (clipped(record.texts.get(change.query) or change.query, _LONGEST), change.a, change.b, change.difference)
+        for change in listed
+    ]
+    columns = [
+        Column(head),
+        Column(entry.a, "score"),
+        Column(entry.b, "score"),
+        Column(word("difference"), "signed", drop=1),
+    ]
+    return Table("changed", columns, rows, light=True)

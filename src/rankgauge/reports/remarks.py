@@ -1,0 +1,78 @@
+"""Remarks: what could change what a reader concludes, each cause once, whichever systems and measures it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rankgauge.record import ComparisonResult, Record
+from rankgauge.reports.document import note_about, said_once
+from rankgauge.words import Note
+
+__all__ = ["remarks_of"]
+
+_PAIRS = 2
+"""Pairs that a remark names."""
+_RANGES = ("comparison.unjudged_flips", "comparison.unjudged_may_flip", "comparison.ties_flip")
+_NO_VERDICT = ("evaluation.ties", "evaluation.judged_low", "live.too_many")
+"""What turns no verdict by itself: where it could, a range over labels or orders says so."""
+
+
+def remarks_of(record: Record) -> list[Note]:
+    """The warnings that count, in the order: who is missing, what was answered, what was scored, what could turn."""
+    left_out = [Note("report.left_out", {"name": n, "reason": why}, "warning") for n, why in record.invalid.items()]
+    everyone = [system.name for system in record.systems]
+    told: list[tuple[Note, str]] = []
+    for note, names in _notes(record):
+        if note.level == "warning" and not note.key.startswith(_NO_VERDICT) and note.key not in _RANGES:
+            told += [(note, name) for name in names or everyone]
+    grouped = [
+        note if len(set(names)) == len(everyone) else note_about(list(dict.fromkeys(names)), note)
+        for note, names in said_once(told)
+    ]
+    ranges = [] if record.comparison is None else list(_turning(record.comparison))
+    return [*left_out, *grouped, *ranges]
+
+
+def _notes(record: Record) -> Iterator[tuple[Note, list[str]]]:
+    """Each note with the systems it is about; none are all."""
+    for system in record.systems:
+        for note in () if system.calls is None else system.calls.notes:
+            yield note, [system.name]
+    compared = record.comparison
+    if compared is None or not compared.notes:
+        for system in record.systems:
+            for note in system.notes:
+                yield note, [system.name]
+        return
+    for note in compared.notes:
+        if note.key == "comparison.some_systems":
+            yield note.parameters["note"], list(note.parameters["systems"])
+        else:
+            yield note, []
+
+
+def _turning(compared: ComparisonResult) -> Iterator[Note]:
+    """Labels and orders that could make another system the winner, one remark for each kind."""
+    verdicts = {(row.measure, row.a, row.b): row.verdict for row in compared.rows}
+    unjudged = [] if compared.unjudged is None else [row for row in compared.unjudged.rows if row.changes_winner]
+    tied = [] if compared.tied is None else [row for row in compared.tied.rows if row.changes_winner]
+    proven = ("better", "worse")
+    kinds: dict[str, list[Any]] = {
+        "unjudged_flips": [row for row in unjudged if row.exact],
+        # A bound that may be too wide says something only against a verdict.
+        "unjudged_may_flip": [
+            row for row in unjudged if not row.exact and verdicts.get((row.measure, row.a, row.b)) in proven
+        ],
+        "ties_flip": tied,
+    }
+    for key, rows in kinds.items():
+        if rows:
+            pairs: dict[tuple[str, str], list[str]] = {}
+            for row in rows:
+                pairs.setdefault((row.a, row.b), []).append(row.measure)
+            named = [Note("answer.pair", {"a": a, "b": b, "measures": names}) for (a, b), names in pairs.items()]
+            if len(named) > _PAIRS:
+                named = [*named[: _PAIRS - 1], Note("answer.more_pairs", {"n": len(named) - _PAIRS + 1})]
+            counts = {} if key == "ties_flip" else {"n": max(row.documents for row in rows)}
+            yield Note(f"answer.{key}", {**counts, "pairs": named}, "warning")
