@@ -17,7 +17,7 @@ __all__ = ["report"]
 @format_option("How to show the record. Default: by the ending of --output (.html .md .tex .csv), else for a terminal.")
 @charts_option
 @click.option("-m", "--measure", metavar="MEASURE", help="Measure of the charts of single queries. Default: the first.")
-@click.option("--pair", nargs=2, metavar="A B", help="Systems of the charts of single queries. Default: the first two.")
+@click.option("--pair", nargs=2, metavar="A B", help="Systems of the charts of single queries. Default: every pair.")
 @click.option("--open", "open_page", is_flag=True, help="Open the HTML file in the browser; needs --output.")
 @options.details
 @options.digits
@@ -50,7 +50,7 @@ def report(
     if charts:
         from rankgauge.reports.drawing import save_charts
 
-        written = save_charts(record, charts, language, measure=measure, pair=pair)
+        written = save_charts(record, charts, language, measure=measure, pair=pair, digits=digits)
         echo(f"{charts}: {len(written)} files", err=True)
     show(record, form, digits=digits, language=language, output=output, per_query=form == "trec_eval", details=details)
     if open_page and output is not None:
