@@ -61,9 +61,11 @@ docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet -f mkdocs.zh.yml
 
-# Wheel and source archive, in dist/.
+# Wheel and source archive, alone in DIST, checked as an index would check them.
+DIST ?= dist
 dist: $(BIN)/uv
-	$(BIN)/uv build --quiet
+	$(BIN)/uv build --quiet --clear --out-dir $(DIST)
+	$(BIN)/uv tool run --quiet twine check --strict $(DIST)/*.whl $(DIST)/*.tar.gz
 
 clean:
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .ruff_cache .pytest_cache

@@ -37,6 +37,7 @@ SLOW = (
     "history",
     "monitoring",
     "oracles/test_ties.py",
+    "packaging",
     "peers",
     "plans/test_extras.py",
     "real_data",

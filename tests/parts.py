@@ -12,6 +12,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -76,6 +77,19 @@ def _mkdocs() -> str | None:
     return None if theme is None else theme.origin
 
 
+def _registry() -> str | None:
+    """The program uv, if some package index answers it."""
+    if os.environ.get("RANKGAUGE_OFFLINE"):
+        return None
+    uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    asked = [uv, "pip", "compile", "--quiet", "--no-cache", "--no-deps", "-"]
+    try:
+        done = uv and subprocess.run(asked, input=b"hatchling", capture_output=True, timeout=60, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    return uv if done and done.returncode == 0 else None
+
+
 def _namespaces() -> str | None:
     done = subprocess.run([BARE, "true"], capture_output=True, timeout=60, check=False)
     return str(BARE) if done.returncode == 0 else None
@@ -92,8 +106,9 @@ PARTS = {
     "postgresql": Part(_postgresql, "apt-get install postgresql"),
     "proc": Part(lambda: "/proc" if Path("/proc/self").exists() else None, "needs Linux"),
     "promtool": Part(lambda: _program("promtool"), "apt-get install prometheus"),
+    "registry": Part(_registry, "needs uv, which make installs, and a package index that answers it"),
 }
-HIDDEN = ("chromium", "data", "faketime", "font", "pgbouncer", "postgresql", "promtool")
+HIDDEN = ("chromium", "data", "faketime", "font", "pgbouncer", "postgresql", "promtool", "registry")
 """What `.ci/bare` hides; the others belong to the machine."""
 
 DRAWN = [pytest.param("zh", marks=pytest.mark.needs("font")) if name == "zh" else name for name in LANGUAGES]

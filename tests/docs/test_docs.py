@@ -32,8 +32,8 @@ SHOWN = ("text", "toml", "json", "yaml")
 FIRST_RANK = (
     "index.md",
     "tutorial.md",
-    *(f"how-to/{page}.md" for page in ("score-files", "compare", "reports", "connect-retrievers", "run-plans")),
-    *(f"how-to/{page}.md" for page in ("gate", "history", "monitor", "alerts")),
+    *(f"how-to/{page}.md" for page in ("install", "score-files", "compare", "reports", "connect-retrievers")),
+    *(f"how-to/{page}.md" for page in ("run-plans", "gate", "history", "monitor", "alerts")),
     *(f"explanation/{page}.md" for page in ("contract", "intervals", "statistics", "threat-model")),
     "reference/measures.md",
     "reference/glossary.md",
@@ -109,6 +109,23 @@ def test_links(path: Path) -> None:
         assert path in READMES or DOCS in found.parents, f"{link} leaves docs/"
         if anchor:
             assert anchor in pages.anchors_of(found.read_text(encoding="utf-8")), link
+
+
+INSTALLING = (DOCS / "how-to" / "install.md", DOCS / "zh" / "how-to" / "install.md")
+
+
+def test_pages_on_installing_know_every_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].keys() - {"test", "lint", "docs"}
+    for page in INSTALLING:
+        assert set(re.findall(r"^\| `(\w+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)) == extras, page
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_nothing_is_installed_from_an_index_that_does_not_have_it(path: Path) -> None:
+    """How to install is said on one page, where the name alone is right: rankgauge is installed there already."""
+    named = re.findall(r"pip install[^\n`]*?['\" ]rankgauge\b(?!-)", path.read_text(encoding="utf-8"))
+    assert not named or path in INSTALLING
 
 
 @pytest.mark.parametrize("path", ALL_PAGES, ids=page_name)
