@@ -58,7 +58,8 @@ bench: $(VENV)/.test
 
 docs: $(VENV)/.docs
 	$(BIN)/python docs/generate.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet -f mkdocs.zh.yml
 
 # The pictures of the README, which need Chromium and a CJK font.
 pictures: $(VENV)/.test

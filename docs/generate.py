@@ -1,9 +1,10 @@
-"""Writes the pages that come from the code itself: docs/reference/*.md (`make docs`)."""
+"""Writes what comes from the code itself: the references in both languages (`make docs`)."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,11 @@ _WORDS: dict[Language, dict[str, str]] = {
         "colon": ": ",
         "comma": ", ",
         "paren": " ({})",
+        "glossary": "Glossary",
+        "terms": "The words of results, pages and messages, and their Chinese.",
+        "term": "Term",
+        "other": "Chinese",
+        "about": "What it is",
     },
     "zh": {
         "heading": "指标",
@@ -74,6 +80,11 @@ _WORDS: dict[Language, dict[str, str]] = {
         "colon": "：",
         "comma": "、",
         "paren": "（{}）",
+        "glossary": "术语表",
+        "terms": "结果、文档和消息统一使用以下术语，并附英文。",
+        "term": "术语",
+        "other": "英文",
+        "about": "含义",
     },
 }
 
@@ -82,10 +93,12 @@ def pages() -> dict[str, str]:
     """Every generated page by its path below docs/."""
     return {
         "reference/measures.md": measures_page("en"),
-        "reference/measures.zh.md": measures_page("zh"),
+        "zh/reference/measures.md": measures_page("zh"),
         "reference/contracts.md": contracts_page(),
         "reference/cli.md": cli_page(),
         "reference/python.md": python_page(),
+        "reference/glossary.md": glossary_page("en"),
+        "zh/reference/glossary.md": glossary_page("zh"),
     }
 
 
@@ -382,6 +395,18 @@ def _members(value: type) -> Iterator[str]:
 def _item(head: str, doc: str | None) -> str:
     text = " ".join(inspect.cleandoc(doc or "").split())
     return f"- {_code(head)}" + (f": {text}" if text else "")
+
+
+# Terms
+
+
+def glossary_page(language: Language) -> str:
+    """The terms of docs/terms.toml in one language, in its order, which goes from test sets to monitors."""
+    words, other = _WORDS[language], "zh" if language == "en" else "en"
+    terms = tomllib.loads((DOCS / "terms.toml").read_text(encoding="utf-8"))["term"]
+    rows = [[f"**{term[language]}**", term[other], term[f"about_{language}"]] for term in terms]
+    lines = [f"# {words['glossary']}", "", words["terms"], ""]
+    return "\n".join([*lines, *_table([words["term"], words["other"], words["about"]], rows)]) + "\n"
 
 
 def main() -> None:
