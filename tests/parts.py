@@ -8,6 +8,7 @@ A test says `@pytest.mark.needs("chromium")`; where the part is absent, it is sk
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -71,6 +72,11 @@ def _data() -> str | None:
     return str(DATA) if DATA.is_dir() and any(DATA.iterdir()) else None
 
 
+def _mkdocs() -> str | None:
+    theme = importlib.util.find_spec("material")
+    return None if theme is None else theme.origin
+
+
 def _registry() -> str | None:
     """The program uv, if some package index answers it."""
     if os.environ.get("RANKGAUGE_OFFLINE"):
@@ -94,6 +100,7 @@ PARTS = {
     "data": Part(_data, f"there is nothing at {DATA}; set RANKGAUGE_DATA"),
     "faketime": Part(lambda: _program("faketime"), "apt-get install faketime"),
     "font": Part(_font, "no font has Chinese characters; apt-get install fonts-wqy-microhei"),
+    "mkdocs": Part(_mkdocs, "pip install 'rankgauge[docs]'"),
     "namespaces": Part(_namespaces, "needs root, and the right to mount"),
     "pgbouncer": Part(_pgbouncer, "apt-get install pgbouncer"),
     "postgresql": Part(_postgresql, "apt-get install postgresql"),

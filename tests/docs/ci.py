@@ -21,7 +21,7 @@ from tests.packaging.action import run_action
 
 __all__ = ["PAGES", "QUERIES", "Checkout", "yaml_blocks"]
 
-PAGES = [DOCS / "how-to" / "gate.md", DOCS / "zh" / "gate.md"]
+PAGES = [DOCS / "how-to" / "gate.md", DOCS / "zh" / "how-to" / "gate.md"]
 QUERIES = 120
 _PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 _STAND_INS = {"actions/checkout@v4", "actions/setup-python@v5"}

@@ -164,7 +164,7 @@ def _sweep_table(sweep: SweepResult, notes: Sequence[Note], number: int) -> Tabl
 def _mark(version: Version, sweep: SweepResult) -> Cell:
     best, front = version.label == sweep.best, version.on_front and version.p50 is not None
     words = tuple(word(name) for name, holds in (("best", best), ("front", front)) if holds)
-    return Marked(words, "better" if best else "equivalent") if words else ""
+    return Marked(words, "best" if best else "front") if words else ""
 
 
 def sweep_notes(sweep: SweepResult) -> Iterator[Note]:

@@ -194,7 +194,7 @@ def _winner(changes: bool, *, known: bool = True) -> Marked:
     """Whether another winner is possible, which an outer bound cannot tell."""
     if not changes:
         return Marked((word("stays"),))
-    return Marked((word("turns"),), "worse") if known else Marked((word("unknown"),))
+    return Marked((word("turns"),), "warn") if known else Marked((word("unknown"),))
 
 
 def ending_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:

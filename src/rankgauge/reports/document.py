@@ -135,7 +135,7 @@ class Marked:
 
     words: tuple[Note, ...]
     mark: str = "quiet"
-    """better, worse, equivalent, inconclusive or quiet."""
+    """A verdict (better, worse, equivalent, inconclusive), best or front of several versions, warn or quiet."""
 
 
 Text: TypeAlias = Note | Reading | Formula | str

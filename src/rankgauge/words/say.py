@@ -116,7 +116,7 @@ class _Filled(string.Formatter):
             value = tell(value, self.language, digits=self.digits)
         if format_spec in KINDS:
             return visible(in_kind(value, format_spec, self.digits))
-        if format_spec == "few" and len(value) > _FEW:
+        if format_spec == "few" and isinstance(value, list | tuple) and len(value) > _FEW:
             return say(
                 "report.and_more", self.language, names=value[: _FEW - 1], rest=len(value) - _FEW + 1, n=len(value)
             )

@@ -18,6 +18,7 @@ _PLOTS = (40, 33, 25, 17)
 """Widths of drawn intervals, of which the first that leaves room for all columns is taken."""
 _SHADES = {"pass": "32", "fail": "31", "warn": "33", "open": "33"}
 _COLOURS = {"better": "32", "worse": "31", "equivalent": "36", "inconclusive": "33", "quiet": "2"}
+_COLOURS |= {"best": "32", "front": "36", "warn": "33"}
 _SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
 
 
