@@ -59,7 +59,7 @@ def unsaid(notes: Iterable[Note], record: Record) -> list[Note]:
 def _about(note: Note) -> Note:
     """A note without the systems that it names."""
     inner = {"comparison.some_systems": "note", "report.of": "text"}.get(note.key)
-    found = note if inner is None else note.parameters[inner]
+    found = note if inner is None else note.parameters.get(inner)
     return found if isinstance(found, Note) else note
 
 
@@ -75,10 +75,9 @@ def _notes(record: Record) -> Iterator[tuple[Note, list[str]]]:
                 yield note, [system.name]
         return
     for note in compared.notes:
-        if note.key == "comparison.some_systems":
-            yield note.parameters["note"], list(note.parameters["systems"])
-        else:
-            yield note, []
+        names = note.parameters.get("systems") if note.key == "comparison.some_systems" else []
+        # Those of a damaged record may be anything.
+        yield _about(note), [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _turning(compared: ComparisonResult) -> Iterator[Note]:
