@@ -126,7 +126,7 @@ def note_line(note: Note, look: Look) -> str:
 def card_line(card: Card, look: Look) -> str:
     """What a card says; a verdict names its measure itself."""
     line = told(card.words, look)
-    return line if card.verdict is not None else say("report.of", look.language, who=card.head, text=line)
+    return line if card.names_itself else say("report.of", look.language, who=card.head, text=line)
 
 
 def facts_line(facts: Facts, look: Look) -> str:

@@ -48,24 +48,9 @@ def _verdict(row: Row) -> Marked:
 
 
 def verdict_cards(compared: ComparisonResult) -> Iterator[Block]:
-    """Each verdict in a sentence, where they are few; of many, those of the first measure are for pages."""
-    first = [row for row in compared.rows if row.measure == compared.rows[0].measure]
-    few = len(compared.rows) <= _CARDS
-    yield Cards(
-        [
-            Card(
-                row.measure,
-                row.difference,
-                "signed",
-                row.note,
-                ends_of(row.interval),
-                _verdict(row),
-                Pair(row.a, row.b),
-            )
-            for row in (compared.rows if few else first[:_CARDS])
-        ],
-        "evidence" if few else "audit",
-    )
+    """Each verdict in a sentence, where they are few."""
+    if len(compared.rows) <= _CARDS:
+        yield Cards([Card(row.measure, row.note, names_itself=True) for row in compared.rows], "evidence")
 
 
 def _columns(compared: ComparisonResult) -> list[tuple[Column, Callable[[Row], Cell]]]:

@@ -253,20 +253,17 @@ class Facts:
 
 @dataclass(repr=False, eq=False, match_args=False)
 class Card:
-    """One figure with what it says."""
+    """What one figure says."""
 
     head: str
-    cell: Cell
-    kind: Kind
     words: Text
-    ends: tuple[float, float] | None = None
-    verdict: Marked | None = None
-    pair: Pair | None = None
+    names_itself: bool = False
+    """Whether the words say what they are about."""
 
 
 @dataclass(repr=False, eq=False, match_args=False)
 class Cards:
-    """The figures that matter, each in a sentence."""
+    """The figures that matter, each in a sentence, for formats that are read from above; a page shows them in place."""
 
     cards: Sequence[Card]
     detail: Detail = "answer"

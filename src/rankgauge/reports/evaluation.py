@@ -126,19 +126,8 @@ def readings(record: Record) -> Iterator[Block]:
     """One system's means in plain sentences."""
     if len(record.systems) == 1 and record.comparison is None:
         means = record.systems[0].means
-        yield Cards(
-            [
-                Card(
-                    about.name,
-                    _value(about, means[about.name].value),
-                    "score",
-                    Reading(about.name, means[about.name].value),
-                    ends_of(means[about.name].interval),
-                )
-                for about in record.measures
-            ],
-            "evidence",
-        )
+        told = [Card(about.name, Reading(about.name, means[about.name].value)) for about in record.measures]
+        yield Cards(told, "evidence")
 
 
 def per_query_table(record: Record, heads: tuple[Text, Text] = (word("system"), word("query"))) -> Table:

@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 _SCRIPTS = ("base.js", "charts.js", "query.js", "queries.js", "changes.js", "leading.js", "start.js")
-_TALL = 12
+_TALL = 12  # rows that are shown at once
+_WIDE = 6  # columns that have room
 _SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈", "inconclusive": "?", "keep": "✓", "warn": "!"}
 _MODES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 Item = dict[str, Any]
@@ -168,12 +169,25 @@ class _Page:
             "columns": [self._head(column) for _, column in columns],
             "rows": rows,
             "many": len(rows) > _TALL,
+            "look": self._table_look(table),
             "axis": axis_of(plots[0], self.look) if plots else [],
         }
 
+    def _table_look(self, table: Table) -> str:
+        """A leaderboard becomes cards where there is little room; a wide table is set closely."""
+        if table.name != "leaderboard":
+            return "rows" if sum(not column.under for column in table.columns) > _WIDE else ""
+        by_system = bool(table.leads_to) and bool(table.leads_to[0].system)
+        return "leaderboard standing" if by_system else "leaderboard"
+
     def _head(self, column: Column) -> Item:
         words = self.told(column.head).replace(" ms", "\u00a0ms")
-        return {"words": words, "kind": column.kind, "hint": "" if column.hint is None else self.told(column.hint)}
+        return {
+            "words": words,
+            "kind": column.kind,
+            "look": _look(column.kind),
+            "hint": "" if column.hint is None else self.told(column.hint),
+        }
 
     def _small(self, cell: Cell, column: Column) -> str:
         text = "" if cell is None and column.kind == "bounds" else self.written(cell, column.kind)
@@ -186,13 +200,18 @@ class _Page:
         return {
             "text": "" if kind == "plot" else self.written(value, kind),
             "small": "" if small is None else self.written(small, "score"),
-            "kind": kind,
+            "look": f"{_look(kind)} verdict".strip() if marked else _look(kind) if cell not in ("", None) else "empty",
             "badge": marked,
             "mark": mark,
             "sign": self.sign(mark) if marked or isinstance(cell, Scored) else "",
             "scored": isinstance(cell, Scored),
             "plot": bar_of(cell, self.look) if isinstance(cell, Drawn) else None,
         }
+
+
+def _look(kind: Kind) -> str:
+    """How a column is set: numbers to the right."""
+    return {"text": "", "plot": "plot"}.get(kind, "n")
 
 
 def _explored(record: Record | None) -> Item:
