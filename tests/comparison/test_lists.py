@@ -50,6 +50,14 @@ def test_the_lists_of_very_many_queries_are_bounded() -> None:
     assert list(found.relevant) == list(found.lists)
 
 
+def test_a_name_that_no_column_holds_leaves_out_one_list() -> None:
+    """Half of a surrogate pair, which JSON can hold: the comparison is made, and the other lists are there."""
+    qrels = {"q1": {"half\ud800": 1}, "q2": {"a": 1}}
+    runs = {"one": {"q1": {"half\ud800": 1.0}, "q2": {"a": 1.0}}, "two": {"q1": {"x": 1.0}, "q2": {"a": 1.0}}}
+    record = compare(qrels, runs, "RR").to_record(uncertainty=False)
+    assert list(record.lists) == ["q2"]
+
+
 def test_documents_begin_with_a_title_where_a_corpus_is_given(tmp_path: Path) -> None:
     """In a comparison of files, which verifies afterwards, and in a plan; what nobody meets is left out."""
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq1 0 missed 2\nq2 0 b 1\n")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 
 from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.engine.averaging import aggregate, byte_order
@@ -97,13 +97,25 @@ def lists_of(
         for change in side[rank : rank + 1]
     )
     room = max(1, _MOST_LISTED // (_LISTED * len(scores)))
-    kept = list(dict.fromkeys(chain(changed, queries)))[:room]
+    tellable = (query for query in dict.fromkeys(chain(changed, queries)) if _has_columns(query, runs.values()))
+    kept = list(islice(tellable, room))
     lists: dict[str, dict[str, list[ListedDocument]]] = {query: {} for query in kept}
     for own in scores:
         found = top_lists(qrels, runs[own.name], own.contract, _LISTED, set(kept))
         for query in kept:
             lists[query][own.name] = [ListedDocument(*listed) for listed in found.get(query, [])]
     return lists
+
+
+def _has_columns(query: str, runs: Iterable[Run | RunParts]) -> bool:
+    """Whether its lists can stand in columns, which hold no half of a surrogate pair; such a list is scored without."""
+    try:
+        for run in runs:
+            if isinstance(run, Run) and run.mapping is not None:
+                "".join(map(str, run.mapping.get(query, ()))).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def relevant_of(queries: Sequence[str], qrels: Qrels) -> dict[str, RelevantDocuments]:
