@@ -176,6 +176,12 @@ def test_rows_lead_to_their_queries() -> None:
     assert leads == [[measure, "bm25", None, ""] for measure in MEASURES]
 
 
+def test_a_single_system_is_told_once() -> None:
+    text = Page(render_html(evaluation_record("bm25"))).text
+    assert text.count("0.4795") == 1
+    assert text.count("on average 48.0 %") == 1
+
+
 def test_the_audit_is_folded_and_last() -> None:
     made = render_html(live_record())
     folded = made[made.index('<details id="provenance">') :]

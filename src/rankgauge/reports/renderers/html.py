@@ -93,11 +93,17 @@ class _Page:
             elif isinstance(block, Explorer):
                 if self.explorer:
                     self._begin("explore", "", block)
-            elif not isinstance(block, Cards):  # the first screen says what they say
+            elif not self._repeats(block):
                 if not self.sections:
                     self._begin("answer" if report.record else "", "")
                 self.sections[-1]["blocks"].append(block)
         self.drawn = {id(block): self._figures(block) for block in _charts(report.blocks)}
+
+    def _repeats(self, block: Block) -> bool:
+        """Whether the first screen says the same: sentences on its figures, and the means of a single system."""
+        alone = self.report.record is not None and len(self.report.record.systems) == 1
+        in_means = bool(self.sections) and self.sections[-1]["id"] == "means"
+        return isinstance(block, Cards) or (alone and in_means and not isinstance(block, Charts))
 
     def _begin(self, name: str, title: Text, *blocks: Block, folded: bool = False) -> None:
         self.sections.append({"id": name, "title": title, "blocks": [*blocks], "folded": folded})
