@@ -44,7 +44,7 @@ class Result:
         format: str | None = None,  # noqa: A002 - what every such function calls it
         language: str = "en",
         digits: int = 4,
-        detail: Literal["answer", "evidence", "audit"] = "evidence",
+        detail: Literal["answer", "evidence", "audit"] | None = None,
     ) -> str:
         """The result as a text, or written to a file whose ending tells the format: .html .md .tex .csv .txt."""
         return REPORTERS["report"](self, path, format=format, language=language, digits=digits, detail=detail)

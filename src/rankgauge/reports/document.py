@@ -42,6 +42,7 @@ __all__ = [
     "Reading",
     "Report",
     "Scored",
+    "Status",
     "Suite",
     "Table",
     "Text",
@@ -55,6 +56,8 @@ __all__ = [
 T = TypeVar("T")
 Detail = Literal["answer", "evidence", "audit"]
 DETAILS: tuple[Detail, ...] = get_args(Detail)
+Status = Literal["pass", "fail", "warn", "open"]
+"""What a decision comes to: good news, bad news, to be looked at, or undecided."""
 
 Kind = Literal[
     "text",
@@ -212,6 +215,8 @@ class Paragraph:
     words: Text
     style: Literal["lead", "plain", "hint"] = "plain"
     detail: Detail = "answer"
+    status: Status | None = None
+    """Of a lead that is a decision."""
 
 
 @dataclass(repr=False, eq=False, match_args=False)
@@ -223,6 +228,8 @@ class Notes:
     detail: Detail = "answer"
     bulleted: bool = False
     """Whether each stands behind a mark, below a title that says what they are."""
+    folded: bool = False
+    """Whether formats that can fold show them only on request."""
 
 
 @dataclass(repr=False, eq=False, match_args=False)
@@ -287,7 +294,7 @@ class Outcome:
     """What was decided."""
 
     words: Text
-    status: Literal["pass", "fail", "warn", "open"]
+    status: Status
     detail: Detail = "answer"
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rankgauge.comparison.verdicts import MIRRORED, contradicting, summary_notes
 from rankgauge.record import Changes, ComparisonResult, Record, Row, ScoredMeasure, SystemResult
 from rankgauge.reports.answer import LATER, answer, head_of, in_order, scale_of, time_columns, times_of, value_of
-from rankgauge.reports.document import Block, Cell, Column, Drawn, Marked, Paragraph, Scored, Table, word
+from rankgauge.reports.document import Block, Cell, Column, Drawn, Marked, Paragraph, Scored, Status, Table, word
 from rankgauge.stats.settings import Verdict
 from rankgauge.words import Note
 from rankgauge.words.visible import clipped
@@ -17,6 +17,12 @@ __all__ = ["changed_part", "leaderboard_part", "reference_of"]
 
 _SHOWN = 2  # queries of each side that changed most
 _LONGEST = 40  # characters of a query
+_STATUS: dict[str, Status] = {
+    **dict.fromkeys(("win", "take", "leads_all", "same", "all_identical"), "pass"),
+    **dict.fromkeys(("open", "open_no_size", "leads", "leads_none"), "open"),
+    "lose": "fail",
+}
+"""By the name of the advice; all else is to be looked at."""
 _SHORT = 12  # characters of a name that can stand in the head of a narrow column
 
 
@@ -32,11 +38,23 @@ class _Seen(NamedTuple):
 def leaderboard_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
     """The decision and its evidence."""
     advice = summary_notes(record)
-    important = [*advice[:1], *contradicting(advice)]
-    for note in advice:
-        yield Paragraph(note, "lead", "answer" if note in important else "evidence")
+    doubts = contradicting(advice)
+    for i, note in enumerate(advice):
+        status: Status = "warn" if note in doubts else _status(note, compared)
+        shown = i == 0 or note in doubts
+        yield Paragraph(note, "lead", "answer" if shown else "evidence", status if shown else None)
     yield _pair_table(record, compared) if len(compared.pairs) == 1 else _leaderboard(record, compared)
     yield from _limits(compared)
+
+
+def _status(advice: Note, compared: ComparisonResult) -> Status:
+    """Whether the advice is good news. Equivalent systems are, for nothing is lost."""
+    name = advice.key.removeprefix("comparison.")
+    if name != "keep":
+        return _STATUS.get(name, "warn")
+    measures = advice.parameters["measure"]
+    verdicts = {row.verdict for row in compared.rows if row.measure in measures}
+    return "open" if "inconclusive" in verdicts else "pass" if "equivalent" in verdicts else "fail"
 
 
 def reference_of(record: Record, compared: ComparisonResult) -> str:

@@ -45,7 +45,7 @@ def render(
         lambda table: render_table(table, look, detail=detail, width=width, color=color),
         line,
         line,
-        lambda text: shaded(tables.wrapped(text, width), "1"),
+        lambda text, status: shaded(tables.wrapped(text, width), "1"),
         lambda text, status: shaded(tables.wrapped(text, width), f"1;{_SHADES[status]}"),
         lambda text: line(f"• {text}"),
     )
