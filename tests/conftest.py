@@ -156,6 +156,6 @@ def _no_secrets_known() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results do not depend on the language of the machine."""
-    for name in ("RANKGAUGE_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+    """Results depend neither on the language of the machine nor on the width of its terminal."""
+    for name in ("RANKGAUGE_LANG", "LC_ALL", "LC_MESSAGES", "LANG", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)

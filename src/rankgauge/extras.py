@@ -33,4 +33,6 @@ def check_installed(module: str, what: str, package: str, extra: str = "retrieve
 
 
 def _missing(what: str, package: str, extra: str) -> MissingExtraError:
-    return MissingExtraError(f"{what} needs {package}: pip install 'rankgauge[{extra}]'")
+    """The package can be installed by its name wherever rankgauge came from; the extra only from the same place."""
+    named = f"'{package}'" if "[" in package else package
+    return MissingExtraError(f"{what} needs {package}: pip install {named} (it is in the extra rankgauge[{extra}])")

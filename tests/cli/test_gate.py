@@ -287,4 +287,4 @@ def test_files_need_no_database(monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.returncode == 0, done.stderr
     done = subprocess.run([sys.executable, "-c", code, "--baseline", "main"], capture_output=True, check=False)
     assert done.returncode == 2
-    assert b"pip install 'rankgauge[guard]'" in done.stderr
+    assert b"it is in the extra rankgauge[guard]" in done.stderr

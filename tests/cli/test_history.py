@@ -370,7 +370,9 @@ def test_without_sqlalchemy(folder: Path) -> None:
     code += "from rankgauge.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr == "rankgauge: the history needs SQLAlchemy: pip install 'rankgauge[guard]'\n"
+    assert done.stderr == (
+        "rankgauge: the history needs SQLAlchemy: pip install SQLAlchemy (it is in the extra rankgauge[guard])\n"
+    )
 
 
 def test_as_a_process(filled: Path) -> None:

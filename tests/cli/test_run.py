@@ -72,9 +72,33 @@ def test_killed_and_started_again(folder: Path) -> None:
     assert (calls["cached"], calls["proven"]) == (0, False)
     assert 20 <= calls["resumed"] == 60 - calls["latency"]["count"]
     assert "from the cache" in done.stdout
-    assert list((folder / ".rankgauge").glob("*.jsonl")) == []
+    assert list((folder / ".rankgauge").rglob("*.jsonl")) == []
     run_command("run", folder / "plan.toml")  # what has finished is measured anew
     assert len(asked(folder)) == len(everything) + 60
+
+
+def test_two_plans_in_one_folder_keep_their_answers_apart(folder: Path) -> None:
+    """Plan A is killed; plan B, with a system of the same name and settings, finishes; A goes on where it was."""
+    (folder / "other.toml").write_text(PLAN.replace("record.json", "other.json"))
+    command = [sys.executable, "-m", "rankgauge", "run", str(folder / "plan.toml")]
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    while len(asked(folder)) < 20 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    first = len(asked(folder))
+    for options in ((), ("--fresh",)):
+        before = len(asked(folder))
+        assert run_process("run", folder / "other.toml", *options).status == 0
+        assert len(asked(folder)) == before + 60  # none of A's answers is taken
+        calls = json.loads((folder / "other.json").read_text())["systems"][0]["calls"]
+        assert (calls["resumed"], calls["cached"], calls["latency"]["count"]) == (0, 0, 60)
+    before = len(asked(folder))
+    assert run_process("run", folder / "plan.toml").status == 0
+    assert 60 <= first + len(asked(folder)) - before <= 60 + 2  # only what was in flight is asked again
+    assert json.loads((folder / "record.json").read_text())["systems"][0]["calls"]["resumed"] >= 18
+    assert list((folder / ".rankgauge").rglob("*.jsonl")) == []
 
 
 def test_check_only_looks(folder: Path) -> None:
@@ -156,8 +180,12 @@ def started(folder: Path, *options: str) -> subprocess.Popen[str]:
 @pytest.mark.parametrize(
     ("cache", "language", "said"),
     [
-        ("", "en", "the answers so far are kept in {folder}/.rankgauge; the same command continues from there"),
-        ("", "zh", "已得到的结果保存在 {folder}/.rankgauge 中；再次运行同一命令即可继续"),
+        (
+            "",
+            "en",
+            "the answers so far are kept in {folder}/.rankgauge/answers/plan.toml; the same command continues",
+        ),
+        ("", "zh", "已得到的结果保存在 {folder}/.rankgauge/answers/plan.toml 中；再次运行同一命令即可继续"),
         ("cache = false\n", "en", "no answers are kept (cache = false)"),
     ],
 )

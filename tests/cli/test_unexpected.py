@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
 
 from rankgauge.cli.app import app
-from tests.cli.command import run_command
+from tests.cli.command import run_command, run_process
 
 
 def commands() -> Iterator[list[str]]:
@@ -46,6 +48,41 @@ def test_in_every_command(fault: type[BaseException], monkeypatch: pytest.Monkey
         assert said.count("\n") == 1
         assert "abc123" not in said
         assert said.endswith("(this is a fault of rankgauge; RANKGAUGE_DEBUG=1 shows where it is)\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows removes no folder that is in use")
+def test_a_working_folder_that_was_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    said = "rankgauge: the working folder was removed, so that no file can be found or written; change to one that is"
+    for words in commands():
+        assert run_command(*words, status=2).stderr.startswith(said), words
+    assert run_command("--help").stdout.startswith("Usage")
+    assert run_process("history", "list").stderr.startswith(said)
+
+
+def test_a_working_folder_that_is_removed_meanwhile(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    code = f"""
+import os
+import rankgauge.cli.explain as explain
+from rankgauge.cli import main
+
+def broken(*arguments, **rest):
+    os.rmdir({str(folder)!r})
+    os.getcwd()
+
+explain.contracts.callback = broken
+main()
+"""
+    command = [sys.executable, "-c", code, "contracts"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("rankgauge: the working folder was removed")
 
 
 BROKEN = """

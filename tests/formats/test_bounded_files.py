@@ -13,13 +13,18 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from rankgauge.errors import DataError, FormatError
+from rankgauge.formats import load_run
 from rankgauge.formats.limits import PARTS, RECORDS, VARIABLE, size_of, written
+from rankgauge.formats.parquet import DamagedError, headers_of
 from rankgauge.formats.sources import Source, write_whole
+from rankgauge.formats.tables import read_table
 from rankgauge.history.store import History
 from rankgauge.record import Record
 from tests.cli.command import Done, run_command
@@ -256,6 +261,123 @@ def test_parquet_of_equal_values(qrels: Path, tmp_path: Path) -> None:
     done = capped("evaluate", qrels, path, megabytes=2000)
     assert done.status == 2
     assert "unpack to more than 64 MB" in done.stderr
+
+
+def _ids(rows: int, ids: list[str], **written: object) -> bytes:
+    """A run in Parquet whose document ids are these by turns, each stored once."""
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    turns = arrow.array(np.arange(rows, dtype=np.int32) % len(ids))
+    documents = arrow.DictionaryArray.from_arrays(turns, arrow.array(ids))
+    if "column_encoding" in written:
+        documents = documents.dictionary_decode()
+    table = arrow.table({"query_id": ["q1"] * rows, "doc_id": documents, "score": np.arange(rows) / rows})
+    held = io.BytesIO()
+    parquet.write_table(table, held, compression="zstd", dictionary_pagesize_limit=1 << 30, **written)
+    return held.getvalue()
+
+
+LONG = "x" * 1_000_000
+PLAIN: dict[str, Any] = {"store_schema": False}  # else they are read as categories
+DELTA: dict[str, Any] = {"use_dictionary": False, "column_encoding": {"doc_id": "DELTA_BYTE_ARRAY"}}
+REPEATED = {
+    "text": lambda: _ids(100_000, [LONG], **PLAIN),
+    "category": lambda: _ids(100_000, [LONG]),
+    "several": lambda: _ids(100_000, [f"{n}{LONG}" for n in range(10)], **PLAIN),
+    "many": lambda: _ids(50_000, [f"{n}{'x' * 10_000}" for n in range(5000)], **PLAIN),
+    "mostly-short": lambda: _ids(100_000, [LONG, *(f"d{n}" for n in range(100))], **PLAIN),
+    "large-dictionary": lambda: _ids(300, [f"{n}{LONG}" for n in range(300)], **PLAIN),
+    "as-the-last": lambda: _ids(500, [LONG], **DELTA, write_statistics=False, data_page_size=1 << 30),
+}
+PEAK = """
+import sys
+from pathlib import Path
+from rankgauge.cli import main
+try:
+    main()
+finally:
+    sys.stderr.write(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited and measured as Linux does it")
+@pytest.mark.parametrize("kind", REPEATED)
+def test_parquet_of_long_ids_that_stand_there_once(qrels: Path, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "long.parquet"
+    path.write_bytes(REPEATED[kind]())
+    assert path.stat().st_size < 600_000
+    command = [sys.executable, "-c", PEAK, "evaluate", str(qrels), str(path)]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30)),
+        env={"PATH": "/usr/bin:/bin", "OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"},
+    )
+    assert done.returncode == 2
+    said, _, kilobytes = done.stderr.strip().rpartition("\n")
+    assert said.startswith(f"rankgauge: {path}: its ")
+    assert "unpack to more than" in said
+    assert "rankgauge --max-size" in said
+    assert int(kilobytes) < 400_000
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {},
+        PLAIN,
+        DELTA,
+        {**DELTA, "data_page_size": 100},
+        {"use_dictionary": False},
+        {"use_dictionary": False, "column_encoding": {"doc_id": "DELTA_LENGTH_BYTE_ARRAY"}},
+        {"data_page_version": "2.0"},
+        {"data_page_version": "2.0", **DELTA},
+        {"row_group_size": 100},
+        {"version": "1.0"},
+        {"write_page_index": True, "write_page_checksum": True},
+    ],
+    ids=str,
+)
+def test_parquet_in_every_way_it_is_written(written: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "run.parquet"
+    ids = [f"document-{number}" for number in range(700)]
+    path.write_bytes(_ids(700, ids, **written))
+    frame = read_table(Source(path), "parquet")
+    assert frame["doc_id"].cast(pl.String).to_list() == ids
+    assert load_run(path).to_dict()["q1"] == {doc: number / 700 for number, doc in enumerate(ids)}
+
+
+def test_parquet_with_a_long_text_that_is_rare_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is stored once and used once is no reason to refuse, however often its neighbour is used."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    ids = arrow.DictionaryArray.from_arrays(
+        arrow.array([0] * 999 + [1] + [0] * 1_000, arrow.int32()), arrow.array(["d1", LONG])
+    )
+    path = tmp_path / "rare.parquet"
+    parquet.write_table(arrow.table({"query_id": [str(n) for n in range(2000)], "doc_id": ids}), path)
+    assert len(read_table(Source(path), "parquet")) == 2000
+    monkeypatch.setenv(VARIABLE, "900kB")
+    with pytest.raises(FormatError, match="unpack to more than 900 kB"):
+        read_table(Source(path), "parquet")
+
+
+def test_parquet_with_damaged_headers_is_told(tmp_path: Path) -> None:
+    whole = _ids(50, ["d1", "d2"], **PLAIN)
+    refused = 0
+    for at in range(0, len(whole), 3):
+        for byte in (0, 0xFF, whole[at] ^ 0x55):
+            try:
+                headers_of(whole[:at] + bytes([byte]) + whole[at + 1 :])
+            except DamagedError:
+                refused += 1
+    assert refused > 100
+    path = tmp_path / "run.parquet"
+    path.write_bytes(whole[:-40] + b"\xff" * 30 + whole[-10:])
+    with pytest.raises(FormatError, match="this is no readable PARQUET table: its headers are damaged"):
+        read_table(Source(path), "parquet")
 
 
 def _zip(name: str) -> bytes:

@@ -209,3 +209,22 @@ def test_bytes_that_are_no_utf8_hide_no_secret() -> None:
     for encoding in ("latin-1", "utf-8"):
         assert masked(decoded("no entry: s3cr3t-T\u00f6k-en42".encode(encoding))) == "no entry: ***"
     assert decoded("\u68c0\u7d22".encode()[:-1]) == "\u68c0"  # cut by the limit
+
+
+@pytest.mark.parametrize("token", ["tok-7f3a9c2e", "a?b>c~d/e+f", "k\u00f6nigs-token", "x" * 40 + "1"])
+def test_a_bare_token_in_base64(token: str) -> None:
+    """With and without padding, in the alphabet of URLs, quoted in one; other Base64 stays."""
+    register_secret(token)
+    coded = b64encode(token.encode()).decode()
+    in_urls = coded.replace("+", "-").replace("/", "_")
+    for form in (coded, coded.rstrip("="), in_urls, in_urls.rstrip("="), quote(coded, safe="")):
+        said = masked(f"it got {form} and more")
+        assert said in ("it got *** and more", "it got ***= and more", "it got ***== and more"), form
+    other = b64encode(b"another thing altogether").decode()
+    assert masked(f"it got {other}") == f"it got {other}"
+
+
+def test_base64_of_a_short_word_stays() -> None:
+    register_secret("prod")
+    coded = b64encode(b"prod").decode()
+    assert masked(f"it got {coded}") == f"it got {coded}"

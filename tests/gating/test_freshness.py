@@ -209,4 +209,4 @@ def test_answers_stay_until_the_outputs_are_written(tmp_path: Path) -> None:
     found = run_plan(plan).record.systems[0].calls
     assert found is not None
     assert (found.resumed, found.proven) == (1, True)  # pure code, which has not changed
-    assert list((tmp_path / ".rankgauge").glob("*.jsonl")) == []
+    assert list((tmp_path / ".rankgauge").rglob("*.jsonl")) == []

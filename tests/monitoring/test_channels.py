@@ -391,7 +391,7 @@ def test_without_apprise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "apprise", None)
     _library.cache_clear()
     assert not faults_of("console")
-    with pytest.raises(MissingExtraError, match=re.escape("pip install 'rankgauge[guard]'")):
+    with pytest.raises(MissingExtraError, match=re.escape("it is in the extra rankgauge[guard]")):
         faults_of("${A}", A="json://host")
 
 

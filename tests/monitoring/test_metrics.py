@@ -134,7 +134,7 @@ def test_a_port_that_cannot_be(port: int, host: str) -> None:
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    with pytest.raises(MissingExtraError, match=re.escape("pip install 'rankgauge[guard]'")):
+    with pytest.raises(MissingExtraError, match=re.escape("it is in the extra rankgauge[guard]")):
         Metrics()
 
 

@@ -258,7 +258,7 @@ def test_dates_are_parameters_too(folder: Path) -> None:
     assert outcome.invalid == {}
     tried = json.loads(outcome.record.to_json())["sweeps"][0]["versions"]
     assert [version["parameters"] for version in tried] == [{"since": "2024-01-02"}, {"since": "inf"}]
-    assert len(list((folder / ".rankgauge").glob("*.jsonl"))) == 2  # of the sweep
+    assert len(list((folder / ".rankgauge").rglob("*.jsonl"))) == 2  # of the sweep
 
 
 def test_a_contract_is_named_by_its_own_key(folder: Path) -> None:

@@ -35,7 +35,7 @@ def live_evaluation() -> dict[str, Any]:
 
 
 def shown(record: dict[str, Any], form: str, language: Language = "en") -> str:
-    return report(made(record), format=form, language=language)
+    return report(made(record), format=form, language=language, detail="evidence")
 
 
 def part(record: dict[str, Any], name: str, form: str = "markdown", language: Language = "en") -> list[str]:
@@ -60,7 +60,7 @@ def test_records_of_files_look_as_before(form: str, language: Language) -> None:
         assert shown(record | {"invalid": {}, "sweeps": []}, form, language) == shown(record, form, language)
 
 
-@pytest.mark.parametrize("form", ["terminal", "markdown", "latex"])
+@pytest.mark.parametrize("form", ["terminal", "markdown"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_figures_and_sentences_are_in_every_form(form: str, language: Language) -> None:
     for record in (live_record(), live_evaluation()):
@@ -121,7 +121,7 @@ def test_versions_that_failed_are_shown(language: Language) -> None:
     reason = "{'ef_search': -1}: ValueError: <no> such value"
     record["sweeps"][0]["failed"] = {"V7": said(reason), "V8": said(long)}
     line = say("report.left_out", language, name="V7", reason=reason)
-    for form in ("terminal", "latex"):
+    for form in ("terminal",):
         text = "\n".join(part(record, "sweep-1", form, language))
         assert say("report.warning", language, text=line) in text
         assert "x" * 200 in text
@@ -235,7 +235,7 @@ def test_a_real_sweep() -> None:
     found = sweep(make, {"depth": [0, 1, 2]}, test_set, measure="R@10", exact={"depth": 9})
     result: SweepResult = found.result
     record = replace(made(evaluation_record()), sweeps=[replace(result, system="own")])
-    text = report(record)
+    text = report(record, detail="evidence")
     assert "Best of 3 versions of own by R@10: V3 (depth=2)" in text
     assert f"{found.versions[1].ann_recall:.4f}" in text
     rows = list(csv.DictReader(io.StringIO(companions(record_report(record), "a.csv")["a-sweep.csv"])))
@@ -263,13 +263,13 @@ def test_command(tmp_path: Path) -> None:
     assert (tmp_path / "table.csv").read_text().startswith("system,measure,value")
     assert len((tmp_path / "table-calls.csv").read_text().splitlines()) == 2
     assert len((tmp_path / "table-sweep.csv").read_text().splitlines()) == 5
-    done = run_command("run", tmp_path / "plan.toml", status=2)
+    done = run_command("run", tmp_path / "plan.toml", "--details", status=2)
     record = json.loads((tmp_path / "record.json").read_text())
     best = record["sweeps"][0]["best"]
     for text in (
         done.stdout,
         (tmp_path / "table.md").read_text(),
-        run_command("report", tmp_path / "record.json").stdout,
+        run_command("report", tmp_path / "record.json", "--details").stdout,
     ):
         assert f"Best of 3 versions of own by R@5: {best}" in text
         assert "gone: RuntimeError: no such index" in text

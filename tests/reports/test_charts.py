@@ -12,6 +12,7 @@ import vl_convert
 
 from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
 from rankgauge.reports import drawing
+from rankgauge.reports.chart_fitting import complete
 from rankgauge.reports.chart_specs import VERDICTS, Chart, theme
 from rankgauge.reports.charts import charts_of, comparison_charts, domain_of, mean_charts
 from rankgauge.reports.drawing import save_charts
@@ -26,11 +27,19 @@ from tests.reports.samples import (
     made,
 )
 
-NAMES = ["means", "comparison", "scatter", "differences", "distribution", "slices"]
+PAIR = "bm25-hybrid-nDCG@10"
+NAMES = [
+    "means",
+    "forest-bm25-hybrid",
+    "distribution-nDCG@10",
+    f"scatter-{PAIR}",
+    f"differences-{PAIR}",
+    f"tags-{PAIR}",
+]
 
 
 def drawn(chart: Chart) -> str:
-    return str(vl_convert.vegalite_to_svg(drawing.sized(chart.complete()), config=theme("light")))
+    return str(vl_convert.vegalite_to_svg(complete(chart), config=theme("light")))
 
 
 def marks(svg: str, kind: str) -> int:
@@ -40,6 +49,12 @@ def marks(svg: str, kind: str) -> int:
 
 def by_name(record: dict[str, Any], language: Language = "en", **choice: Any) -> dict[str, Chart]:
     return {chart.name: chart for chart in charts_of(made(record), language, **choice)}
+
+
+def kinds(record: dict[str, Any], language: Language = "en", **choice: Any) -> dict[str, Chart]:
+    """Charts by the first word of their names, the first of each kind."""
+    listed = charts_of(made(record), language, **choice)
+    return {chart.name.partition("-")[0]: chart for chart in reversed(listed)}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -52,7 +67,7 @@ def test_every_chart_is_drawn(language: Language) -> None:
         assert "undefined" not in svg
         assert "NaN" not in svg
         assert chart.title in svg
-        assert "rows" in str(chart.complete()["data"])
+        assert chart.about in svg
 
 
 def test_means_have_a_point_for_each_system_and_measure() -> None:
@@ -73,7 +88,7 @@ def test_sums_have_no_place_and_large_measures_an_axis_of_their_own() -> None:
         system["means"]["RR"] |= {"value": 12.5, "interval": None}
     found = mean_charts(made(record), "en")
     assert [{row["measure"] for row in chart.rows} for chart in found] == [{"nDCG@10"}, {"RR"}]
-    assert [chart.name for chart in found] == ["means", "means-2"]
+    assert [chart.name for chart in found] == ["means-nDCG@10", "means-RR"]
     assert all(drawn(chart) for chart in found)
 
 
@@ -102,20 +117,20 @@ def test_many_rows_are_cut_up_by_measure() -> None:
 
 def test_queries_are_all_there() -> None:
     record = comparison_record()
-    found = by_name(record)
+    found = kinds(record)
     pairs = {(round(row["a"], 3), round(row["b"], 3)) for row in found["scatter"].rows}
     assert len(found["scatter"].rows) == 30
     assert marks(drawn(found["scatter"]), "circle") == len(pairs)
     assert marks(drawn(found["differences"]), "rect mark") == 30
     record["systems"][0]["counted"] = {"nDCG@10": [False] * 5 + [True] * 25}
-    found = by_name(record)
+    found = kinds(record)
     assert len(found["scatter"].rows) == 25
     assert len(found["distribution"].rows) == 55
 
 
 def test_many_queries_share_bars() -> None:
     record = large_record(systems=2, queries=7000)
-    assert 300 < marks(drawn(by_name(record)["differences"]), "rect mark") <= 700
+    assert 300 < marks(drawn(kinds(record)["differences"]), "rect mark") <= 700
 
 
 def test_lower_can_be_better() -> None:
@@ -125,7 +140,7 @@ def test_lower_can_be_better() -> None:
     counts = []
     for lower in (False, True):
         record["measures"][0]["lower_is_better"] = lower
-        svg = drawn(by_name(record)["differences"])
+        svg = drawn(kinds(record)["differences"])
         counts.append((svg.count(f'fill="{better}"'), svg.count(f'fill="{worse}"')))
     assert counts[0] == counts[1][::-1]
     assert counts[0][0] != counts[0][1]
@@ -133,8 +148,8 @@ def test_lower_can_be_better() -> None:
 
 def test_choice_of_measure_and_pair() -> None:
     record = comparison_record()
-    found = by_name(record, measure="RR", pair=("hybrid", "bm25"))
-    assert "slices" not in found  # that direction was not compared
+    found = kinds(record, measure="RR", pair=("hybrid", "bm25"))
+    assert "tags" not in found  # that direction was not compared
     assert found["scatter"].measure == "RR"
     assert found["scatter"].title == "Each query: bm25 against hybrid"
     with pytest.raises(DataError, match=r"no 'AP'; it has: nDCG@10"):
@@ -144,8 +159,8 @@ def test_choice_of_measure_and_pair() -> None:
 
 
 def test_one_system_and_no_queries() -> None:
-    assert list(by_name(evaluation_record("bm25"))) == ["means", "distribution"]
-    assert list(by_name(evaluation_record())) == ["means", "scatter", "differences", "distribution"]
+    assert list(by_name(evaluation_record("bm25"))) == ["means", "distribution-nDCG@10"]
+    assert list(by_name(evaluation_record())) == [name for name in NAMES if not name.startswith(("forest", "tags"))]
     record = evaluation_record()
     record["queries"] = []
     for system in record["systems"]:
@@ -166,21 +181,20 @@ def test_names_are_only_names(text: str) -> None:
 @pytest.mark.parametrize("language", DRAWN)
 def test_live_charts(language: Language, tmp_path: Path) -> None:
     found = by_name(live_record(), language)
-    assert list(found) == [*NAMES[:2], "calls", "sweep", "setting", *NAMES[2:]]
-    for name in ("calls", "sweep", "setting"):
+    live = ["latency-nDCG@10", "sweep-hybrid-nDCG@10", "setting-hybrid-ef_search-nDCG@10"]
+    assert list(found) == [*NAMES[:2], *live, *NAMES[2:]]
+    for name in live:
         svg = drawn(found[name])
         assert found[name].title in svg
         assert "undefined" not in svg
         assert "NaN" not in svg
     written = save_charts(made(live_record()), tmp_path, language)
-    assert {f"{name}.{end}" for name in ("calls", "sweep", "setting") for end in ("png", "svg")} <= {
-        path.name for path in written
-    }
+    assert {f"{name}.{end}" for name in live for end in ("png", "svg")} <= {path.name for path in written}
 
 
 def test_quality_against_latency() -> None:
     record = live_record()
-    chart = by_name(record, measure="RR")["calls"]
+    chart = kinds(record, measure="RR")["latency"]
     assert [(row["system"], row["p50"]) for row in chart.rows] == [("bm25", 2.1), ("hybrid", 34.2)]
     assert [row["value"] for row in chart.rows] == pytest.approx(
         [system["means"]["RR"]["value"] for system in record["systems"]], abs=1e-6
@@ -190,20 +204,20 @@ def test_quality_against_latency() -> None:
     assert marks(svg, "rule mark") == 2
     assert chart.spec["encoding"]["x"]["scale"]["type"] == "log"
     record["systems"][1]["calls"]["latency"]["p50"] = 0.02
-    assert "type" not in by_name(record)["calls"].spec["encoding"]["x"]["scale"]
+    assert "type" not in kinds(record)["latency"].spec["encoding"]["x"]["scale"]
     record["systems"][0]["calls"]["latency"] = None
-    assert "calls" not in by_name(record)
+    assert "latency" not in kinds(record)
 
 
 def test_versions_with_front_and_best() -> None:
-    chart = by_name(live_record())["sweep"]
+    chart = kinds(live_record())["sweep"]
     assert [row["kind"] for row in chart.rows] == [
         say(f"chart.{kind}", "en") for kind in ("front", "front", "other", "front", "best", "other")
     ]
     svg = drawn(chart)
     assert marks(svg, "point") == 6
     assert marks(svg, "line mark") == 1
-    assert re.findall(r">(V\d)</text>", svg) == ["V1", "V2", "V4", "V5"]
+    assert re.findall(r">(V\d)</text>", svg) == ["V1", "V2", "V4", "V5"] * 2  # each on a halo
     assert "parameters: ef_search=64, index=hnsw" in svg
     (line,) = re.findall(r'aria-roledescription="line mark"[^>]* d="([^"]+)"', svg) or re.findall(
         r'd="([^"]+)"[^>]*aria-roledescription="line mark"', svg
@@ -213,7 +227,7 @@ def test_versions_with_front_and_best() -> None:
 
 def test_scores_by_the_parameter() -> None:
     record = live_record()
-    chart = by_name(record)["setting"]
+    chart = kinds(record)["setting"]
     svg = drawn(chart)
     assert marks(svg, "point") == 12
     assert marks(svg, "line mark") == 2
@@ -221,25 +235,26 @@ def test_scores_by_the_parameter() -> None:
     versions = record["sweeps"][0]["versions"]
     for version in versions:
         version["ann_recall"] = None
-    assert marks(drawn(by_name(record)["setting"]), "line mark") == 1
+    assert marks(drawn(kinds(record)["setting"]), "line mark") == 1
     for version in versions:
         version["parameters"]["ef_search"] = version["number"] / 4
-    labels = re.findall(r">([\d.]+)</text>", drawn(by_name(record)["setting"]))
+    labels = re.findall(r">([\d.]+)</text>", drawn(kinds(record)["setting"]))
     assert {"0.25", "0.5", "0.75", "1", "1.25", "1.5"} <= set(labels)  # the values themselves, not rounded
     versions[0]["parameters"]["index"] = "flat"  # a second parameter that varies
-    assert "setting" not in by_name(record)
+    assert "setting" not in kinds(record)
     for version in versions:
         version["parameters"] = {"index": f"kind {version['number']}"}
-    assert "setting" not in by_name(record)
+    assert "setting" not in kinds(record)
     for version in versions:
         version["p50"] = None
-    assert "sweep" not in by_name(record)
+    assert "sweep" not in kinds(record)
 
 
 def test_two_sweeps_have_charts_of_their_own() -> None:
     record = live_record()
     record["sweeps"] *= 2
-    assert {"sweep", "setting", "sweep-2", "setting-2"} <= set(by_name(record))
+    assert {"sweep-hybrid-nDCG@10", "sweep-hybrid-nDCG@10-2"} <= set(by_name(record))
+    assert {"setting-hybrid-ef_search-nDCG@10", "setting-hybrid-ef_search-nDCG@10-2"} <= set(by_name(record))
 
 
 def test_domains() -> None:
@@ -274,7 +289,7 @@ def test_without_a_chinese_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_without_the_converter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     drawing.converter.cache_clear()
-    with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r"it is in the extra rankgauge\[report\]"):
         save_charts(made(comparison_record()), tmp_path)
     drawing.converter.cache_clear()
 

@@ -49,18 +49,19 @@ def test_less_detail_is_a_part_of_more(form: str) -> None:
     kept = [{line for line in found if "|" not in line and "─" not in line and "   " not in line} for found in lines]
     assert kept[0] < kept[1] < kept[2]
     tables = [[t.name for t in record_report(record).shown(detail) if isinstance(t, Table)] for detail in DETAILS]
-    assert tables[0] == ["means", "rows", "calls", "sweep-1"]
-    assert {"unjudged", "tied", "changes", "slices", "targets"} <= set(tables[1])
+    assert tables[0] == ["leaderboard", "changed", "slices"]
+    assert {"means", "rows", "calls", "sweep-1", "unjudged", "tied", "changes"} <= set(tables[1]) - set(tables[0])
     assert {"groups-RR", "inputs", "agreement-systems"} <= set(tables[2]) - set(tables[1])
 
 
 def test_digits() -> None:
     record = made(comparison_record())
     for digits in (0, 2, 8):
-        text = report(record, digits=digits, detail="answer")
+        text = report(record, digits=digits, detail="evidence")
         mean = record.systems[0].means["nDCG@10"].value
         assert f"{mean:.{digits}f} [" in text
-        assert f" {record.comparison.rows[0].difference:+.{digits}f} " in text  # type: ignore[union-attr]
+        difference = record.comparison.rows[0].difference  # type: ignore[union-attr]
+        assert f" {difference:+.{digits}f} ".replace("-", "−") in text
 
 
 def test_every_query_where_it_is_asked_for() -> None:
@@ -132,7 +133,7 @@ def titles() -> Iterator[str]:
 def test_a_format_from_elsewhere(titles: str, tmp_path: Path) -> None:
     """One function is a format: by its name, by the ending, and on the command line."""
     record = made(evaluation_record())
-    assert report(record, format=titles) == "Evaluation of bm25, hybrid: means targets inputs\n"
+    assert report(record, format=titles) == "Evaluation of bm25, hybrid: leaderboard means inputs\n"
     assert report(record, tmp_path / "a.titles", language="zh").startswith("bm25、hybrid 评测报告")
     (tmp_path / "record.json").write_text(json.dumps(comparison_record()))
     assert run_command("report", tmp_path / "record.json", "-f", titles).stdout.startswith("Comparison of bm25, hybrid")
@@ -156,11 +157,11 @@ def test_rows_across_and_drawings() -> None:
     made_of = Report(Note("report.gate"), [table])
     assert report(made_of).splitlines() == [
         "title",
-        "name    #     mean   both",
-        "─────────────────────────",
-        "a       1   0.5000   x",
+        "name   #    mean  both",
+        "──────────────────────",
+        "a      1  0.5000  x",
         "── other contract ──",
-        "b      22        -",
+        "b     22       -",
     ]
     assert "| other contract |  |  |  |" in report(made_of, format="markdown")
     page = report(made_of, format="html")

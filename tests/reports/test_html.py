@@ -280,7 +280,7 @@ def test_without_scores_of_queries() -> None:
 def test_without_jinja(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     html._environment.cache_clear()
-    with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r"it is in the extra rankgauge\[report\]"):
         render_html(evaluation_record())
     html._environment.cache_clear()
 
@@ -299,7 +299,7 @@ def test_command(tmp_path: Path) -> None:
     assert "\\toprule" in (tmp_path / "table.tex").read_text(encoding="utf-8")
     done = run_command("report", source, "--charts", tmp_path / "charts", "-m", "RR")
     assert "8 files" in done.stderr
-    assert (tmp_path / "charts" / "scatter.png").exists()
+    assert (tmp_path / "charts" / "scatter-bm25-hybrid-RR.png").exists()
 
 
 def test_command_refuses(tmp_path: Path) -> None:

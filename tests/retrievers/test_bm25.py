@@ -220,5 +220,5 @@ def test_missing_extra(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
 
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delattr(text._local, "stem", raising=False)
-    with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[retrievers\]'"):
+    with pytest.raises(MissingExtraError, match=r"it is in the extra rankgauge\[retrievers\]"):
         BM25(SMALL)

@@ -84,6 +84,64 @@ def test_a_server_without_end_costs_a_bounded_amount(told: dict[str, dict[str, A
         assert expected in cost["errors"][0]
 
 
+def test_of_two_equal_limits_one_decides() -> None:
+    """The runner's, with its text, in every one of many calls."""
+    with hostile() as url:
+        retriever = HttpRetriever(f"{url}/slow-headers", timeout=0.25)
+        queries = {str(number): str(number) for number in range(96)}
+        result = run_queries(retriever, queries, 1, timeout=0.25, concurrency=16, retries=0, max_failed=1.0)
+        assert {answer.error for answer in result.answers} == {"no answer within 0.25 s"}
+        assert len(result.answers) == 96 or result.reason is not None
+        own = HttpRetriever(f"{url}/slow-headers", timeout=0.1)
+        result = run_queries(own, dict(list(queries.items())[:16]), 1, timeout=5, concurrency=16, retries=0)
+        assert {answer.error for answer in result.answers} == {f"{own.url}: no answer within 0.1 s"}
+
+
+HANGS = """
+import json, socket, sys, threading, time
+from rankgauge.retrievers import HttpRetriever, run_queries
+
+plain, asked = socket.getaddrinfo, []
+
+def hangs(host, *rest, **options):
+    asked.append(host)
+    if host == "hangs.invalid":
+        time.sleep(3600)
+    return plain(host, *rest, **options)
+
+socket.getaddrinfo = hangs
+retriever = HttpRetriever("http://hangs.invalid/", timeout=0.3)
+began = time.perf_counter()
+for limit in (5, 0.3):
+    queries = {str(number): "x" for number in range(20)}
+    result = run_queries(retriever, queries, 1, timeout=limit, concurrency=10, retries=0, max_failed=1.0)
+    time.sleep(0.7)
+    print(json.dumps([time.perf_counter() - began, threading.active_count(), len(asked), list(result.errors)]))
+fine = HttpRetriever(sys.argv[1].replace("127.0.0.1", "localhost") + "/plain")
+print(json.dumps(fine.search("x", 1)))
+try:
+    HttpRetriever("http://unknown.invalid/").search("x", 1)
+except Exception as error:
+    print(json.dumps(str(error)))
+"""
+
+
+def test_a_resolver_that_hangs_costs_one_thread_and_no_more_time_than_allowed() -> None:
+    with hostile() as url:
+        command = [sys.executable, "-c", HANGS, url]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 0, done.stderr
+    first, second, found, unknown = map(json.loads, done.stdout.splitlines())
+    assert first[3] == ["http://hangs.invalid/: no answer within 0.3 s"]
+    assert second[3] == ["no answer within 0.3 s"]
+    for seconds, threads, asked, _ in (first, second):
+        assert seconds < 8
+        assert threads == 2  # this one and the resolver's
+        assert asked == 1
+    assert found == ["d1"]
+    assert "the host is unknown" in unknown
+
+
 def test_a_list_that_is_cut_is_told(told: dict[str, dict[str, Any]]) -> None:
     assert told["many-ids"]["faults"] == {"unread": len(QUERIES)}
     assert told["plain"]["faults"] == {}

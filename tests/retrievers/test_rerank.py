@@ -77,7 +77,7 @@ def test_cross_encoder_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[models\]'"):
+    with pytest.raises(MissingExtraError, match=r"it is in the extra rankgauge\[models\]"):
         Rerank(BM25(SMALL), "cross-encoder/ms-marco-MiniLM-L6-v2", corpus=SMALL)
 
 

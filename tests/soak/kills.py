@@ -132,7 +132,7 @@ def _run(killer: Killer, times: int) -> None:
     count = len(asked.read_text().splitlines())
     most = _QUERIES * (finished + 1) + _IN_FLIGHT * found.kills
     found.expect(count <= most, f"{count} queries were asked, {most} are explained: answers were lost")
-    found.expect(not list((folder / ".rankgauge").glob("*.jsonl")), "a journal is left after a run that ended")
+    found.expect(not list((folder / ".rankgauge").rglob("*.jsonl")), "a journal is left after a run that ended")
 
 
 def _gate(killer: Killer, times: int) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from contextlib import redirect_stderr, suppress
 from typing import Any, TextIO, cast
 
+from rankgauge.cli.folder import NO_FOLDER, folder_is_there
 from rankgauge.cli.interrupt import Interrupted, ReaderGone
 from rankgauge.errors import RankgaugeError
 from rankgauge.visible import visible_message
@@ -74,12 +75,14 @@ def _main() -> None:
         _drop_output()
         sys.exit(_PIPE)
     except OSError as error:
-        if error.filename is None:  # standard output on a full disk, say
-            _drop_output()
-            place = "the output cannot be written"
-        else:
+        if error.filename is not None:
             place = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
-        _complain(f"{place}: {error.strerror or error}")
+            _complain(f"{place}: {error.strerror or error}")
+        elif isinstance(error, FileNotFoundError) and not folder_is_there():  # removed since the start
+            _complain(NO_FOLDER)
+        else:  # standard output on a full disk, say
+            _drop_output()
+            _complain(f"the output cannot be written: {error.strerror or error}")
         sys.exit(2)
     except UnicodeEncodeError as error:
         _complain(_unwritable(error))

@@ -8,7 +8,9 @@ from typing import Any
 
 import click
 
+from rankgauge.cli.folder import NO_FOLDER, folder_is_there
 from rankgauge.cli.interrupt import Interrupted, ReaderGone
+from rankgauge.errors import RankgaugeError
 from rankgauge.visible import visible_lines
 
 __all__ = ["app"]
@@ -109,6 +111,8 @@ def _shown(error: click.ClickException) -> click.ClickException:
 @click.pass_context
 def app(ctx: click.Context, max_size: str | None) -> None:
     """Measure retrieval quality: exact scores under an explicit contract, with honest uncertainty."""
+    if not folder_is_there():
+        raise RankgaugeError(NO_FOLDER)
     if max_size is not None:
         from rankgauge.formats.limits import VARIABLE, size_of
 

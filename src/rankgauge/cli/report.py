@@ -18,7 +18,7 @@ __all__ = ["report"]
 @latex_option
 @charts_option
 @click.option("-m", "--measure", metavar="MEASURE", help="Measure of the charts of single queries. Default: the first.")
-@click.option("--pair", nargs=2, metavar="A B", help="Systems of the charts of single queries. Default: the first two.")
+@click.option("--pair", nargs=2, metavar="A B", help="Systems of the charts of single queries. Default: every pair.")
 @click.option("--open", "open_page", is_flag=True, help="Open the HTML file in the browser; needs --output.")
 @options.details
 @options.digits
@@ -52,7 +52,7 @@ def report(
     if charts:
         from rankgauge.reports.drawing import save_charts
 
-        written = save_charts(record, charts, language, measure=measure, pair=pair)
+        written = save_charts(record, charts, language, measure=measure, pair=pair, digits=digits)
         echo(f"{charts}: {len(written)} files", err=True)
     per_query = form == "trec_eval"
     show(

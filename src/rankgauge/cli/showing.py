@@ -120,7 +120,7 @@ def show(
     if charts:
         from rankgauge.reports.drawing import save_charts
 
-        save_charts(record, charts, language)
+        save_charts(record, charts, language, digits=digits)
     from rankgauge.formats.sources import write_whole
 
     if form == "json":

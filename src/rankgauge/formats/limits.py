@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from rankgauge.errors import DataError
 
-__all__ = ["FILES", "PARTS", "RECORDS", "RECORD_LINES", "VARIABLE", "Limits", "allowed", "size_of", "written"]
+__all__ = ["FILES", "PARTS", "RECORDS", "RECORD_LINES", "TEXTS", "VARIABLE", "Limits", "allowed", "size_of", "written"]
 
 VARIABLE = "RANKGAUGE_MAX_SIZE"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -52,6 +52,8 @@ PARTS = Limits(most=sys.maxsize, ratio=200, free=64 * 10**6)
 """Of what is read part by part, so that its size alone does no harm."""
 FILES = replace(PARTS, most=4 * 10**9, ratio=50)
 """Of what is read at once: JSON takes up to twenty times its length in memory."""
+TEXTS = replace(PARTS, free=256 * 10**6)
+"""Of the texts of a table, which stand in memory once for each row only where something is made of them."""
 RECORDS = Limits(most=256 * 10**6, ratio=30, free=32 * 10**6)
 """Of a record, whose scores hardly compress."""
 RECORD_LINES = replace(RECORDS, most=FILES.most)

@@ -13,6 +13,9 @@ __all__ = ["MASK", "expression", "forms", "scrub", "without"]
 MASK = "***"
 _LEAST = 4
 """Shorter parts of an address are no secrets, and masking them would leave nothing readable."""
+_CODED = 8
+"""Shorter ones may be in Base64 by chance."""
+_IN_URLS = bytes.maketrans(b"+/", b"-_")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _BETWEEN = re.compile(r"[/:@?&=#,;\s\\]+")
 
@@ -62,9 +65,11 @@ def _parts(secret: str) -> set[str]:
 
 
 def forms(part: str) -> set[str]:
-    """A part decoded (what is encoded is found with it), and as basic authorization."""
+    """A part decoded (what is encoded is found with it), and in Base64, as authorizations and Kubernetes have it."""
     plain = _decoded(part) - {MASK}
-    return plain | {b64encode(text.encode("utf-8", "replace")).decode() for text in plain if ":" in text}
+    coded = {b64encode(text.encode("utf-8", "replace")) for text in plain if ":" in text or len(text) >= _CODED}
+    bare = {code.rstrip(b"=") for code in coded}
+    return plain | {form.decode() for form in (*coded, *bare, *(code.translate(_IN_URLS) for code in bare))}
 
 
 def _decoded(text: str) -> set[str]:

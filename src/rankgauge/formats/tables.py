@@ -10,7 +10,7 @@ import polars as pl
 
 from rankgauge.errors import DataError, Fault, FormatError
 from rankgauge.formats.detect import Format
-from rankgauge.formats.limits import PARTS
+from rankgauge.formats.parquet import DamagedError, read_bounded
 from rankgauge.formats.sources import Source, not_utf8
 from rankgauge.model.frames import ID_COLUMNS, named_columns
 from rankgauge.model.judgments import Qrels
@@ -20,7 +20,6 @@ __all__ = ["read_qrels_table", "read_run_table", "read_table", "render_table"]
 
 T = TypeVar("T", Run, Qrels)
 
-_CELL = 8  # bytes in memory, at least
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
 
 
@@ -33,22 +32,16 @@ def read_table(source: Source, kind: Format) -> pl.DataFrame:
         raise FormatError(source.name, ["the file is empty"])
     try:
         if kind == "parquet":
-            _check_unpacked(source, data)
-            return pl.read_parquet(io.BytesIO(data))
+            frame, too_large = read_bounded(data)
+            if frame is None:
+                raise FormatError(source.name, [too_large])
+            return frame
         return pl.read_csv(data, separator=_SEPARATORS[kind], infer_schema=False, raise_if_empty=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, DamagedError, OSError) as error:
         reason = str(error).strip().split("\n")[0]
         if "utf" in reason.lower():
             reason = not_utf8(data)
         raise FormatError(source.name, [f"this is no readable {kind.upper()} table: {reason}"]) from None
-
-
-def _check_unpacked(source: Source, data: bytes) -> None:
-    """A column of equal values takes no room in Parquet, and all of it in memory."""
-    lazy = pl.scan_parquet(io.BytesIO(data))
-    rows, columns = lazy.select(pl.len()).collect().item(), len(lazy.collect_schema())
-    if rows * columns * _CELL > PARTS.of(len(data)):
-        raise FormatError(source.name, [PARTS.exceeded(len(data))])
 
 
 def read_run_table(source: Source, kind: Format) -> Run:

@@ -78,7 +78,7 @@ def engine_for(location: Location, timeout: float, *, write: bool = True, crampe
         return _sqlite(location, timeout, cramped=cramped)
     from rankgauge.extras import optional
 
-    optional("psycopg", "a history in PostgreSQL", "psycopg", "postgresql")
+    optional("psycopg", "a history in PostgreSQL", "psycopg[binary]", "postgresql")
     return bounded(location.url, timeout)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rankgauge.errors import MissingExtraError
+from rankgauge.extras import check_installed
 
-try:
-    import sqlalchemy as sa
-except ImportError:
-    raise MissingExtraError("the history needs SQLAlchemy: pip install 'rankgauge[guard]'") from None
+check_installed("sqlalchemy", "the history", "SQLAlchemy", "guard")
+
+import sqlalchemy as sa  # noqa: E402
 
 __all__ = ["Connection", "insert_once", "sa"]
 

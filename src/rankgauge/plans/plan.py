@@ -46,11 +46,14 @@ class PlannedCalls(CallSettings):
     """True, or a folder: answers are kept for later starts. None: only until a start has finished, so that one that was
     interrupted goes on where it was. False: not at all."""
 
-    def folder_in(self, folder: Path) -> Path | None:
-        """The folder that answers are kept in, for a plan in this one."""
+    def folder_of(self, plan: Path) -> Path | None:
+        """The folder that answers are kept in, beside the plan. Those of an interrupted start are of this plan alone:
+        another one in the same folder neither goes on with them nor removes them."""
         if self.cache is False:
             return None
-        return folder / (self.cache if isinstance(self.cache, str) else _CACHE)
+        if self.cache is None:
+            return plan.parent / _CACHE / "answers" / plan.name
+        return plan.parent / (self.cache if isinstance(self.cache, str) else _CACHE)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -128,7 +131,7 @@ class RunPlan:
     @property
     def cache(self) -> Path | None:
         """The folder that answers are kept in."""
-        return self.calls.folder_in(self.folder)
+        return self.calls.folder_of(self.path)
 
     @property
     def only_resumes(self) -> bool:
@@ -161,7 +164,7 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
     faults += _measure_faults(measures, read.contract, has_corpus="corpus" in content)
     has_corpus = "corpus" in there
     systems, wrong = read_systems(read.system, folder, has_corpus=has_corpus, imports=imports)
-    faults += [*wrong, *cache_faults(read.calls.folder_in(folder))]
+    faults += [*wrong, *cache_faults(read.calls.folder_of(file))]
     settings, wrong = _settings(read.compare, [system.name for system in systems])
     faults += wrong
     sweep = None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
-from rankgauge.record import Record, ScoredMeasure, SystemResult
+from rankgauge.record import Record
+from rankgauge.reports.columns import LATER, answer, head_of, in_order, scale_of, time_columns, times_of, value_of
 from rankgauge.reports.document import (
     Block,
     Cell,
@@ -18,15 +18,8 @@ from rankgauge.reports.document import (
     word,
 )
 from rankgauge.reports.remarks import remarks_of
-from rankgauge.words import Note
 
-__all__ = ["LATER", "answer", "answer_part", "head_of", "in_order", "scale_of", "time_columns", "times_of", "value_of"]
-
-LATER = 10  # columns of further measures go before all others where there is no room
-
-
-def answer(name: str, /, **parameters: Any) -> Note:
-    return Note(f"answer.{name}", parameters)
+__all__ = ["answer_part"]
 
 
 def answer_part(record: Record) -> Iterator[Block]:
@@ -111,35 +104,3 @@ def _standing(record: Record) -> Table:
 def _level(record: Record) -> float:
     found = (mean.interval for system in record.systems for mean in system.means.values())
     return next((interval.level for interval in found if interval is not None), 0.95)
-
-
-def value_of(about: ScoredMeasure, value: float) -> int | float:
-    return round(value) if about.aggregate == "sum" else value
-
-
-def head_of(about: ScoredMeasure, drop: int = 0) -> Column:
-    return Column(about.name, "score", hint=word("lower_is_better") if about.lower_is_better else None, drop=drop)
-
-
-def in_order(record: Record, about: ScoredMeasure) -> list[SystemResult]:
-    sign = 1 if about.lower_is_better else -1
-    return sorted(record.systems, key=lambda system: sign * system.means[about.name].value)
-
-
-def times_of(record: Record, system: SystemResult) -> list[Cell]:
-    if not time_columns(record):
-        return []
-    latency = None if system.calls is None else system.calls.latency
-    return [None if latency is None else latency.p50]
-
-
-def time_columns(record: Record) -> list[Column]:
-    live = any(system.calls is not None and system.calls.latency is not None for system in record.systems)
-    return [Column(word("p50"), "ms", drop=2)] if live else []
-
-
-def scale_of(ends: Sequence[tuple[float, float]], values: Sequence[float]) -> tuple[float, float]:
-    """From the least to the greatest that is drawn; open ends are drawn to the border."""
-    found = [value for value in (*(end for pair in ends for end in pair), *values) if abs(value) != float("inf")]
-    low, high = min(found, default=0.0), max(found, default=0.0)
-    return (low, high) if high > low else (low - 0.5, high + 0.5)

@@ -139,7 +139,7 @@ def sweeps_part(record: Record) -> Iterator[Block]:
         yield _sweep_table(sweep, notes, number)
         kinds = ("sweep", "setting")
         yield Beside(
-            [Charts(kind, word(f"{kind}_chart"), partial(sweep_charts, sweep, kind, number)) for kind in kinds], "audit"
+            [Charts(kind, word(f"{kind}_chart"), partial(sweep_charts, sweep, kind)) for kind in kinds], "audit"
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rankgauge.record import Record, SweepResult
+from rankgauge.reports.chart_names import chart_name
 from rankgauge.reports.chart_specs import (
     CATEGORIES,
     GREY,
@@ -14,6 +15,7 @@ from rankgauge.reports.chart_specs import (
     Row,
     Spec,
     colors,
+    counted,
     ends,
     plain,
     rounded,
@@ -44,27 +46,31 @@ def _times(seconds: Mapping[str, float | None]) -> Row:
     return {name: None if value is None else rounded(1000 * value) for name, value in seconds.items()}
 
 
-def _latency_spec(rows: Sequence[Row], language: Language, *, extra: Spec | None = None, **known: Any) -> Spec:
+def _latency_spec(
+    rows: Sequence[Row], language: Language, digits: int, *, extra: Spec | None = None, **known: Any
+) -> Spec:
     """Points with intervals, and the line through those on the front; `extra` is how points differ beside colour."""
-    spec = spec_of("latency", language, scale=_scale(row["p50"] for row in rows), **known)
+    spec = spec_of("latency", language, digits, scale=_scale(row["p50"] for row in rows), **known)
     points = spec["layer"][1]["layer"]
     points[1]["encoding"] |= extra or {}
     if not any(row.get("shown") for row in rows):
         del points[2]  # the labels
+    if sum(row["front"] for row in rows) < 2:
+        del spec["layer"][0]  # no line without two points, and no legend that tells of one
     return spec
 
 
-def _tooltip(language: Language, measure: str, first: Sequence[str], last: Sequence[str]) -> list[Spec]:
-    words = words_of(language)
+def _tooltip(language: Language, digits: int, measure: str, first: Sequence[str], last: Sequence[str]) -> list[Spec]:
+    words, score = words_of(language), f".{digits}f"
     return [
         *({"field": name, "title": words(name)} for name in first),
-        {"field": "value", "title": measure, "format": ".4f"},
+        {"field": "value", "title": measure, "format": score},
         {"field": "interval", "title": words("interval")},
-        *({"field": n, "title": words(n), "format": ".4f" if n == "ann_recall" else ".3~r"} for n in last),
+        *({"field": n, "title": words(n), "format": score if n == "ann_recall" else ".3~r"} for n in last),
     ]
 
 
-def calls_charts(record: Record, language: Language) -> list[Chart]:
+def calls_charts(record: Record, language: Language, digits: int = 4) -> list[Chart]:
     """Each averaged measure of the live systems against their latency; none where fewer than two were timed."""
     words = words_of(language)
     timed = [(s, s.calls, s.calls.latency) for s in record.systems if s.calls is not None and s.calls.latency]
@@ -94,17 +100,18 @@ def calls_charts(record: Record, language: Language) -> list[Chart]:
             | _times({name: getattr(latency, name) for name in times})
             for (system, calls, latency), mean, on_front in zip(timed, means, front, strict=True)
         ]
-        tooltip = _tooltip(language, plain(about.name), ["system"], [*times, "qps"])
-        spec = _latency_spec(rows, language, measure=plain(about.name), color=color, tooltip=tooltip)
-        charts.append(Chart("calls", words("calls"), spec, rows, _HEIGHT + 90, about.name))
+        tooltip = _tooltip(language, digits, plain(about.name), ["system"], [*times, "qps"])
+        spec = _latency_spec(rows, language, digits, measure=plain(about.name), color=color, tooltip=tooltip)
+        about_it = counted((mean.queries for mean in means), language, about.name)
+        name = chart_name("latency", about.name)
+        charts.append(Chart(name, words("calls"), spec, rows, _HEIGHT + 90, about.name, about_it))
     return charts
 
 
-def sweep_charts(sweep: SweepResult, kind: str, number: int, language: Language) -> list[Chart]:
-    """Of the sweep with this number: quality against latency (`sweep`), or against the one number that was varied
-    (`setting`); none where there is nothing to draw."""
-    name = kind if number == 0 else f"{kind}-{number + 1}"
-    found = (_front_chart if kind == "sweep" else _setting_chart)(sweep, name, language)
+def sweep_charts(sweep: SweepResult, kind: str, language: Language, digits: int = 4) -> list[Chart]:
+    """Of a sweep: quality against latency (`sweep`), or against the one number that was varied (`setting`); none where
+    there is nothing to draw."""
+    found = (_front_chart if kind == "sweep" else _setting_chart)(sweep, language, digits)
     return [] if found is None else [found]
 
 
@@ -122,7 +129,7 @@ def _varied(sweep: SweepResult) -> list[str]:
     return [n for n in names if len({shown_value(version.parameters.get(n)) for version in sweep.versions}) > 1]
 
 
-def _front_chart(sweep: SweepResult, name: str, language: Language) -> Chart | None:
+def _front_chart(sweep: SweepResult, language: Language, digits: int) -> Chart | None:
     words, measure = words_of(language), plain(sweep.measure)
     timed = [version for version in sweep.versions if version.p50 is not None]
     if len(timed) < 2:
@@ -155,17 +162,18 @@ def _front_chart(sweep: SweepResult, name: str, language: Language) -> Chart | N
     }
     recall = any(version.ann_recall is not None for version in timed)
     last = ["p50", "p95", "qps", *(["ann_recall"] if recall else [])]
-    tooltip = _tooltip(language, measure, ["version", "parameters"], last)
-    spec = _latency_spec(rows, language, measure=measure, color=color, tooltip=tooltip, extra=extra)
+    tooltip = _tooltip(language, digits, measure, ["version", "parameters"], last)
+    spec = _latency_spec(rows, language, digits, measure=measure, color=color, tooltip=tooltip, extra=extra)
     title = words("sweep", system=plain(sweep.system))
-    return Chart(name, title, spec, rows, _HEIGHT + 90)
+    name = chart_name("sweep", sweep.system, sweep.measure)
+    return Chart(name, title, spec, rows, _HEIGHT + 90, about=measure)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _setting_chart(sweep: SweepResult, name: str, language: Language) -> Chart | None:
+def _setting_chart(sweep: SweepResult, language: Language, digits: int) -> Chart | None:
     """Score and recall by the one parameter that was varied, if it is a number."""
     words, measure = words_of(language), plain(sweep.measure)
     names = _varied(sweep)
@@ -200,6 +208,7 @@ def _setting_chart(sweep: SweepResult, name: str, language: Language) -> Chart |
         "axis": {"labelFlush": True, "labelSeparation": 6, **ticks},
         "room": {"zero": False, "nice": True, **room},
     }
-    spec = spec_of("setting", language, **known)
+    spec = spec_of("setting", language, digits, **known)
     title = words("setting", system=plain(sweep.system), parameter=parameter)
-    return Chart(name, title, spec, rows, _HEIGHT + (90 if len(series) > 1 else 60))
+    name = chart_name("setting", sweep.system, names[0], sweep.measure)
+    return Chart(name, title, spec, rows, _HEIGHT + (90 if len(series) > 1 else 60), about=measure)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,6 +31,7 @@ __all__ = [
     "Row",
     "Spec",
     "colors",
+    "counted",
     "ends",
     "fill",
     "forest_spec",
@@ -59,10 +60,8 @@ class Chart:
     rows: list[Row]
     height: int
     measure: str | None = None
-
-    def complete(self) -> Spec:
-        """The specification to draw."""
-        return {"title": self.title, **self.spec, "data": {"name": "rows", "values": shown(self.rows)}}
+    about: str = ""
+    """What stands below the title: the measure and the number of queries."""
 
 
 def shown(value: Any) -> Any:
@@ -89,7 +88,7 @@ VERDICTS: dict[str, str] = _COLORS["verdicts"]
 
 
 def theme(mode: Literal["light", "dark"], *, background: str | None = None) -> Spec:
-    """Vega-Lite's configuration. Marks have their own colours, good on both backgrounds."""
+    """Vega-Lite's configuration. Marks have their own colours, good on both backgrounds; texts have the theme's."""
     found: Spec = fill(_file("theme"), {**_COLORS["ink"][mode], "categories": CATEGORIES, "background": background})
     return found
 
@@ -112,10 +111,20 @@ def _common(language: Language) -> dict[str, Any]:
     return words | {f"color_{name}": tone for name, tone in tones.items()}
 
 
-def spec_of(name: str, language: Language, /, **known: Any) -> Spec:
-    """A specification in the words of a language, with what is known filled in."""
-    found: Spec = fill(_file(name), {**_common(language), **known})
+def spec_of(name: str, language: Language, digits: int = 4, /, **known: Any) -> Spec:
+    """A specification in the words of a language and the digits of the tables, with what is known filled in."""
+    found: Spec = fill(_file(name), {**_common(language), "digits": digits, **known})
     return found
+
+
+def counted(queries: Iterable[int], language: Language, measure: str | None = None) -> str:
+    """nDCG@10 · 135 queries; from the least to the greatest number where they differ."""
+    words, known = words_of(language), sorted({n for n in queries if n})
+    parts = [plain(measure)] if measure else []
+    if known:
+        n = "–".join(dict.fromkeys((str(known[0]), str(known[-1]))))
+        parts.append(words("one_query" if n == "1" else "n_queries", n=n))
+    return " · ".join(parts)
 
 
 def fill(value: Any, known: Mapping[str, Any]) -> Any:
@@ -131,9 +140,9 @@ def fill(value: Any, known: Mapping[str, Any]) -> Any:
     return re.sub(r"\{(\w+)\}", lambda found: str(known.get(found[1], found[0])), value)
 
 
-def forest_spec(language: Language, title: str, margin: float | None) -> Spec:
+def forest_spec(language: Language, digits: int, title: str, margin: float | None) -> Spec:
     """Differences with intervals, the zero line and the band of differences that do not matter."""
-    spec = spec_of("forest", language, title=title, margin=margin or 0.0, below=-(margin or 0.0))
+    spec = spec_of("forest", language, digits, title=title, margin=margin or 0.0, below=-(margin or 0.0))
     return spec if margin else spec | {"layer": spec["layer"][1:]}
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rankgauge.errors import DataError
 from rankgauge.record import Record, SystemResult
 from rankgauge.record import Row as Compared
 from rankgauge.reports.calls_charts import calls_charts, sweep_charts
+from rankgauge.reports.chart_names import chart_name, named_apart
 from rankgauge.reports.chart_specs import (
     LINE,
     Chart,
     Row,
     Spec,
     colors,
+    counted,
     ends,
     fill,
     forest_spec,
@@ -28,9 +31,9 @@ from rankgauge.words import Language, template
 __all__ = [
     "charts_of",
     "comparison_charts",
-    "default_pair",
     "domain_of",
     "mean_charts",
+    "pairs_of",
     "scores_of",
     "sign_of",
     "slice_rows",
@@ -65,12 +68,7 @@ def _by_scale(rows: Sequence[Row]) -> list[list[Row]]:
     return list(groups.values())
 
 
-def _named(prefix: str, groups: list[list[Row]]) -> list[tuple[str, list[Row]]]:
-    """Names of charts of one kind."""
-    return [(prefix if i == 0 else f"{prefix}-{i + 1}", group) for i, group in enumerate(groups)]
-
-
-def mean_charts(record: Record, language: Language) -> list[Chart]:
+def mean_charts(record: Record, language: Language, digits: int = 4) -> list[Chart]:
     """The systems' means with their intervals."""
     words, systems = words_of(language), [plain(system.name) for system in record.systems]
     rows: list[Row] = []
@@ -80,19 +78,21 @@ def mean_charts(record: Record, language: Language) -> list[Chart]:
             mean = system.means[about.name]
             if about.aggregate != "sum":
                 level = level if mean.interval is None else mean.interval.level
-                named = {"measure": plain(about.name), "system": plain(system.name)}
+                named = {"measure": plain(about.name), "system": plain(system.name), "n": mean.queries}
                 rows.append(named | {"value": rounded(mean.value)} | ends(mean.interval))
     charts = []
-    groups = _by_scale(rows)
-    for name, group in _named("means", groups):
+    for group in _by_scale(rows):
         measures = list(dict.fromkeys(row["measure"] for row in group))
+        alone = measures[0] if len(measures) == 1 else None
         height = len(measures) * (16 * len(systems) + 14)
-        title = words("means_of" if len(measures) == 1 else "mean", level=level, measure=measures[0])
+        title = words("means_of" if alone else "mean", level=level, measure=measures[0])
         several = len(systems) > 1
         legend = {"columns": min(4, len(systems))} if several else None
         known = {"measures": measures, "systems": systems, "colors": colors(systems), "title": title}
-        spec = spec_of("means", language, **known, height=height, legend=legend)
-        charts.append(Chart(name, words("means"), spec, group, height + (90 if several else 60)))
+        spec = spec_of("means", language, digits, **known, height=height, legend=legend)
+        name = chart_name("means", *([alone] if alone else []))
+        about_it = counted((row["n"] for row in group), language, alone)
+        charts.append(Chart(name, words("means"), spec, group, height + (90 if several else 60), about=about_it))
     return charts
 
 
@@ -112,57 +112,65 @@ def _forest_row(row: Compared, label: str, order: int) -> Row:
     }
 
 
-def comparison_charts(record: Record, language: Language) -> list[Chart]:
-    """Forest plots of all rows; many rows are cut up by measure."""
+def _best_first(record: Record, rows: Iterable[Compared]) -> list[Compared]:
+    """By difference, from the largest gain to the largest loss."""
+    return sorted(rows, key=lambda row: -row.difference * sign_of(record, row.measure))
+
+
+def comparison_charts(record: Record, language: Language, digits: int = 4) -> list[Chart]:
+    """Forest plots, best first: one for each measure, or all measures of a single pair together."""
     if record.comparison is None or not record.comparison.rows:
         return []
-    rows, pairs = record.comparison.rows, record.comparison.pairs
+    words, rows, pairs = words_of(language), record.comparison.rows, record.comparison.pairs
     measures = list(dict.fromkeys(row.measure for row in rows))
-    many = len(rows) > _TOGETHER and len(measures) > 1
-
-    def label(row: Compared) -> str:
-        pair = f"{row.b} − {row.a}"
-        if len(pairs) == 1:
-            return row.measure
-        return pair if many or len(measures) == 1 else f"{row.measure} · {pair}"
-
-    lines = [_forest_row(row, label(row), i) for i, row in enumerate(rows)]
-    groups = _by_scale(lines)
-    if many:
-        groups = [[line for line in lines if line["measure"] == measure] for measure in measures]
-    words = words_of(language)
-    title = words("difference")
-    if len(pairs) == 1:
-        title = words("difference_of", a=plain(rows[0].a), b=plain(rows[0].b))
+    margin = record.comparison.settings.equivalence_margin
     charts = []
-    for name, group in _named("comparison", groups):
-        measure = group[0]["measure"] if many else None
-        shown = words("with", measure=plain(measure), text=title) if measure else title
-        spec = forest_spec(language, shown, record.comparison.settings.equivalence_margin)
-        charts.append(Chart(name, words("comparison"), spec, group, len(group) * LINE + 90, measure))
+
+    def chart(group: list[Row], title: str, axis: str, measure: str | None, *names: str) -> None:
+        about = counted((row["n"] for row in group), language, measure)
+        spec = forest_spec(language, digits, axis, margin)
+        alone = measure if len(rows) > _TOGETHER else None  # the page shows one measure of many at a time
+        height = len(group) * LINE + 90
+        charts.append(Chart(chart_name("forest", *names), title, spec, group, height, alone, about))
+
+    if len(pairs) == 1 and len(measures) > 1:
+        (a, b), lines = pairs[0], [_forest_row(row, row.measure, i) for i, row in enumerate(rows)]
+        known = {"a": plain(a), "b": plain(b)}
+        for group in _by_scale(lines):
+            alone = group[0]["measure"] if len({line["measure"] for line in group}) == 1 else None
+            axis = words("difference_of", **known)
+            chart(group, words("forest_of", **known), axis, alone, *([alone] if alone else [a, b]))
+        return charts
+    for measure in measures:
+        ordered = _best_first(record, [row for row in rows if row.measure == measure])
+        group = [_forest_row(row, f"{row.b} − {row.a}", i) for i, row in enumerate(ordered)]
+        axis = words("with", measure=plain(measure), text=words("difference"))
+        chart(group, words("comparison"), axis, measure, measure)
     return charts
 
 
 def slice_rows(record: Record) -> list[Row]:
-    """The lines of the plot by tag, for every measure and pair."""
+    """The lines of the plot by tag, for every measure and pair, best first."""
     slices = [] if record.comparison is None else record.comparison.slices
-    return [_forest_row(part.row, f"{part.tag} ({part.row.queries})", i) for i, part in enumerate(slices)]
+    tags = {id(part.row): part.tag for part in slices}
+    ordered = _best_first(record, [part.row for part in slices])
+    return [_forest_row(row, f"{tags[id(row)]} ({row.queries})", i) for i, row in enumerate(ordered)]
 
 
-def slice_spec(record: Record, language: Language) -> Spec:
+def slice_spec(record: Record, language: Language, digits: int = 4) -> Spec:
     """The plot by tag, with measure and pair still open."""
     words = words_of(language)
     title = words("with", measure="{measure}", text=template("chart.difference_of", language))
     margin = None if record.comparison is None else record.comparison.settings.equivalence_margin
-    return forest_spec(language, title, margin)
+    return forest_spec(language, digits, title, margin)
 
 
-def default_pair(record: Record) -> tuple[str, str] | None:
-    """The pair to show first: that of the first row, or the first two systems."""
-    if record.comparison is not None and record.comparison.rows:
-        return record.comparison.pairs[0]
+def pairs_of(record: Record) -> list[tuple[str, str]]:
+    """The pairs that are shown: those compared, or each system with each."""
+    if record.comparison is not None and record.comparison.pairs:
+        return list(record.comparison.pairs)
     names = [system.name for system in record.systems]
-    return (names[0], names[1]) if len(names) > 1 else None
+    return [(names[i], names[j]) for j in range(len(names)) for i in range(j)]
 
 
 def sign_of(record: Record, measure: str) -> int:
@@ -170,58 +178,84 @@ def sign_of(record: Record, measure: str) -> int:
     return -1 if record.measure(measure).lower_is_better else 1
 
 
-def _per_query_charts(record: Record, measure: str, pair: tuple[str, str] | None, language: Language) -> list[Chart]:
-    """Scatter, differences, distribution and tags for one measure and pair."""
-    words = words_of(language)
-    scores = {system.name: scores_of(system, measure) for system in record.systems}
-    if not any(value is not None for values in scores.values() for value in values):
-        return []
-    low, high = domain_of(value for values in scores.values() for value in values)
-    names = [plain(name) for name in scores]
-    known: dict[str, Any] = {"measure": plain(measure), "lo": low, "hi": high, "sign": sign_of(record, measure)}
-    known |= {"systems": names, "colors": colors(names)}
-    charts = []
-    if pair is not None:
-        known |= {"a": plain(pair[0]), "b": plain(pair[1])}
+class _Queries:
+    """The charts of single queries for one measure."""
+
+    def __init__(self, record: Record, measure: str, language: Language, digits: int) -> None:
+        self.record, self.measure, self.language, self.digits = record, measure, language, digits
+        self.words = words_of(language)
+        self.scores = {system.name: scores_of(system, measure) for system in record.systems}
+        self.by_tag = [row for row in slice_rows(record) if row["measure"] == measure]
+        low, high = domain_of(value for values in self.scores.values() for value in values)
+        names = [plain(name) for name in self.scores]
+        self.known: dict[str, Any] = {"measure": plain(measure), "lo": low, "hi": high}
+        self.known |= {"sign": sign_of(record, measure), "systems": names, "colors": colors(names)}
+
+    def charts(self, pairs: Sequence[tuple[str, str]]) -> list[Chart]:
+        """Distribution, then scatter, differences and tags for each pair."""
+        if not any(value is not None for values in self.scores.values() for value in values):
+            return []
+        return [self._distribution(), *(chart for pair in pairs for chart in self._of_pair(*pair))]
+
+    def _spec(self, name: str, known: Mapping[str, Any]) -> Spec:
+        """A specification with its words first, for they have places for names in them."""
+        found: Spec = fill(spec_of(name, self.language, self.digits), known)
+        return found
+
+    def _about(self, queries: Iterable[int]) -> str:
+        return counted(queries, self.language, self.measure)
+
+    def _distribution(self) -> Chart:
         rows: list[Row] = [
-            {"query": query, "text": record.texts.get(query, ""), "a": a, "b": b}
-            for query, a, b in zip(record.queries, scores[pair[0]], scores[pair[1]], strict=True)
-            if a is not None and b is not None
+            {"system": plain(name), "v": value}
+            for name, values in self.scores.items()
+            for value in values
+            if value is not None
         ]
-        for name in ("scatter", "differences"):
-            title = words(name, a=known["a"], b=known["b"])
-            charts.append(Chart(name, title, _filled(name, language, known), rows, 400, measure))
-    spread: list[Row] = [
-        {"system": plain(name), "v": value} for name, values in scores.items() for value in values if value is not None
-    ]
-    spec = _filled("distribution", language, known)
-    charts.append(Chart("distribution", words("distribution"), spec, spread, len(scores) * 100 + 60, measure))
-    by_tag = [row for row in slice_rows(record) if (row["measure"], row["a"], row["b"]) == (measure, *(pair or ()))]
-    if by_tag:
-        title = words("slices", a=known["a"], b=known["b"])
-        spec = fill(slice_spec(record, language), known)
-        charts.append(Chart("slices", title, spec, by_tag, len(by_tag) * LINE + 90, measure))
-    return charts
+        about = self._about(sum(value is not None for value in values) for values in self.scores.values())
+        name, height = chart_name("distribution", self.measure), len(self.scores) * 100 + 60
+        spec = self._spec("distribution", self.known)
+        return Chart(name, self.words("distribution"), spec, rows, height, self.measure, about)
 
-
-def _filled(name: str, language: Language, known: Mapping[str, Any]) -> Spec:
-    """A specification with its words first, for they have places for names in them."""
-    found: Spec = fill(spec_of(name, language), known)
-    return found
+    def _of_pair(self, a: str, b: str) -> Iterator[Chart]:
+        pair = {"a": plain(a), "b": plain(b)}
+        rows: list[Row] = [
+            {"query": query, "text": self.record.texts.get(query, ""), "a": x, "b": y}
+            for query, x, y in zip(self.record.queries, self.scores[a], self.scores[b], strict=True)
+            if x is not None and y is not None
+        ]
+        for kind in ("scatter", "differences"):
+            name, spec = chart_name(kind, a, b, self.measure), self._spec(kind, self.known | pair)
+            yield Chart(name, self.words(kind, **pair), spec, rows, 400, self.measure, self._about([len(rows)]))
+        by_tag = [row for row in self.by_tag if (row["a"], row["b"]) == (a, b)]
+        if by_tag:
+            spec = fill(slice_spec(self.record, self.language, self.digits), self.known | pair)
+            name, title = chart_name("tags", a, b, self.measure), self.words("slices", **pair)
+            height = len(by_tag) * LINE + 90
+            yield Chart(name, title, spec, by_tag, height, self.measure, self._about([len(rows)]))
 
 
 def charts_of(
-    record: Record, language: Language, *, measure: str | None = None, pair: tuple[str, str] | None = None
+    record: Record,
+    language: Language,
+    digits: int = 4,
+    *,
+    measure: str | None = None,
+    pair: tuple[str, str] | None = None,
 ) -> list[Chart]:
-    """Every chart of a record; those of single queries for one measure and pair, the first ones by default."""
+    """Every chart of a record under a name of its own; those of single queries for one measure, the first one by
+    default, and for one pair or every pair that is shown."""
     measures = [about.name for about in record.measures]
     systems = [system.name for system in record.systems]
     for wanted, known in ((measure, measures), *((name, systems) for name in pair or ())):
         if wanted is not None and wanted not in known:
             raise DataError(f"the record has no {wanted!r}; it has: {', '.join(known)}")
-    measure, pair = measure or measures[0], pair or default_pair(record)
-    charts = [*mean_charts(record, language), *comparison_charts(record, language)]
-    charts += [chart for chart in calls_charts(record, language) if chart.measure == measure]
-    for number, sweep in enumerate(sweep for sweep in record.sweeps if sweep.versions):
-        charts += [chart for kind in ("sweep", "setting") for chart in sweep_charts(sweep, kind, number, language)]
-    return charts + _per_query_charts(record, measure, pair, language)
+    measure = measure or measures[0]
+    charts = [*mean_charts(record, language, digits), *comparison_charts(record, language, digits)]
+    charts += [chart for chart in calls_charts(record, language, digits) if chart.measure == measure]
+    for sweep in (sweep for sweep in record.sweeps if sweep.versions):
+        about = counted([len(record.queries)], language, sweep.measure)
+        for kind in ("sweep", "setting"):
+            charts += [replace(chart, about=about) for chart in sweep_charts(sweep, kind, language, digits)]
+    pairs = pairs_of(record) if pair is None else [pair]
+    return named_apart([*charts, *_Queries(record, measure, language, digits).charts(pairs)])

@@ -265,11 +265,12 @@ class Cards:
 
 @dataclass(repr=False, eq=False, match_args=False)
 class Charts:
-    """Drawings of one kind. Their specifications hold words, so they are made when the language is known."""
+    """Drawings of one kind. Their specifications hold words and formats, so they are made when the language and the
+    digits are known."""
 
     kind: str
     caption: Note
-    draw: Callable[[Language], Sequence[Any]]
+    draw: Callable[[Language, int], Sequence[Any]]
     detail: Detail = "audit"
 
 

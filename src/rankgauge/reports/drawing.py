@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rankgauge.arguments import as_path, named_arguments
-from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
+from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.extras import optional
 from rankgauge.formats.sources import write_whole
 from rankgauge.record import Record, as_record
-from rankgauge.reports.chart_specs import Chart, Spec, theme
+from rankgauge.reports.chart_fitting import complete
+from rankgauge.reports.chart_specs import Chart, theme
 from rankgauge.reports.charts import charts_of
+from rankgauge.stats.levels import check_whole
 from rankgauge.words import Language, check_language
 
-__all__ = ["converter", "drawn", "draws_chinese", "save_charts", "sized"]
+__all__ = ["converter", "drawn", "draws_chinese", "save_charts"]
 
 
 @cache
 def converter() -> Any:
     """vl_convert, or what to install."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise MissingExtraError("charts need vl-convert-python: pip install 'rankgauge[report]'") from None
-    return vl_convert
+    return optional("vl_convert", "drawing charts", "vl-convert-python", "report")
 
 
 @named_arguments
@@ -36,15 +35,20 @@ def save_charts(
     *,
     measure: str | None = None,
     pair: tuple[str, str] | None = None,
+    digits: int = 4,
 ) -> list[Path]:
     """Write every chart of a record, or of a result that has one, as PNG and SVG into a folder, which is made if need
-    be; the files written."""
+    be; the files written. Their names say what they hold: forest-AP.png, scatter-bm25-dense-nDCG@10.svg.
+
+    Charts of single queries are of one `measure`, the first one by default, and of every pair that is compared, or of
+    one `pair`.
+    """
     _tool_for(check_language(language))
     record = as_record(record)
     if pair is not None and (not isinstance(pair, tuple | list) or len(pair) != 2):
         names = tuple(system.name for system in record.systems[:2])
         raise DataError(f"`pair` takes two names of systems, such as {names!r}, not {pair!r}")
-    charts = charts_of(record, language, measure=measure, pair=pair)
+    charts = charts_of(record, language, check_whole("digits", digits, 0, 15), measure=measure, pair=pair)
     target = Path(as_path("folder", folder))
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -59,10 +63,17 @@ def save_charts(
     return written
 
 
-def drawn(chart: Chart, language: Language = "en", endings: Sequence[str] = ("svg", "png")) -> dict[str, bytes]:
+def drawn(
+    chart: Chart,
+    language: Language = "en",
+    endings: Sequence[str] = ("svg", "png"),
+    *,
+    mode: Literal["light", "dark"] = "light",
+    background: str = "white",
+) -> dict[str, bytes]:
     """A chart as the contents of files, by their ending."""
     tool = _tool_for(language)
-    svg: str = tool.vegalite_to_svg(sized(chart.complete()), config=theme("light", background="white"))
+    svg: str = tool.vegalite_to_svg(complete(chart), config=theme(mode, background=background))
     made = {"svg": lambda: svg.encode(), "png": lambda: bytes(tool.svg_to_png(svg, scale=2.0))}
     return {ending: made[ending]() for ending in endings}
 
@@ -76,13 +87,6 @@ def _tool_for(language: Language) -> Any:
             "language='en'"
         )
     return tool
-
-
-def sized(spec: Spec) -> Spec:
-    """A specification with the width of a file."""
-    if "facet" in spec:
-        return {**spec, "spec": {**spec["spec"], "width": 640}}
-    return {**spec, "width": 640}
 
 
 @cache

@@ -90,10 +90,10 @@ def means_part(record: Record) -> Iterator[Block]:
     yield Charts("means", word("means_chart"), partial(_mean_charts, record))
 
 
-def _mean_charts(record: Record, language: Language) -> Any:
+def _mean_charts(record: Record, language: Language, digits: int) -> Any:
     from rankgauge.reports.charts import mean_charts  # which texts do without
 
-    return mean_charts(record, language)
+    return mean_charts(record, language, digits)
 
 
 def targets_part(record: Record, scenario: str | None) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rankgauge.comparison.verdicts import MIRRORED, contradicting, summary_notes
 from rankgauge.record import Changes, ComparisonResult, Record, Row, ScoredMeasure, SystemResult
-from rankgauge.reports.answer import LATER, answer, head_of, in_order, scale_of, time_columns, times_of, value_of
+from rankgauge.reports.columns import LATER, answer, head_of, in_order, scale_of, time_columns, times_of, value_of
 from rankgauge.reports.document import Block, Cell, Column, Drawn, Marked, Paragraph, Scored, Status, Table, word
 from rankgauge.stats.settings import Verdict
 from rankgauge.words import Note

@@ -10,7 +10,7 @@ from typing import Any
 
 from rankgauge.record import Record
 from rankgauge.reports.chart_specs import Chart, colors, shown, spec_of, theme
-from rankgauge.reports.charts import default_pair, domain_of, scores_of, sign_of, slice_rows, slice_spec
+from rankgauge.reports.charts import domain_of, pairs_of, scores_of, sign_of, slice_rows, slice_spec
 from rankgauge.words import Language, group
 
 __all__ = ["data_of", "script_json"]
@@ -24,12 +24,12 @@ def script_json(value: Any) -> str:
     return re.sub("[<>&\u2028\u2029\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Language) -> dict[str, Any]:
+def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Language, digits: int = 4) -> dict[str, Any]:
     """Everything the script needs, names with their controls spelled out; its words have their parameters open."""
     systems = [system.name for system in record.systems]
     measures = [about.name for about in record.measures]
     queries = record.queries
-    digits = 6 if len(systems) * len(measures) * len(queries) <= _MANY else 4
+    kept = 6 if len(systems) * len(measures) * len(queries) <= _MANY else 4
     known = [[scores_of(system, measure) for measure in measures] for system in record.systems] if queries else []
     domains = [domain_of(value for system in known for value in system[j]) for j in range(len(measures))]
     changes = [] if record.comparison is None else record.comparison.changes
@@ -40,7 +40,7 @@ def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Languag
             {"name": measure, "lo": low, "hi": high, "sign": sign_of(record, measure)}
             for measure, (low, high) in zip(measures, domains, strict=True)
         ],
-        "pairs": _pairs(record, systems),
+        "pairs": [(systems.index(a), systems.index(b)) for a, b in pairs_of(record)],
         "queries": queries,
         "texts": [" ".join(record.texts.get(query, "").split()) for query in queries] if record.texts else [],
         "tags": [record.tags.get(query, []) for query in queries] if record.tags else [],
@@ -52,12 +52,13 @@ def data_of(record: Record, charts: Mapping[str, list[Chart]], language: Languag
     }
     return {
         "words": group("html", language),
+        "digits": digits,
         **shown(named),
-        "scores": [[[_short(value, digits) for value in column] for column in system] for system in known],
+        "scores": [[[_short(value, kept) for value in column] for column in system] for system in known],
         "charts": {
             **{kind: [_drawn(chart) for chart in listed] for kind, listed in charts.items()},
-            **{kind: {"spec": spec_of(kind, language)} for kind in ("scatter", "differences", "distribution")},
-            "slices": {"spec": slice_spec(record, language), "rows": shown(slice_rows(record))},
+            **{kind: {"spec": spec_of(kind, language, digits)} for kind in ("scatter", "differences", "distribution")},
+            "slices": {"spec": slice_spec(record, language, digits), "rows": shown(slice_rows(record))},
         },
         "themes": {"light": theme("light", background="transparent"), "dark": theme("dark", background="transparent")},
     }
@@ -72,12 +73,3 @@ def _short(value: float | None, digits: int) -> float | int | None:
         return None
     rounded = round(value, digits)
     return int(rounded) if rounded == int(rounded) else rounded
-
-
-def _pairs(record: Record, systems: list[str]) -> list[tuple[int, int]]:
-    """Pairs to choose from: those compared, or each with each."""
-    if default_pair(record) is None:
-        return []
-    place = {name: i for i, name in enumerate(systems)}
-    compared = [] if record.comparison is None else record.comparison.pairs
-    return [(place[a], place[b]) for a, b in compared] or [(i, j) for j in range(len(systems)) for i in range(j)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rankgauge.comparison.verdicts import MIRRORED
 from rankgauge.record import Record
-from rankgauge.reports.answer import value_of
+from rankgauge.reports.columns import value_of
 from rankgauge.words import Note, has_text, numbers
 
 __all__ = ["Paper", "PaperCell", "paper_of"]

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TextIO
-from unicodedata import combining, east_asian_width, normalize
+from unicodedata import category, combining, east_asian_width, normalize
 
 from rankgauge.visible import visible
 
@@ -19,7 +19,6 @@ __all__ = ["Table", "render_csv", "render_terminal", "terminal_width", "total_wi
 _GAP = "  "
 _LEAST = 20  # columns in which a text is still readable when it is wrapped
 _CLIPPED = 8  # and a name when its middle is left out
-_NOT_FIRST = "、。，；：？！）】》”’%,.;:!?)]}"  # marks that begin no line
 
 
 @dataclass(frozen=True)
@@ -110,11 +109,16 @@ def _pieces(text: str) -> list[str]:
     for character in text:
         last = pieces[-1][-1] if pieces else " "
         own = _is_wide(character) or _is_wide(last) or last == " "
-        if not pieces or (own and character != " " and character not in _NOT_FIRST):
+        if not pieces or (own and character != " " and not _begins_no_line(character)):
             pieces.append(character)
         else:
             pieces[-1] += character
     return pieces
+
+
+def _begins_no_line(character: str) -> bool:
+    """Marks that close something, commas and full stops, of any script."""
+    return category(character) in ("Po", "Pe", "Pf")
 
 
 def _is_wide(character: str) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from rankgauge.errors import RetrieverError
+from rankgauge.retrievers.names import addresses_of
 
 __all__ = ["Answered", "Connection", "TooLongError", "UnreadableError"]
 
@@ -162,9 +163,23 @@ class _Backend:
         self.clock = _Clock()
         self._httpcore, self._inner = httpcore, httpcore.SyncBackend()
 
-    def connect_tcp(self, *place: Any, timeout: float | None = None, **options: Any) -> _Stream:
-        stream = self._inner.connect_tcp(*place, timeout=self.clock.shorter(timeout), **options)
-        return _Stream(stream, self.clock, self._httpcore)
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> _Stream:
+        core, refused = self._httpcore, None
+        for address in self._addresses(host, port):
+            try:
+                stream = self._inner.connect_tcp(address, port, timeout=self.clock.shorter(timeout), **options)
+                return _Stream(stream, self.clock, core)
+            except core.ConnectError as error:
+                refused = error
+        raise refused or core.ConnectError(f"{host} has no address")
+
+    def _addresses(self, host: str, port: int) -> list[str]:
+        try:
+            return addresses_of(host, port, self.clock.deadline)
+        except TimeoutError as error:
+            raise self._httpcore.ConnectTimeout(str(error)) from error
+        except (OSError, UnicodeError) as error:
+            raise self._httpcore.ConnectError(str(error)) from error
 
     def sleep(self, seconds: float) -> None:
         self._inner.sleep(self.clock.shorter(seconds))

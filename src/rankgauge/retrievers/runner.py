@@ -12,7 +12,7 @@ from typing import Any, Final
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RetrieverError
 from rankgauge.retrievers.answers import Answer, RetrievalResult
-from rankgauge.retrievers.deadline import end_at
+from rankgauge.retrievers.deadline import give_up_after
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.searcher import as_searcher
 from rankgauge.retrievers.work import CallSettings, Slot, Work
@@ -22,7 +22,6 @@ __all__ = ["Answer", "RetrievalResult", "run_queries"]
 _LOOK: Final = 0.05  # seconds between two looks at the clock for calls that hang
 _SYNC: Final = 0.25  # seconds between two waits for the disk
 _GRACE: Final = 1.0  # seconds for a cancelled coroutine to end
-_LATER: Final = 0.5  # seconds after which a connection is closed whose call was given up: the clock is looked at first
 _MOST_HANGING: Final = 100  # calls of one retriever
 _hanging: dict[str, list[threading.Thread]] = {}  # by name: what was given up and cannot be ended
 
@@ -46,11 +45,11 @@ def run_queries(
     """Ask a retriever for the first k documents of every query (id -> text), `concurrency` calls at a time.
 
     A retriever is called in threads, an async one in tasks of one event loop. A call that takes longer than `timeout`
-    seconds is given up, and its query has failed. Connections of our own are closed then; a thread that hangs elsewhere
-    cannot be ended, but does not keep the program from ending. Errors worth retrying are retried `retries` times, after
-    backoff * 2^(attempt-1) seconds times a random factor between 0.5 and 1.5, or after the pause that the retriever
-    asked for. With a journal, answers it holds are not asked again. `progress` gets the number of finished queries and
-    of all. Ctrl-C ends it with what is done.
+    seconds is given up, and its query has failed; a retriever's own limit counts where it is shorter. Connections of
+    our own are closed then; a thread that hangs elsewhere cannot be ended, but does not keep the program from ending.
+    Errors worth retrying are retried `retries` times, after backoff * 2^(attempt-1) seconds times a random factor
+    between 0.5 and 1.5, or after the pause that the retriever asked for. With a journal, answers it holds are not asked
+    again. `progress` gets the number of finished queries and of all. Ctrl-C ends it with what is done.
     When there was no answer at all (no connection, or none in time), and more than `max_failed` of the queries, at
     least 5, have failed so, the rest is not asked; nor when 100 calls of a retriever hang, and then another run of it
     is an error.
@@ -192,7 +191,7 @@ class _Threads(_Workers):
                 if pause and work.stop.wait(pause):
                     return
                 slot.tries += 1
-                end_at(time.monotonic() + work.calls.timeout + _LATER)
+                give_up_after(work.calls.timeout)
                 slot.began = began = time.perf_counter()
                 try:
                     response = ask(slot.text, k)
@@ -252,7 +251,7 @@ class _Loops(_Workers):
                     if slot.given_up:  # another loop has it now
                         return
                 slot.tries += 1
-                end_at(time.monotonic() + work.calls.timeout + _LATER)
+                give_up_after(work.calls.timeout)
                 slot.began = began = time.perf_counter()
                 limit = asyncio.timeout(work.calls.timeout)
                 try:

@@ -19,6 +19,7 @@ __all__ = ["LANGUAGES", "Language", "Note", "check_language", "group", "has_text
 
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
+_FEW = 6  # names that a sentence of :few holds at most
 _TEXTS = Path(__file__).parent / "texts"
 
 
@@ -114,6 +115,8 @@ class _Filled(string.Formatter):
             value = tell(value, self.language)
         if format_spec in KINDS:
             return visible(KINDS[format_spec](value))
+        if format_spec == "few" and len(value) > _FEW:
+            return say("report.and_more", self.language, names=value[: _FEW - 1], rest=len(value) - _FEW + 1)
         if isinstance(value, list | tuple):
             return listed([self.format_field(item, format_spec) for item in value], self.language)
         if "|" in format_spec:

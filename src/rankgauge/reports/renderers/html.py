@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from rankgauge.errors import MissingExtraError
+from rankgauge.extras import check_installed
 from rankgauge.reports.cells import Look, told, written
 from rankgauge.reports.chart_specs import Chart
 from rankgauge.reports.document import (
@@ -47,6 +47,7 @@ __all__ = ["render"]
 
 _SCRIPTS = ("base.js", "charts.js", "changes.js", "queries.js", "start.js")
 _TALL = 12
+_MODES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 Item = dict[str, Any]
 
 
@@ -63,7 +64,7 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, **_: A
         explorer=page.explorer,
         version=__version__ if record is None else record.rankgauge,
         style=_file("style.css"),
-        data=None if record is None else script_json(data_of(record, page.charts, language)),
+        data=None if record is None else script_json(data_of(record, page.charts, language, digits)),
         runtime="" if record is None else _runtime(),
         script="\n".join(_file(name) for name in _SCRIPTS),
     )
@@ -123,11 +124,14 @@ class _Page:
 
     def _figures(self, block: Charts) -> Item:
         """Charts of a page that can be explored are drawn by its script, those of another here."""
-        charts = list(block.draw(self.language))
+        charts = list(block.draw(self.language, self.look.digits))
         record = self.report.record
-        svg = [] if record else [drawn(chart, self.language, ["svg"])["svg"].decode() for chart in charts]
+        svg = [] if record else [{mode: self._drawing(chart, mode) for mode in _MODES} for chart in charts]
         by_measure = bool(record and record.queries and charts) and charts[0].measure is not None
         return {"kind": block.kind, "charts": charts, "drawings": svg, "by_measure": by_measure}
+
+    def _drawing(self, chart: Chart, mode: Literal["light", "dark"]) -> str:
+        return drawn(chart, self.language, ["svg"], mode=mode, background="transparent")["svg"].decode()
 
     def index(self, chart: Chart, kind: str) -> int:
         """Its place among the charts of its kind."""
@@ -205,10 +209,9 @@ def _file(name: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    try:
-        from jinja2 import Environment, FunctionLoader, StrictUndefined
-    except ImportError:
-        raise MissingExtraError("the HTML report needs jinja2: pip install 'rankgauge[report]'") from None
+    check_installed("jinja2", "the HTML report", "jinja2", "report")
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
     return Environment(
         loader=FunctionLoader(_file), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

@@ -21,8 +21,8 @@ function element(tag, options = {}, ...content) {
 
 const put = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => (name in values ? String(values[name]) : all));
 const minus = (text) => text.replace("-", "−");
-const shown = (value) => (value === null || value === undefined ? "–" : minus(value.toFixed(4)));
-const signed = (value) => (value === null || value === undefined ? "–" : (value > 0 ? "+" : "") + minus(value.toFixed(4)));
+const shown = (value) => (value === null || value === undefined ? "–" : minus(value.toFixed(DATA.digits)));
+const signed = (value) => (value === null || value === undefined ? "–" : (value > 0 ? "+" : "") + minus(value.toFixed(DATA.digits)));
 const own = (object, key) => (Object.hasOwn(object, key) ? object[key] : undefined);
 
 /** The two systems chosen, by number; null for a single system. */

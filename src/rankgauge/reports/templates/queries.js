@@ -11,10 +11,11 @@ function columns() {
     ? [{ key: "tags", label: WORDS.tags, value: (i) => DATA.tags[i].join(" "),
         cell: (i) => element("td", {}, ...DATA.tags[i].map((tag) => element("span", { class: "tag" }, tag))) }] : [];
   const { lo, hi } = DATA.measures[choice.measure];
+  const start = Math.min(0, lo); // bars of all systems begin at the same score and have the same unit
   const number = (key, label, value, cell) => ({ key, label, value, cell, number: true });
   const systems = DATA.systems.map((name, s) => number(`s${s}`, name, (i) => scores(s)[i], (i) => {
     const value = scores(s)[i];
-    const share = value === null ? 0 : Math.max(0, Math.min(1, (value - lo) / (hi - lo || 1)));
+    const share = value === null ? 0 : Math.max(0, Math.min(1, (value - start) / (hi - start || 1)));
     return element("td", { class: "n", style: `--v: ${share.toFixed(4)}` }, shown(value));
   }));
   const gap = pair() ? [number("d", WORDS.difference, difference, (i) => {
