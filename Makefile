@@ -6,7 +6,7 @@ WORKERS ?= 2
 # What pytest is told beside, such as ARGS="-k gate".
 ARGS ?=
 
-.PHONY: demo test test-quick soak lint bench docs dist clean
+.PHONY: demo test test-quick soak lint bench docs dist clean pictures
 .DELETE_ON_ERROR:
 
 # One stamp file for each set of extras, so that nothing is installed twice.
@@ -58,11 +58,18 @@ bench: $(VENV)/.test
 
 docs: $(VENV)/.docs
 	$(BIN)/python docs/generate.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet -f mkdocs.zh.yml
 
-# Wheel and source archive, in dist/.
+# The pictures of the README, which need Chromium and a CJK font.
+pictures: $(VENV)/.test
+	$(BIN)/python docs/pictures.py
+
+# Wheel and source archive, alone in DIST, checked as an index would check them.
+DIST ?= dist
 dist: $(BIN)/uv
-	$(BIN)/uv build --quiet
+	$(BIN)/uv build --quiet --clear --out-dir $(DIST)
+	$(BIN)/uv tool run --quiet twine check --strict $(DIST)/*.whl $(DIST)/*.tar.gz
 
 clean:
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .ruff_cache .pytest_cache

@@ -1,17 +1,13 @@
-"""Writes the pages that come from the code itself: docs/reference/*.md and docs/images/demo.svg (`make docs`)."""
+"""Writes what comes from the code itself: the references in both languages (`make docs`)."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-import io
-import os
-import sys
+import tomllib
 from collections.abc import Iterator
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import click
 
@@ -25,7 +21,6 @@ from rankgauge.model.contract import Contract
 from rankgauge.words import Language
 
 DOCS = Path(__file__).parent
-WIDTH = 134
 
 _WORDS: dict[Language, dict[str, str]] = {
     "en": {
@@ -54,6 +49,11 @@ _WORDS: dict[Language, dict[str, str]] = {
         "colon": ": ",
         "comma": ", ",
         "paren": " ({})",
+        "glossary": "Glossary",
+        "terms": "The words of results, pages and messages, and their Chinese.",
+        "term": "Term",
+        "other": "Chinese",
+        "about": "What it is",
     },
     "zh": {
         "heading": "指标",
@@ -80,6 +80,11 @@ _WORDS: dict[Language, dict[str, str]] = {
         "colon": "：",
         "comma": "、",
         "paren": "（{}）",
+        "glossary": "术语表",
+        "terms": "结果、文档和消息统一使用以下术语，并附英文。",
+        "term": "术语",
+        "other": "英文",
+        "about": "含义",
     },
 }
 
@@ -88,10 +93,12 @@ def pages() -> dict[str, str]:
     """Every generated page by its path below docs/."""
     return {
         "reference/measures.md": measures_page("en"),
-        "reference/measures.zh.md": measures_page("zh"),
+        "zh/reference/measures.md": measures_page("zh"),
         "reference/contracts.md": contracts_page(),
         "reference/cli.md": cli_page(),
         "reference/python.md": python_page(),
+        "reference/glossary.md": glossary_page("en"),
+        "zh/reference/glossary.md": glossary_page("zh"),
     }
 
 
@@ -390,80 +397,21 @@ def _item(head: str, doc: str | None) -> str:
     return f"- {_code(head)}" + (f": {text}" if text else "")
 
 
-# The picture
+# Terms
 
 
-class _Terminal(io.TextIOWrapper):
-    """Standard output that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def comparison_output() -> str:
-    """What `rankgauge compare` prints on a terminal for the example files."""
-    out = _Terminal(io.BytesIO(), "utf-8")
-    environment = {**os.environ, "COLUMNS": str(WIDTH), "TERM": "xterm-256color"}
-    for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
-        environment.pop(name, None)
-    asked = [part for name in ("nDCG@10", "R@10", "RR") for part in ("-m", name)]
-    with (
-        mock.patch.dict(os.environ, environment, clear=True),
-        mock.patch.object(sys, "stdout", out),
-        as_file(files("rankgauge") / "example") as folder,
-    ):
-        runs = [f"{name}={folder / f'{name}.run'}" for name in ("bm25", "hybrid")]
-        command = ["compare", str(folder / "testset.json"), *runs, *asked, "--digits", "3", "--lang", "en"]
-        app.main(command, prog_name="rankgauge", standalone_mode=False)
-    out.flush()
-    text = out.buffer.getvalue().decode()  # type: ignore[attr-defined]
-    return f"$ rankgauge compare testset.json bm25=bm25.run hybrid=hybrid.run {' '.join(asked)} --digits 3\n\n{text}"
-
-
-# The template's names are rich's. No font is fetched from anywhere: each reader's own monospaced one serves.
-_SVG = """\
-<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
-<style>
-.{unique_id}-matrix {{
-  font-family: "DejaVu Sans Mono", Menlo, Consolas, "Liberation Mono", monospace;
-  font-size: {char_height}px;
-  line-height: {line_height}px;
-}}
-.{unique_id}-title {{ font-family: sans-serif; font-size: 18px; font-weight: bold; }}
-{styles}
-</style>
-<defs>
-<clipPath id="{unique_id}-clip-terminal">
-<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
-</clipPath>
-{lines}
-</defs>
-{chrome}
-<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
-{backgrounds}
-<g class="{unique_id}-matrix">
-{matrix}
-</g>
-</g>
-</svg>
-"""
-
-
-def demo_picture() -> str:
-    """A comparison as a terminal shows it, as an SVG."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(Text.from_ansi(comparison_output()), soft_wrap=False)
-    drawn = console.export_svg(title="rankgauge", code_format=_SVG, unique_id="demo")
-    return "\n".join(line.rstrip() for line in drawn.splitlines()) + "\n"
+def glossary_page(language: Language) -> str:
+    """The terms of docs/terms.toml in one language, in its order, which goes from test sets to monitors."""
+    words, other = _WORDS[language], "zh" if language == "en" else "en"
+    terms = tomllib.loads((DOCS / "terms.toml").read_text(encoding="utf-8"))["term"]
+    rows = [[f"**{term[language]}**", term[other], term[f"about_{language}"]] for term in terms]
+    lines = [f"# {words['glossary']}", "", words["terms"], ""]
+    return "\n".join([*lines, *_table([words["term"], words["other"], words["about"]], rows)]) + "\n"
 
 
 def main() -> None:
     for path, text in pages().items():
         (DOCS / path).write_text(text, encoding="utf-8")
-    (DOCS / "images" / "demo.svg").write_text(demo_picture(), encoding="utf-8")
 
 
 if __name__ == "__main__":

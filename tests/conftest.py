@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import string
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ SLOW = (
     "history",
     "monitoring",
     "oracles/test_ties.py",
+    "packaging",
     "peers",
     "plans/test_extras.py",
     "real_data",
@@ -86,6 +88,16 @@ def _check_parameters() -> None:
 
 
 _check_parameters()
+
+
+@contextmanager
+def unchecked_notes() -> Iterator[None]:
+    """For tests that make notes which no text is meant for."""
+    Note.__post_init__.paused = True  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        Note.__post_init__.paused = False  # type: ignore[attr-defined]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,9 +8,11 @@ A test says `@pytest.mark.needs("chromium")`; where the part is absent, it is sk
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -78,6 +80,24 @@ def _tex(program: str, style: str) -> str | None:
     return found if subprocess.run([kpsewhich, style], capture_output=True, check=False).returncode == 0 else None
 
 
+def _mkdocs() -> str | None:
+    theme = importlib.util.find_spec("material")
+    return None if theme is None else theme.origin
+
+
+def _registry() -> str | None:
+    """The program uv, if some package index answers it."""
+    if os.environ.get("RANKGAUGE_OFFLINE"):
+        return None
+    uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    asked = [uv, "pip", "compile", "--quiet", "--no-cache", "--no-deps", "-"]
+    try:
+        done = uv and subprocess.run(asked, input=b"hatchling", capture_output=True, timeout=60, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    return uv if done and done.returncode == 0 else None
+
+
 def _namespaces() -> str | None:
     done = subprocess.run([BARE, "true"], capture_output=True, timeout=60, check=False)
     return str(BARE) if done.returncode == 0 else None
@@ -88,15 +108,28 @@ PARTS = {
     "data": Part(_data, f"there is nothing at {DATA}; set RANKGAUGE_DATA"),
     "faketime": Part(lambda: _program("faketime"), "apt-get install faketime"),
     "font": Part(_font, "no font has Chinese characters; apt-get install fonts-wqy-microhei"),
+    "mkdocs": Part(_mkdocs, "pip install 'rankgauge[docs]'"),
     "namespaces": Part(_namespaces, "needs root, and the right to mount"),
     "pdflatex": Part(lambda: _tex("pdflatex", "booktabs.sty"), "apt-get install texlive-latex-recommended"),
     "pgbouncer": Part(_pgbouncer, "apt-get install pgbouncer"),
     "postgresql": Part(_postgresql, "apt-get install postgresql"),
     "proc": Part(lambda: "/proc" if Path("/proc/self").exists() else None, "needs Linux"),
     "promtool": Part(lambda: _program("promtool"), "apt-get install prometheus"),
+    "registry": Part(_registry, "needs uv, which make installs, and a package index that answers it"),
     "xelatex": Part(lambda: _tex("xelatex", "fontspec.sty"), "apt-get install texlive-xetex texlive-latex-recommended"),
 }
-HIDDEN = ("chromium", "data", "faketime", "font", "pdflatex", "pgbouncer", "postgresql", "promtool", "xelatex")
+HIDDEN = (
+    "chromium",
+    "data",
+    "faketime",
+    "font",
+    "pdflatex",
+    "pgbouncer",
+    "postgresql",
+    "promtool",
+    "registry",
+    "xelatex",
+)
 """What `.ci/bare` hides; the others belong to the machine."""
 
 DRAWN = [pytest.param("zh", marks=pytest.mark.needs("font")) if name == "zh" else name for name in LANGUAGES]

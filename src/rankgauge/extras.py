@@ -1,15 +1,20 @@
-"""`optional`: a package that only some features need, imported when one of them is used."""
+"""`optional`: a package that only some features need, imported when one of them is used.
+
+The remedy that an error names, `pip install 'rankgauge[EXTRA]'`, needs no index that has rankgauge: pip and uv take the
+one that is installed, and add what its extra lists.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from rankgauge.errors import MissingExtraError
 
-__all__ = ["check_installed", "optional"]
+__all__ = ["check_all_installed", "check_installed", "optional"]
 
 
 def optional(module: str, what: str, package: str, extra: str = "retrievers") -> Any:
@@ -24,12 +29,21 @@ def optional(module: str, what: str, package: str, extra: str = "retrievers") ->
 
 def check_installed(module: str, what: str, package: str, extra: str = "retrievers") -> None:
     """Raise the same error without the time that importing takes."""
+    check_all_installed(what, [(module, package, extra)])
+
+
+def check_all_installed(what: str, needed: Iterable[tuple[str, str, str]]) -> None:
+    """The same for several modules, given with their packages and extras: one error names all that is missing."""
+    missing = [(package, extra) for module, package, extra in needed if not _is_installed(module)]
+    if missing:
+        raise _missing(what, ", ".join(package for package, _ in missing), ",".join(sorted({e for _, e in missing})))
+
+
+def _is_installed(module: str) -> bool:
     try:
-        found = find_spec(module)
+        return find_spec(module) is not None
     except (ImportError, ValueError):  # of a module that is None in sys.modules, or whose parent is missing
-        found = None
-    if found is None:
-        raise _missing(what, package, extra)
+        return False
 
 
 def _missing(what: str, package: str, extra: str) -> MissingExtraError:

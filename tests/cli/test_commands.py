@@ -24,20 +24,23 @@ SET, BM25, HYBRID = EXAMPLE / "testset.json", EXAMPLE / "bm25.run", EXAMPLE / "h
 def test_table_has_a_row_for_each_system() -> None:
     done = run_command("evaluate", SET, f"bm25={BM25}", f"hybrid={HYBRID}", "-m", "nDCG@10", "-m", "R@5,10")
     lines = done.stdout.splitlines()
-    assert lines[0].split() == ["system", "nDCG@10", "R@5", "R@10"]
-    assert [line.split()[0] for line in lines[2:4]] == ["bm25", "hybrid"]
-    assert "[" in lines[2]
-    assert "queries counted: 30 of 30 judged" in done.stdout
-    assert "contract: default" in done.stdout
-    assert "scenario targets reached" in done.stdout
+    head = lines[0].split()
+    assert (head[:2], head[-2:]) == (["system", "nDCG@10"], ["R@5", "R@10"])
+    assert [line.split()[0] for line in lines[1:3]] == ["hybrid", "bm25"]  # the best first
+    assert "●" in lines[1]
+    details = run_command("evaluate", SET, BM25, "-m", "nDCG@10", "--details", "--scenario", "general").stdout
+    assert "queries counted: 30 of 30 judged" in details
+    assert "contract: default" in details
+    assert "Targets: general search" in details
+    assert "contract" not in done.stdout
+    assert "Targets" not in done.stdout
 
 
 def test_one_system_gets_sentences_in_two_languages() -> None:
     done = run_command("evaluate", SET, BM25, "-m", "RR")
-    assert "RR: the first relevant document sits at a harmonic-mean rank of 1.7" in done.stdout
+    assert "the first relevant document sits at a harmonic-mean rank of 1.7" in done.stdout
     done = run_command("evaluate", SET, BM25, "-m", "RR", "--lang", "zh")
     assert "调和平均为 1.7" in done.stdout
-    assert "契约" in done.stdout
 
 
 def test_formats() -> None:
@@ -52,9 +55,9 @@ def test_formats() -> None:
     assert float(rows[0]["low"]) < float(rows[0]["value"]) < float(rows[0]["high"])
     assert rows[1]["value"] == "30"
     markdown = run_command(*arguments, "--format", "markdown").stdout
-    assert markdown.startswith("| system | nDCG@10 | NumQ |\n|---|---:|---:|\n| a | 0.")
+    assert "| system | nDCG@10 |" in markdown
     latex = run_command(*arguments, "--format", "latex").stdout
-    assert latex.startswith("\\begin{tabular}{lrr}\n\\toprule")
+    assert "\\toprule" in latex
     record = json.loads(run_command(*arguments, "--json").stdout)
     assert record["format"] == "rankgauge.record"
     assert [system["name"] for system in record["systems"]] == ["a", "b"]
@@ -317,6 +320,6 @@ def test_as_a_process() -> None:
 
 def test_the_locale_chooses_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANG", "zh_CN.UTF-8")
-    assert "系统" in run_command("evaluate", SET, BM25).stdout
+    assert "指标" in run_command("evaluate", SET, BM25).stdout
     monkeypatch.setenv("RANKGAUGE_LANG", "en")
-    assert "system" in run_command("evaluate", SET, BM25).stdout
+    assert "measure" in run_command("evaluate", SET, BM25).stdout

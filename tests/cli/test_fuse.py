@@ -26,7 +26,7 @@ def test_plain_text_to_standard_output() -> None:
     assert (done.status, done.stderr) == (0, "")
     rows = [line.split() for line in done.stdout.splitlines()]
     assert {len(row) for row in rows} == {6}
-    assert {row[5] for row in rows} == {"bm25.run+hybrid.run"}
+    assert {row[5] for row in rows} == {"bm25+hybrid"}
     wanted = fuse([load_run(BM25), load_run(HYBRID)])
     assert {(row[0], row[2]): float(row[4]) for row in rows} == {
         (query, doc): score for query, docs in wanted.to_dict().items() for doc, score in docs.items()
@@ -70,7 +70,7 @@ def test_formats_may_be_mixed_and_one_comes_by_standard_input(tmp_path: Path) ->
     ("arguments", "message"),
     [
         ((BM25,), "at least two runs"),
-        ((BM25, BM25), "two runs are named 'bm25.run'"),
+        ((BM25, BM25), "two runs are named 'bm25'"),
         ((BM25, "nowhere.run"), "nowhere.run"),
         ((BM25, HYBRID, "--weights", "1"), "1 weight for 2 lists"),
         ((BM25, HYBRID, "--weights", "1,x"), "'x' is no weight"),

@@ -68,7 +68,7 @@ def test_headlines() -> None:
     done = run_command("gate", two(*LOST), *arguments, status=1)
     assert done.stdout.startswith("REGRESSION: ours lost more than 5 % against base.json in nDCG@10, RR")
     done = run_command("gate", two(*LOST), *arguments, "--lang", "zh", status=1)
-    assert done.stdout.startswith("退步：ours 在 nDCG@10、RR 上变差超过 5 %（相对基线 base.json）")
+    assert done.stdout.startswith("退化：ours 在 nDCG@10、RR 上变差超过 5 %（相对基线 base.json）")
 
 
 def test_one_measure_and_a_wide_margin() -> None:

@@ -296,3 +296,56 @@ def test_run_check_looks_at_the_gate(tmp_path: Path) -> None:
     assert "gate.targets: the plan has no measure 'RR'; it has: R@5" in message
     assert "gate.floors: 'tag:x R@5 >= 0.5': no query of the test set is tagged 'x'; it has no tags" in message
     assert os.getcwd() == str(tmp_path)
+
+
+FILES = ["--junit", "gate.xml", "--summary=gate.md", "-o", "page.html"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["gate", "new.json", "--baseline", "base.json", "-f", "xyz", *FILES],
+        ["gate", "new.json", "--baseline", "base.json", "--lang", "xx", *FILES],
+        ["gate", "new.json", "--baseline", "base.json", "--no-such-option", *FILES],
+        ["gate", "new.json", "--baseline", "base.json", "--max-errors", "few", *FILES],
+        ["gate", "new.json", "--baseline", "base.json", "--json", "-f", "html", *FILES],
+        ["gate", "new.json", "another.json", "--baseline", "base.json", *FILES],
+        ["gate", *FILES],
+        ["gate", "missing.json", "--baseline", "base.json", *FILES],
+        ["gate", "new.json", *FILES],
+        ["gate", "new.json", "--baseline", "nobody", *FILES],
+        ["gate", "new.json", "--rules", "missing.toml", *FILES],
+        ["gate", "new.json", "--baseline", "base.json", *FILES, "--summary"],
+        ["--max-size", "much", "gate", "new.json", "--baseline", "base.json", *FILES],
+        ["--no-such-option", "gate", "new.json", "--baseline", "base.json", *FILES],
+        ["gate", "new.json", "--baseline", "base.json", "--max-loss", "never", *FILES],
+    ],
+    ids=lambda words: " ".join(word for word in words if word not in FILES),
+)
+def test_no_older_verdict_stays_after_a_mistake(words: list[str]) -> None:
+    two()
+    run_command("gate", "new.json", "--baseline", "base.json", *FILES)
+    assert "errors=" not in Path("gate.xml").read_text() or 'errors="0"' in Path("gate.xml").read_text()
+    kept = {name: Path(name).read_bytes() for name in ("new.json", "base.json")}
+    run_command(*words, status=2)
+    assert not Path("page.html").exists()
+    assert "<error" in Path("gate.xml").read_text()
+    assert "no verdict" in Path("gate.md").read_text().lower()
+    assert {name: Path(name).read_bytes() for name in kept} == kept
+
+
+def test_only_outputs_of_an_earlier_gate_are_removed() -> None:
+    """An input that is named as an output, or a baseline that only a file of rules names, stays."""
+    two()
+    Path("rules.toml").write_text('[gate]\nbaseline = "base.json"\n')
+    before = Path("base.json").read_bytes()
+    refused("gate", "new.json", "--rules", "rules.toml", "-o", "base.json", "-f", "xyz")
+    refused("gate", "new.json", "--baseline", "base.json", "--junit", "base.json", "--lang", "xx")
+    refused("gate", "new.json", "--baseline=base.json", "--summary=./base.json", "--lang", "xx")
+    assert Path("base.json").read_bytes() == before
+    run_command("gate", "new.json", "--rules", "rules.toml", "-o", "gate.json")
+    run_command("gate", "--help", "-o", "gate.json")
+    run_command("report", "gate", "-o", "gate.json", status=2)
+    assert Path("gate.json").exists()
+    refused("gate", "new.json", "--rules", "rules.toml", "-ogate.json", "--lang", "xx")
+    assert not Path("gate.json").exists()

@@ -16,6 +16,7 @@ import pytest
 import sqlalchemy as sa
 
 from rankgauge.errors import DataError
+from rankgauge.history.rows import Settings
 from rankgauge.history.schema import baselines
 from rankgauge.history.store import History
 from rankgauge.history.times import parse_moment
@@ -73,7 +74,7 @@ def refused(*arguments: object) -> str:
 
 def test_what_evaluate_keeps_is_the_record_it_writes(folder: Path) -> None:
     done = run_command("evaluate", "qrels.txt", "a.run", "--keep", "--label", "first", "-o", "record.json")
-    assert done.stderr == "kept as record 1 of .rankgauge/history.db\n"
+    assert done.stderr == "wrote record.json\nkept as record 1 of .rankgauge/history.db\n"
     assert printed("add", "record.json") == "record.json: record 1 is the same already\n"
     with History.open() as history:
         stored = history.get("latest")
@@ -160,7 +161,14 @@ def test_list(filled: Path) -> None:
 
 def test_list_as_json_and_with_baselines(filled: Path) -> None:
     with History.open() as history, history.begin() as connection:
-        row = {"record_id": 3, "anchor_id": 1, "system": "bm25", "action": "set", "set_at": START, "settings": "{}"}
+        row = {
+            "record_id": 3,
+            "anchor_id": 1,
+            "system": "bm25",
+            "action": "set",
+            "set_at": START,
+            "settings": Settings(),
+        }
         connection.execute(sa.insert(baselines).values(name="main", version=1, **row))
     listed = json.loads(printed("list", "--json", "--limit", "8"))
     assert [entry["id"] for entry in listed] == list(range(10, 2, -1))
@@ -178,7 +186,7 @@ def test_show(filled: Path) -> None:
     assert json.loads(printed("show", "latest", "--label", "even", "--json")) == json.loads(record.to_json())
     mean = record.systems[0].means["nDCG@10"]
     assert mean.interval is not None
-    assert f"{mean.value:.4f} [{mean.interval.low:.4f}" in printed("show", "latest~1")
+    assert f"{mean.value:.4f} [{mean.interval.low:.4f}" in printed("show", "latest~1", "--details")
 
 
 # Comparing ------------------------------------------------------------------------------------------------------------
@@ -201,7 +209,7 @@ def test_diff_pairs_the_queries(filled: Path) -> None:
     other = json.loads(run_command("compare-scores", *files, "-m", "nDCG@10", "--json").stdout)
     assert other["comparison"]["rows"][0] == row
     text = printed("diff", "2", "5", "--system", "hybrid", "--lang", "zh")
-    assert "hybrid #2 → hybrid #5" in text
+    assert "hybrid #2 与 hybrid #5" in text
 
 
 def test_diff_refuses_what_is_not_the_same_quantity(filled: Path) -> None:
@@ -217,7 +225,7 @@ def test_diff_of_single_systems_needs_no_name(folder: Path) -> None:
     for name in ("a", "b"):
         run_command("evaluate", "qrels.txt", f"{name}.run", "--keep")
     rows = json.loads(printed("diff", "latest~1", "latest", "--json"))["comparison"]["rows"]
-    assert (rows[0]["a"], rows[0]["b"]) == ("a.run #1", "b.run #2")
+    assert (rows[0]["a"], rows[0]["b"]) == ("a #1", "b #2")
     truth = json.loads(run_command("compare", "qrels.txt", "a.run", "b.run", "--quick", "--json").stdout)
     for own, other in zip(rows, truth["comparison"]["rows"], strict=True):
         for key in ("measure", "difference", "interval", "p_value", "p_corrected", "verdict"):
@@ -316,7 +324,14 @@ def test_a_narrow_terminal(filled: Path) -> None:
 
 def test_prune_is_dry_unless_told(filled: Path) -> None:
     with History.open() as history, history.begin() as connection:
-        row = {"record_id": 2, "anchor_id": 1, "system": "bm25", "action": "set", "set_at": START, "settings": "{}"}
+        row = {
+            "record_id": 2,
+            "anchor_id": 1,
+            "system": "bm25",
+            "action": "set",
+            "set_at": START,
+            "settings": Settings(),
+        }
         connection.execute(sa.insert(baselines).values(name="main", version=1, **row))
     dry = printed("prune", "--keep", "6")
     assert dry.splitlines() == [

@@ -294,7 +294,7 @@ def test_colours_and_folds_are_ours_alone() -> None:
     """A narrow table breaks its cells into lines, none of which may be a command."""
     text = rankgauge.report(Record.load("record.json"), format="terminal", width=60, color=True)
     assert "\x1b[1m" in text
-    lines(re.sub(r"\x1b\[(?:0|1|1;3[123])m", "", text), folded=True)
+    lines(re.sub(r"\x1b\[(?:0|1|2|3[1236]|1;3[123])m", "", text), folded=True)
 
 
 def test_python_shows_no_controls() -> None:

@@ -39,7 +39,7 @@ def command(folder: Path, *arguments: object, qrels: str = "qrels.json", status:
 
 def test_table(folder: Path) -> None:
     lines = command(folder, "-m", "DCG@3", "-n", "2").stdout.splitlines()
-    assert lines[0].split("   ") == ["query", "document", "rank in A", "rank in B", "influence"]
+    assert lines[0].split("  ") == ["query", "document", "rank in A", "rank in B", "influence"]
     assert lines[2].split()[:3] == ["q2", "v", "2"]
     assert "2 of 5 unjudged documents are shown" in lines[-2]
     assert lines[-1] == "DCG@3, B - A: labels could turn the sign of the difference"
@@ -55,7 +55,7 @@ def test_chinese(folder: Path) -> None:
 def test_one_run(folder: Path) -> None:
     done = run_command("judge-next", folder / "qrels.json", f"B={folder / 'b.json'}", "-m", "P@3")
     assert "4 of 4 unjudged documents are shown; by themselves they carry 100 % of the range" in done.stdout
-    assert "P@3       B         0.3333   0.3333     1.0000" in done.stdout
+    assert "P@3      B        0.3333  0.3333    1.0000" in done.stdout
 
 
 def test_json(folder: Path) -> None:

@@ -237,8 +237,8 @@ def test_a_state_of_a_later_release_is_no_traceback(service: Workspace) -> None:
 
     monitor("--once")
     with History.open(place(service)) as history, history.begin() as connection:
-        text = json.dumps({"identity": [], "watch": {"version": 99}})
-        connection.execute(sa.update(detector_states).where(detector_states.c.system == "search").values(state=text))
+        later = {"identity": [], "watch": {"version": 99}}
+        connection.execute(sa.update(detector_states).where(detector_states.c.system == "search").values(state=later))
     for how in ("--once", "--status"):
         assert "a later release may have written it" in monitor(how, status=2).stderr
     monitor("--relearn")

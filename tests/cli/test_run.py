@@ -71,7 +71,7 @@ def test_killed_and_started_again(folder: Path) -> None:
     calls = record["systems"][0]["calls"]
     assert (calls["cached"], calls["proven"]) == (0, False)
     assert 20 <= calls["resumed"] == 60 - calls["latency"]["count"]
-    assert "from the cache" in done.stdout
+    assert "kept from an earlier start" in done.stdout
     assert list((folder / ".rankgauge").rglob("*.jsonl")) == []
     run_command("run", folder / "plan.toml")  # what has finished is measured anew
     assert len(asked(folder)) == len(everything) + 60

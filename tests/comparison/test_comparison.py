@@ -137,7 +137,7 @@ def test_compare_runs_in_python() -> None:
     assert [(row.measure, row.verdict) for row in found.rows] == [("nDCG@10", "better"), ("P@1", "better")]
     assert found.row("P@1", "a", "b").difference == 1
     assert "Take b" in found.summary()[0]
-    assert "建议采用 b" in found.summary("zh")[0]
+    assert "采用 b" in found.summary("zh")[0]
     record = json.loads(found.to_json())
     assert record["kind"] == "comparison"
     assert record["comparison"]["rows"][0]["verdict"] == "better"

@@ -143,8 +143,8 @@ def test_every_measure_of_the_registry_that_is_better_when_lower(own_measures: l
     for entry in found.agreement:
         if entry.kind == "measures":
             assert entry.tau in (1.0, None), entry
-    shown = report(record).partition(say("report.agreement_measures", "en"))[2].partition("\n\n")[0]
-    assert " -1.00" not in shown
+    shown = report(record, detail="evidence").partition(say("report.agreement_measures", "en"))[2].partition("\n\n")[0]
+    assert " −1.00" not in shown
     assert " 1.00" in shown
     two = compare(QRELS, {name: run for name, run in runs().items() if name != "c"}, ["RR", "Cost", "Owed", "Loss"])
     taus = [entry.tau for entry in two.agreement if entry.kind == "measures" and entry.of == "a"]

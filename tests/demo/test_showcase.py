@@ -1,5 +1,7 @@
 """The demo tells its story: systems, verdicts, tuning and a report, in either language."""
 
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,3 +40,17 @@ def test_its_figures_hold_together(found: showcase.Showcase) -> None:
     assert recalls[-1] > 0.97
     small = showcase.chinese_showcase()
     assert all(live.mean["nDCG@10"] > 0.6 for live in small.evaluations)
+
+
+def test_all_that_is_missing_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("faiss", "jieba", "jinja2"):
+        monkeypatch.setitem(sys.modules, module, None)
+    done = run_command("demo", status=2)
+    assert not done.stdout
+    assert "faiss-cpu, jieba, jinja2: pip install 'rankgauge[report,retrievers]'" in done.stderr
+    done = run_command("demo", "--report", "-", status=2)
+    assert "faiss-cpu, jieba: pip install 'rankgauge[retrievers]'" in done.stderr
+    # What can be tried without them is a command that works.
+    name, *arguments = shlex.split(done.stderr.rpartition("try: ")[2])
+    assert name == "rankgauge"
+    assert "hybrid" in run_command(*arguments).stdout

@@ -13,26 +13,28 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
+from unittest import mock
 
 from tests.cli.command import run_command
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
-GENERATED = DOCS / "reference"
+GENERATED = (DOCS / "reference", DOCS / "zh" / "reference")
 _FENCE = re.compile(r"^(\s*)```(\S*)\s*$")
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)")
 
 
 def written_pages() -> list[Path]:
     """Every page that a person wrote."""
-    return [*READMES, *sorted(path for path in DOCS.rglob("*.md") if GENERATED not in path.parents)]
+    return [*READMES, *sorted(path for path in DOCS.rglob("*.md") if path.parent not in GENERATED)]
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,8 @@ def _run_console(block: Block, path: Path) -> Iterator[Shown]:
                 at = arguments.index("<")
                 stdin = Path(arguments[at + 1]).read_bytes()
                 del arguments[at : at + 2]
-            done = run_command(*arguments, stdin=stdin, status=None)
+            with mock.patch.dict(os.environ, {"COLUMNS": "80"}):  # as wide as the pages
+                done = run_command(*arguments, stdin=stdin, status=None)
             status, real = done.status, plain(done.stdout + done.stderr)
             told = after is not None and after.text == "echo $?"
             assert status == 0 or told, f"{place}: {command.text}: status {status}\n{done.stderr}"

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -75,15 +75,18 @@ class Server:
     @contextmanager
     def hanging(self) -> Iterator[None]:
         """All of it stopped: connections stay, new ones are taken by the system, and nothing is ever answered."""
+        processes = self.processes()
         try:
-            self._signal(signal.SIGSTOP)
+            self._signal(signal.SIGSTOP, processes)
             yield
         finally:
-            self._signal(signal.SIGCONT)
+            # Those that were stopped, without asking `ps` for them: an interrupt in the middle of that would leave
+            # them so.
+            self._signal(signal.SIGCONT, processes)
 
-    def _signal(self, number: signal.Signals) -> None:
+    def _signal(self, number: signal.Signals, processes: Sequence[int] | None = None) -> None:
         """To all of its processes; one may have ended since they were listed."""
-        for process in self.processes():
+        for process in self.processes() if processes is None else processes:
             with suppress(ProcessLookupError):
                 os.kill(process, number)
 

@@ -103,5 +103,5 @@ def test_what_a_monitor_remembers(history: History) -> None:
         assert read_state(connection, "m", COMMON) == {"of": COMMON, "odd": "\0\udcff"}
         assert known_systems(connection, "other") == ["bm25"]
         for text in ("no JSON", "[1]"):
-            connection.execute(sa.update(detector_states).values(state=text))
+            connection.execute(sa.update(detector_states).values(state=sa.literal(text, sa.Text)))
             assert read_state(connection, "m", "dense") is None

@@ -261,7 +261,10 @@ def test_columns_that_hold_something_else(
         connection.execute(change)
     connection.close()
     done = run_command(*command, "--history", place, status=2)
-    assert "history.db: the database file is damaged: " in done.stderr
+    table, _, column = change.removeprefix("UPDATE ").partition(" SET ")
+    assert f"table {table}, row id = " in done.stderr
+    assert f": {column.split()[0]} is " in done.stderr
+    assert "the database is damaged: restore a copy" in done.stderr
 
 
 def test_what_can_be_read_is_exported(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from rankgauge.errors import DataError, FormatError
 from rankgauge.history import migrating
 from rankgauge.history.location import resolve
+from rankgauge.history.rows import Settings
 from rankgauge.history.schema import baselines, checks, means, metadata, records
 from rankgauge.history.store import History
 from rankgauge.record import Calls, Record
@@ -35,7 +36,7 @@ DAY = datetime.timedelta(days=1)
 def as_baseline(history: History, name: str, record: int, *, anchor: int | None = None, version: int = 1) -> None:
     row = {"name": name, "version": version, "record_id": record, "anchor_id": anchor or record, "system": "search"}
     with history.begin() as connection:
-        connection.execute(sa.insert(baselines).values(**row, action="set", set_at=START, settings="{}"))
+        connection.execute(sa.insert(baselines).values(**row, action="set", set_at=START, settings=Settings()))
 
 
 def test_a_record_comes_back_as_it_was(history: History) -> None:
@@ -162,7 +163,7 @@ def test_pruning_never_removes_what_a_baseline_needs(history: History) -> None:
     with history.begin() as connection:
         connection.execute(
             sa.insert(checks).values(
-                monitor="m", number=1, token="t", started=START, status="done", record_id=stored[2].id, detail="{}"
+                monitor="m", number=1, token="t", started=START, status="done", record_id=stored[2].id, detail={}
             )
         )
 
@@ -389,7 +390,7 @@ def later_release(monkeypatch: pytest.MonkeyPatch, folder: Path, fault: str = ""
     shutil.copytree(migrating.FOLDER, folder)
     (folder / "versions" / "v9999_later.py").write_text(LATER.format(before=migrating.REVISIONS[-1], fault=fault))
     monkeypatch.setattr(migrating, "FOLDER", folder)
-    for module in ("migrating", "store"):
+    for module in ("migrating", "database"):
         monkeypatch.setattr(f"rankgauge.history.{module}.REVISIONS", (*migrating.REVISIONS, "9999"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +15,6 @@ from rankgauge.errors import DataError
 from rankgauge.history.faults import LeaseLostError
 from rankgauge.history.holder import Holder
 from rankgauge.history.lease import Lease
-from rankgauge.history.monitored import packed
 from rankgauge.history.sql import sa
 from rankgauge.history.store import History
 from rankgauge.history.waiting import seconds_to_wait
@@ -155,7 +155,9 @@ def test_a_holder_elsewhere_keeps_it_until_it_expires(server: Server) -> None:
         first, second = Lease(history, "x", seconds=30), Lease(history, "x")
         assert first.acquire()
         with history.begin() as connection:  # as written on another machine that died
-            connection.execute(sa.text("UPDATE leases SET token = 7, holder = :holder"), {"holder": packed(DEAD)})
+            connection.execute(
+                sa.text("UPDATE leases SET token = 7, holder = :holder"), {"holder": json.dumps(vars(DEAD))}
+            )
         assert not second.acquire()
         assert not first.acquire()
         assert not first.held()

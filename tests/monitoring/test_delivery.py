@@ -450,7 +450,7 @@ SAID = {
     "errors": (
         "bm25 leaves queries unanswered",
         "6.0 % of the queries got no answer.\nThe limit is 0.0 %.",
-        "6.0 % 的查询没有得到回答",
+        "6.0 % 的查询没有得到应答",
     ),
     "down": ("no score of bm25 could be taken", "Reason: connection\\nrefused", "没有得到任何分数"),
     "drift": (

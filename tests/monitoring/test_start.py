@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import sqlite3
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -145,6 +144,10 @@ def emptied(place: str) -> None:
     """As by hand: all rows of all tables but those that lead from release to release."""
     engine = sa.create_engine(place)
     with engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            # The row that a monitor takes first when it writes: without it the two could wait for each other, in the
+            # middle of a check, until the server ends one of them.
+            connection.execute(sa.text("SELECT 1 FROM leases FOR UPDATE"))
         for table in reversed(metadata.sorted_tables):
             if table.name not in ("leases", "rankgauge"):
                 connection.execute(table.delete())
@@ -211,8 +214,6 @@ def test_tables_emptied_during_an_incident(service: Workspace, server: Server, m
     service.order(down=["search"])
     with service.running("--every", "2s") as monitor:
         monitor.until("ALERT no score of search")
-        monitor.until("event=opened")  # and rests: a transaction of its own could stand against the emptying
-        time.sleep(0.3)
         emptied(resolve(place).url.render_as_string(hide_password=False))
         monitor.until("ALERT history lost: 1 open incident was forgotten")
         assert monitor.stop() == 0

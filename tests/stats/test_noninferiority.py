@@ -250,7 +250,7 @@ def test_the_default_policy(kind: str, times: int, n: int) -> None:
     assert most == pytest.approx(DEFAULT_POLICY[kind][times][n], abs=0.06)
 
 
-@pytest.mark.parametrize("page", ["docs/how-to/gate.md", "docs/zh/gate.md"])
+@pytest.mark.parametrize("page", ["docs/how-to/gate.md", "docs/zh/how-to/gate.md"])
 def test_the_documentation_shows_these_figures(page: str) -> None:
     text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
     rows = list(FALSE_PASSES.values())

@@ -68,8 +68,11 @@ def _main() -> None:
         sys.exit(130)
     except RankgaugeError as error:
         from rankgauge.cli.flags import in_flags
+        from rankgauge.cli.verdicts import tell_failure
 
-        _complain(in_flags(str(error), sys.argv[1:]))
+        said = in_flags(str(error), sys.argv[1:])
+        tell_failure(sys.argv[1:], said)
+        _complain(said)
         sys.exit(2)
     except (BrokenPipeError, ReaderGone):
         _drop_output()

@@ -10,10 +10,14 @@ import click
 
 from rankgauge.cli.folder import NO_FOLDER, folder_is_there
 from rankgauge.cli.interrupt import Interrupted, ReaderGone
+from rankgauge.cli.verdicts import tell_failure, withdraw
 from rankgauge.errors import RankgaugeError
 from rankgauge.visible import visible_lines
 
 __all__ = ["app"]
+
+_WORDS = "rankgauge.words"
+"""In a context: the words behind the program's name."""
 
 _COMMANDS = {
     "evaluate": ("rankgauge.cli.evaluate", "evaluate", "Score runs against judgments."),
@@ -45,15 +49,20 @@ _COMMANDS = {
 class _Lazy(click.Group):
     """A group that knows its commands by name and loads only the one that is called."""
 
-    def make_context(self, *args: Any, **options: Any) -> click.Context:
+    def make_context(self, info_name: str | None, args: list[str], *rest: Any, **options: Any) -> click.Context:
+        words = list(args)
         try:
-            return super().make_context(*args, **options)
+            withdraw(words)
+            made = super().make_context(info_name, args, *rest, **options)
         except KeyboardInterrupt as stop:
             raise Interrupted(*stop.args) from None
         except BrokenPipeError:
             raise ReaderGone from None
         except click.ClickException as error:
+            tell_failure(words, error.format_message())
             raise _shown(error) from None
+        made.meta[_WORDS] = words
+        return made
 
     def invoke(self, ctx: click.Context) -> Any:
         """The command that was called. Ctrl-C, also at a question (`Abort`), leaves it as an interrupt."""
@@ -64,6 +73,7 @@ class _Lazy(click.Group):
         except BrokenPipeError:
             raise ReaderGone from None
         except click.ClickException as error:
+            tell_failure(ctx.meta[_WORDS], error.format_message())
             raise _shown(error) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:

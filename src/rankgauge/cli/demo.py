@@ -37,7 +37,7 @@ def demo(report: str, chinese: bool, details: bool, language: Language) -> None:
     BM25, dense, hybrid and reranked are compared, the weight of the hybrid and ef_search are tuned, and the report is
     written as one HTML page.
     """
-    from rankgauge.demo.showcase import chinese_showcase, stdlib_showcase
+    from rankgauge.demo.showcase import check_showcase, chinese_showcase, stdlib_showcase
     from rankgauge.reports import report as written
 
     shown = sys.stderr.isatty()
@@ -56,6 +56,7 @@ def demo(report: str, chinese: bool, details: bool, language: Language) -> None:
         echo(title + "\n")
         click.echo(written(found.record, language=language, digits=3, detail=detail_of(details), **look))
 
+    check_showcase(report=report != "-")
     found = stdlib_showcase(progress)
     show("demo.title", found)
     if chinese or language == "zh":

@@ -30,9 +30,14 @@ def explain(measure: str, language: Language, as_json: bool) -> None:
     from rankgauge.measures import parse_measures
     from rankgauge.reports.explanation import explain as explained
     from rankgauge.reports.explanation import explanation_json
+    from rankgauge.reports.tables import terminal_width, wrapped
 
     for parsed in parse_measures(measure):
-        click.echo(explanation_json(parsed) if as_json else explained(parsed, language))
+        if as_json:
+            click.echo(explanation_json(parsed))
+        else:
+            text = explained(parsed, language)
+            click.echo("\n".join(wrapped(line, terminal_width(), "    ") for line in text.split("\n")))
 
 
 @click.command()

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankgauge.cli import options
 from rankgauge.cli.echo import echo
-from rankgauge.cli.flags import in_flags
 from rankgauge.cli.keeping import history_option
 from rankgauge.cli.showing import chosen_format, format_option, terminal_look
-from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.cli.verdicts import append_step
+from rankgauge.errors import DataError
 
 if TYPE_CHECKING:
     from rankgauge.gating.outcome import GateResult
@@ -145,19 +144,12 @@ def gate(
     form = chosen_format(form, as_json, output)
     for path in (output, junit, summary):
         options.refuse_overwriting(path, [p for p in (record, baseline, rules) if p])
-    try:
-        wanted = rules_of(rules, baseline=baseline, **choices)
-        if wanted.baseline is None and not wanted.alone:
-            raise DataError("there is nothing to hold the record against: give --baseline NAME|FILE, or a --target")
-        loaded = Record.load(record)
-        found = None if wanted.baseline is None else find_baseline(wanted.baseline, history)
-        result = check(loaded, found, rules=wanted)
-    except RankgaugeError as error:
-        # What an earlier run left in these files must not be taken for this one's verdict.
-        to_file = {form: output} if output is not None else {}
-        told = in_flags(str(error), sys.argv[1:])
-        show_error(told, record, junit=[junit, to_file.get("junit")], summary=[summary, to_file.get("markdown")])
-        raise
+    wanted = rules_of(rules, baseline=baseline, **choices)
+    if wanted.baseline is None and not wanted.alone:
+        raise DataError("there is nothing to hold the record against: give --baseline NAME|FILE, or a --target")
+    loaded = Record.load(record)
+    found = None if wanted.baseline is None else find_baseline(wanted.baseline, history)
+    result = check(loaded, found, rules=wanted)
     show_results([result], form, junit=junit, summary=summary, digits=digits, language=language, output=output)
     sys.exit(STATUS[result.accepted])
 
@@ -184,7 +176,7 @@ def show_results(
         report(built, junit, format="junit", language=language)
     if summary is not None:
         write_whole(summary, page.encode())
-    _append_step(page)
+    append_step(page)
     if form == "json":
         told = [result.to_dict() for result in results]
         write_whole(output or "-", dumps(told[0] if len(told) == 1 else told))
@@ -195,35 +187,3 @@ def show_results(
         for result in results:
             for line in (headline(result, language), *warnings_of(result, language)):
                 echo(line, err=True)
-
-
-def show_error(message: str, record: str, *, junit: Iterable[str | None], summary: Iterable[str | None]) -> None:
-    """Write into the files asked for that no verdict could be reached."""
-    from rankgauge.reports import report
-    from rankgauge.reports.gate import gate_error
-
-    built = gate_error(message, record)
-    for form, paths in (("junit", junit), ("markdown", summary)):
-        for path in paths:
-            try:
-                if path is not None:
-                    report(built, path, format=form)
-            except RankgaugeError as error:  # the first error is the one to be told
-                echo(f"rankgauge: {error}", err=True)
-    _append_step(report(built, format="markdown"))
-
-
-def _append_step(text: str) -> None:
-    """Add to the page of a GitHub job, which other steps write to as well. The verdict does not depend on it."""
-    path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not path:
-        return
-    try:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(text + "\n")
-    except OSError as error:
-        echo(
-            f"rankgauge: warning: the summary was not added to {path} ($GITHUB_STEP_SUMMARY): "
-            f"{error.strerror or error}",
-            err=True,
-        )

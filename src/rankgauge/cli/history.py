@@ -132,15 +132,22 @@ def list_(
 @click.option("--label", metavar="TEXT", help="With this label: what latest means.")
 @history_option
 @options.json_flag
+@options.details
 @options.digits
 @options.lang
 def show(
-    reference: str, label: str | None, history: str | None, as_json: bool, digits: int, language: Language
+    reference: str,
+    label: str | None,
+    history: str | None,
+    as_json: bool,
+    details: bool,
+    digits: int,
+    language: Language,
 ) -> None:
     """Show a record as a table, or with --json the record itself."""
     with opened_history(history) as opened:
         record = opened.record(opened.get(reference, label=label))
-    show_record(record, "json" if as_json else "terminal", language=language, digits=digits)
+    show_record(record, "json" if as_json else "terminal", language=language, digits=digits, details=details)
 
 
 @history.command()
@@ -152,6 +159,7 @@ def show(
 @click.option("--force", is_flag=True, help="Compare although contract or test set differ; the result is on you.")
 @history_option
 @options.json_flag
+@options.details
 @options.digits
 @options.lang
 def diff(
@@ -163,6 +171,7 @@ def diff(
     force: bool,
     history: str | None,
     as_json: bool,
+    details: bool,
     digits: int,
     language: Language,
 ) -> None:
@@ -181,7 +190,7 @@ def diff(
     comparison = compare_records(paired(records, names, system), names, measure=measure, force=force)
     inputs = {f"scores:{i}": InputFile(names[i - 1], stored.uid) for i, stored in enumerate(chosen, start=1)}
     record = comparison.to_record(inputs=inputs, provenance=as_json)
-    show_record(record, "json" if as_json else "terminal", language=language, digits=digits)
+    show_record(record, "json" if as_json else "terminal", language=language, digits=digits, details=details)
 
 
 @history.command()

@@ -93,7 +93,8 @@ def _leaders(found: ComparisonResult, measure: str) -> Note:
         if row.measure == measure and best in (row.a, row.b):
             verdicts[row.a if row.b == best else row.b] = MIRRORED[row.verdict] if row.a != best else row.verdict
     known = {own.system for own in shown[1:]}
-    order = [own.system for own in found.groups[found.rows[0].measure] if own.system in known]
+    first = found.groups.get(found.rows[0].measure, shown)
+    order = [own.system for own in first if own.system in known]
     worse = [name for name in order if verdicts.get(name) == "worse"]
     rest = [name for name in order if name not in worse]
     about = {"best": best, "measure": measure}

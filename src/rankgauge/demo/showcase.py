@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from importlib.resources import as_file, files
 from typing import Any
 
 from rankgauge.demo import chinese_corpus, chinese_testset, stdlib_corpus, stdlib_testset
+from rankgauge.errors import MissingExtraError
+from rankgauge.extras import check_all_installed
 from rankgauge.live.live import LiveEvaluation, evaluate_retriever, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Record
 from rankgauge.stats.settings import Settings
 
-__all__ = ["Showcase", "chinese_showcase", "stdlib_showcase"]
+__all__ = ["Showcase", "check_showcase", "chinese_showcase", "stdlib_showcase"]
 
 _MEASURES = ("nDCG@10", "R@10", "RR")
+_PACKAGES = {
+    "retrievers": {
+        "Stemmer": "PyStemmer",
+        "bm25s": "bm25s",
+        "faiss": "faiss-cpu",
+        "jieba": "jieba",
+        "sklearn": "scikit-learn",
+    },
+    "report": {"jinja2": "jinja2", "vl_convert": "vl-convert-python"},
+}
 Progress = Callable[[str], None]
 
 
@@ -28,6 +42,20 @@ class Showcase:
     evaluations: list[LiveEvaluation]
     record: Record
     sweeps: list[Sweep]
+
+
+def check_showcase(*, report: bool) -> None:
+    """Raise an error that names all the packages that the demo lacks, and what can be tried without them."""
+    extras = ("retrievers", "report") if report else ("retrievers",)
+    try:
+        check_all_installed(
+            "the demo",
+            [(module, package, extra) for extra in extras for module, package in _PACKAGES[extra].items()],
+        )
+    except MissingExtraError as error:
+        with as_file(files("rankgauge") / "example") as folder:
+            example = [shlex.quote(str(folder / name)) for name in ("testset.json", "bm25.run", "hybrid.run")]
+        raise MissingExtraError(f"{error}; without them, try: rankgauge compare {' '.join(example)}") from None
 
 
 def stdlib_showcase(progress: Progress | None = None) -> Showcase:

@@ -7,7 +7,6 @@ baseline and against the anchor, so that many small losses, each allowed, cannot
 from __future__ import annotations
 
 import datetime
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from rankgauge.gating.gate import gate
 from rankgauge.gating.outcome import GateResult, together
 from rankgauge.gating.rules import DEFAULT_MAX_LOSS, GateRules
 from rankgauge.history.names import UnknownBaselineError, check_name
-from rankgauge.history.rows import StoredBaseline
+from rankgauge.history.rows import Settings, StoredBaseline
 from rankgauge.history.schema import baselines
 from rankgauge.history.sql import sa
 from rankgauge.history.store import History, opened
@@ -88,7 +87,7 @@ def set_baseline(
             wanted = list(before.targets) if wanted is None else wanted
         row = {"name": name, "version": 1 if before is None else before.version + 1, "system": chosen}
         row |= {"action": "set", "note": note, "max_loss": allowed, "anchor_id": None}
-        settings = {"targets": wanted or [], "looser": ["allow=cached"] if cached else []}
+        settings = Settings(tuple(wanted or ()), ("allow=cached",) if cached else ())
         return _insert(history, connection, record, row, settings)
 
 
@@ -137,10 +136,8 @@ def _promoted(
             raise DataError(f"the baseline {name} was changed meanwhile; look at it and promote again")
         row = {"name": name, "version": before.version + 1, "system": chosen}
         row |= {"action": "promote", "note": note, "max_loss": before.max_loss, "anchor_id": before.anchor_id}
-        settings: dict[str, Any] = {"targets": list(before.targets), "looser": looser}
-        settings["used"] = tried.against_current.settings.to_dict()
-        if tried.accepted is not True:
-            settings["forced"] = next(r.status for r in tried.results if r.accepted is not True)
+        forced = next((r.status for r in tried.results if r.accepted is not True), None)
+        settings = Settings(before.targets, tuple(looser), tried.against_current.settings.to_dict(), forced)
         return replace(tried, stored=_insert(history, connection, record, row, settings))
 
 
@@ -227,12 +224,12 @@ def _latest(history: History, name: str, connection: sa.Connection) -> StoredBas
 
 
 def _insert(
-    history: History, connection: sa.Connection, record: Record, row: dict[str, Any], settings: Mapping[str, Any]
+    history: History, connection: sa.Connection, record: Record, row: dict[str, Any], settings: Settings
 ) -> StoredBaseline:
     """Store a version with its record, which is the anchor where the row names none."""
     number = history.add(record, connection=connection).id
     row |= {"record_id": number, "anchor_id": row["anchor_id"] or number, "note": (row["note"] or "").strip() or None}
-    row |= {"set_at": datetime.datetime.now(datetime.UTC), "settings": json.dumps(settings, ensure_ascii=False)}
+    row |= {"set_at": datetime.datetime.now(datetime.UTC), "settings": settings}
     try:
         connection.execute(sa.insert(baselines).values(row))
     except sa.exc.IntegrityError:  # on a server two may come this far at once

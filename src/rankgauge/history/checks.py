@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from rankgauge.errors import DataError
+from rankgauge.history.cells import DamagedCellError
 from rankgauge.history.finding import within
 from rankgauge.history.monitored import Check, Status
 from rankgauge.history.schema import checks, detector_states
@@ -100,13 +100,13 @@ def begin_check(history: History, monitor: str, token: str, started: Moment) -> 
     with check_transaction(history, monitor) as connection:
         number = next_number(connection, monitor)
         values = {"monitor": monitor, "number": number, "token": token, "started": started}
-        connection.execute(sa.insert(checks).values(**values, status="running", detail="{}"))
+        connection.execute(sa.insert(checks).values(**values, status="running", detail={}))
     return number
 
 
 def finish_check(connection: Connection, check: Check) -> None:
     """Note how a check ended, whether or not its beginning was noted. Its id is given by the database."""
-    values = {**vars(check), "detail": json.dumps(check.detail)}
+    values = dict(vars(check))
     del values["id"]
     ended = {key: values[key] for key in ("finished", "status", "record_id", "detail")}
     done = connection.execute(sa.update(checks).where(checks.c.token == check.token).values(**ended))
@@ -130,8 +130,8 @@ def find_check(connection: Connection, token: str) -> Check | None:
 
 
 def next_number(connection: Connection, monitor: str) -> int:
-    last = connection.execute(sa.select(sa.func.max(checks.c.number)).where(checks.c.monitor == monitor)).scalar()
-    return int(last or 0) + 1
+    last = sa.func.coalesce(sa.func.max(checks.c.number), 0)
+    return int(connection.execute(sa.select(last).where(checks.c.monitor == monitor)).scalar_one()) + 1
 
 
 def started_at(connection: Connection, monitor: str, number: int) -> Moment | None:
@@ -141,7 +141,7 @@ def started_at(connection: Connection, monitor: str, number: int) -> Moment | No
 
 
 def _check(row: Any) -> Check:
-    return Check(**{**row._mapping, "detail": json.loads(row.detail)})
+    return Check(**row._mapping)
 
 
 # What a monitor remembers
@@ -150,18 +150,16 @@ def _check(row: Any) -> Check:
 def read_state(connection: Connection, monitor: str, system: str) -> dict[str, Any] | None:
     """What is remembered, empty where nothing is; None where it cannot be read."""
     where = (detector_states.c.monitor == monitor) & (detector_states.c.system == system)
-    text = connection.execute(sa.select(detector_states.c.state).where(where)).scalar()
     try:
-        state = json.loads("{}" if text is None else text)
-    except ValueError:
+        return connection.execute(sa.select(detector_states.c.state).where(where)).scalar() or {}
+    except DamagedCellError:
         return None
-    return state if isinstance(state, dict) else None
 
 
 def keep_state(connection: Connection, monitor: str, system: str, number: int, state: Mapping[str, Any]) -> None:
-    """Remember it. Written in ASCII: a database cannot hold all that an id can."""
+    """Remember it."""
     where = (detector_states.c.monitor == monitor) & (detector_states.c.system == system)
-    values = {"check_number": number, "state": json.dumps(state)}
+    values = {"check_number": number, "state": state}
     done = connection.execute(sa.update(detector_states).where(where).values(**values))
     if done.rowcount == 0:
         connection.execute(sa.insert(detector_states).values(monitor=monitor, system=system, **values))

@@ -12,7 +12,7 @@ from rankgauge.formats.private import make_folders
 from rankgauge.formats.secrets import masked_address
 from rankgauge.history.faults import NoHistoryError, no_database, unwritable
 from rankgauge.history.location import VARIABLE, Location
-from rankgauge.history.reading import read_only, sealed
+from rankgauge.history.reading import lenient, read_only, sealed
 from rankgauge.history.sql import sa
 from rankgauge.history.waiting import bounded, seconds_to_wait
 
@@ -109,6 +109,7 @@ def _sqlite(location: Location, timeout: float, *, cramped: bool) -> sa.Engine:
     def prepare(connection: Any, _: Any) -> None:
         # Python's module would begin transactions by itself, too late and not for changes of tables: `begin` does it.
         connection.isolation_level = None
+        connection.text_factory = lenient
         cursor = connection.cursor()
         cursor.execute("PRAGMA foreign_keys=ON")
         if cramped:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,12 +39,12 @@ def told(location: Location) -> Iterator[None]:
         yield
     except sa.exc.IntegrityError:
         raise
-    except sa.exc.DBAPIError as error:
-        said = error.orig or error
-        known = _of_sqlite(location, said) if isinstance(said, sqlite3.Error) else _of_postgresql(location, said)
-        if known is None:
+    except sa.exc.StatementError as error:
+        if isinstance(error.orig, RankgaugeError):  # a value that cannot be stored
+            raise error.orig from None
+        if not isinstance(error, sa.exc.DBAPIError):
             raise
-        raise known from None
+        raise _known(location, error) from None
     except UnicodeEncodeError as error:
         raise DataError(
             f"{location}: {str(error.object)!r} holds bytes that are no text in UTF-8, which can neither be stored nor "
@@ -55,18 +54,16 @@ def told(location: Location) -> Iterator[None]:
         raise DataError(f"{location}: all connections are in use; try again") from None
     except (sqlite3.OperationalError, sqlite3.DatabaseError) as error:  # before SQLAlchemy has the connection
         raise _of_sqlite(location, error) from None
-    except Exception as error:
-        if not location.sqlite or not _garbled(error):
+    except UnicodeDecodeError as error:  # a message of SQLite's may go on with what it could not read
+        if not location.sqlite:
             raise
         raise damaged(location, f"{type(error).__name__}: {error}") from None
 
 
-def _garbled(error: Exception) -> bool:
-    """Whether an error is that of a column, or a message of SQLite's, that does not hold what was written there."""
-    if isinstance(error, UnicodeDecodeError | json.JSONDecodeError):
-        return True
-    moment = isinstance(error, ValueError) and "isoformat" in str(error)
-    return moment or (type(error).__module__, type(error).__name__) == ("msgspec", "ValidationError")
+def _known(location: Location, error: sa.exc.DBAPIError) -> Exception:
+    said = error.orig or error
+    known = _of_sqlite(location, said) if isinstance(said, sqlite3.Error) else _of_postgresql(location, said)
+    return error if known is None else known
 
 
 def _of_sqlite(location: Location, error: sqlite3.Error) -> RankgaugeError:

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rankgauge.history.cells import DamagedCellError
 from rankgauge.history.finding import within
-from rankgauge.history.monitored import Delivery, Finding, Incident, OpenIncident, State, packed, storable, unpacked
+from rankgauge.history.monitored import Delivery, Finding, Incident, OpenIncident, State, storable
 from rankgauge.history.schema import deliveries, incidents
 from rankgauge.history.sql import Connection, insert_once, sa
 from rankgauge.history.store import History
@@ -35,6 +36,12 @@ __all__ = [
 PENDING: tuple[State, ...] = ("waiting", "sending", "absent")
 """Deliveries that are still to be made."""
 FAILED: tuple[State, ...] = ("given_up",)
+# What the messages of some kinds cannot do without.
+_TOLD = {
+    "system": ("quality", "slice", "latency", "errors", "threshold", "down", "start"),
+    "measure": ("quality", "slice", "latency", "threshold"),
+    "reason": ("start", "forgotten"),
+}
 Moment = datetime.datetime
 
 
@@ -95,7 +102,7 @@ def add_incident(
     of a whole system."""
     names = dict.fromkeys(("system", "measure", "tag")) if key is None else vars(key)
     values: dict[str, Any] = {name: None if text is None else storable(text) for name, text in names.items()}
-    values |= {"measure": values["measure"] or None, "monitor": monitor, "kind": kind, "finding": packed(finding)}
+    values |= {"measure": values["measure"] or None, "monitor": monitor, "kind": kind, "finding": finding}
     for event, (number, moment) in (("opened", opened), ("began", began)):
         values |= {f"{event}_check": number, f"{event}_at": moment}
     return _incident(connection.execute(sa.insert(incidents).values(**values).returning(incidents)).one())
@@ -103,7 +110,7 @@ def add_incident(
 
 def update_finding(connection: Connection, incident: Incident, finding: Finding) -> None:
     changed = sa.update(incidents).where(incidents.c.id == incident.id)
-    connection.execute(changed.values(finding=packed(finding)))
+    connection.execute(changed.values(finding=finding))
 
 
 def close_incident(connection: Connection, incident: Incident, number: int | None, now: Moment) -> Incident:
@@ -113,7 +120,12 @@ def close_incident(connection: Connection, incident: Incident, number: int | Non
 
 
 def _incident(row: Any) -> Incident:
-    return Incident(**{**row._mapping, "finding": unpacked(row.finding, Finding)})
+    found = Incident(**row._mapping)
+    for name, kinds in _TOLD.items():
+        if found.kind in kinds and getattr(found.finding if name == "reason" else found, name) is None:
+            place = f"table incidents, row id = {found.id}: {'finding.reason' if name == 'reason' else name}"
+            raise DamagedCellError(f"is empty, although incidents of the kind {found.kind} have one", place)
+    return found
 
 
 def list_deliveries(
@@ -142,7 +154,7 @@ def enqueue(
 
     There is one message of an incident, an event and a channel: what is there already stays as it is.
     """
-    fixed = {"incident_id": incident_id, "event": event, "title": packed(title), "body": packed(body)}
+    fixed = {"incident_id": incident_id, "event": event, "title": title, "body": body}
     fixed |= {"created": now, "attempts": 0, "state": "waiting", "next_try": now}
     unique = ["incident_id", "event", "channel"]
     rows = [{**fixed, "channel": name} for name in dict.fromkeys(channels)]
@@ -170,5 +182,4 @@ def mark(history: History, found: Iterable[Delivery], **values: Any) -> None:
 
 
 def _delivery(row: Any) -> Delivery:
-    notes = {"title": unpacked(row.title, Note), "body": unpacked(row.body, list[Note])}
-    return Delivery(**{**row._mapping, **notes})
+    return Delivery(**row._mapping)

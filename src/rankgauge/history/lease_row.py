@@ -14,10 +14,11 @@ from typing import Any
 
 from rankgauge.errors import RankgaugeError
 from rankgauge.history.connecting import engine_for
+from rankgauge.history.damage import damage_told
 from rankgauge.history.faults import LeaseLostError, told
 from rankgauge.history.holder import Holder
 from rankgauge.history.location import Location
-from rankgauge.history.monitored import packed, unpacked
+from rankgauge.history.schema import leases
 from rankgauge.history.sql import sa
 
 __all__ = ["LONGEST", "RowLock"]
@@ -26,19 +27,22 @@ LONGEST = 60.0
 """Seconds that a lease may last without being renewed."""
 _FREE = f"(expires <= clock_timestamp() OR expires > clock_timestamp() + interval '{2 * LONGEST:.0f} s')"
 """A moment farther away than any lease lasts was written before the server's clock was set back."""
+_HOLDER = sa.bindparam("holder", type_=leases.c.holder.type)
 _UNTIL = "expires = clock_timestamp() + make_interval(secs => :seconds)"
 _RENEW = sa.text(f"UPDATE leases SET {_UNTIL} WHERE name = :name AND token = :token")
 _END = sa.text("UPDATE leases SET expires = '-infinity' WHERE name = :name AND token = :token")
-_SEE = sa.text(f"SELECT token, holder, {_FREE} AS free FROM leases WHERE name = :name")
+_SEE = sa.text(f"SELECT token, holder, {_FREE} AS free FROM leases WHERE name = :name").columns(
+    token=leases.c.token.type, holder=leases.c.holder.type
+)
 _FIRST = sa.text(
     "INSERT INTO leases (name, token, holder, expires) VALUES (:name, 1, :holder, "
     "clock_timestamp() + make_interval(secs => :seconds)) ON CONFLICT DO NOTHING RETURNING token"
-)
+).bindparams(_HOLDER)
 # A row that is locked is being renewed by the holder, with what it writes.
 _TAKE = sa.text(
     f"UPDATE leases SET token = token + 1, holder = :holder, {_UNTIL} WHERE name = (SELECT name FROM leases "
     f"WHERE name = :name AND token = :token AND (:gone OR {_FREE}) FOR UPDATE SKIP LOCKED) RETURNING token"
-)
+).bindparams(_HOLDER)
 
 
 class RowLock:
@@ -48,7 +52,7 @@ class RowLock:
         self._location, self._name, self._seconds = location, name, seconds
         # An answer that comes later than the next renewal helps nobody.
         self._engine = engine_for(location, min(timeout, seconds / 3))
-        self._holder = packed(Holder.here())
+        self._holder = Holder.here()
         self._token: int | None = None
         self._until = 0.0
         self._changing = threading.Lock()
@@ -77,7 +81,7 @@ class RowLock:
         row = connection.execute(_SEE, values).one_or_none()
         if row is None:
             return connection.execute(_FIRST, values).scalar()
-        gone = unpacked(row.holder, Holder).gone()
+        gone = row.holder.gone()
         if not (row.free or gone):
             return None
         return connection.execute(_TAKE, {**values, "token": row.token, "gone": gone}).scalar()
@@ -127,5 +131,10 @@ class RowLock:
     @contextmanager
     def _asked(self) -> Iterator[sa.Connection]:
         """A transaction of its own."""
-        with told(self._location), self._engine.connect() as connection, connection.begin():
+        with (
+            told(self._location),
+            self._engine.connect() as connection,
+            connection.begin(),
+            damage_told(self._location, connection),
+        ):
             yield connection

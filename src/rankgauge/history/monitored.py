@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from rankgauge.model.series import SeriesKey
 from rankgauge.words import Note
 
 __all__ = [
+    "KINDS",
     "Check",
     "Delivery",
     "Finding",
@@ -19,15 +19,14 @@ __all__ = [
     "OpenIncident",
     "State",
     "Status",
-    "packed",
     "storable",
-    "unpacked",
 ]
 
-T = TypeVar("T")
 Moment = datetime.datetime
 Status = Literal["running", "done", "invalid", "abandoned"]
 State = Literal["waiting", "sending", "absent", "delivered", "given_up"]
+KINDS = ("quality", "slice", "latency", "errors", "threshold", "down", "drift", "start", "forgotten")
+"""Of incidents."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Incident:
     id: int
     monitor: str
     kind: str
-    """quality, slice, latency, errors, threshold, down, drift, start or forgotten."""
+    """One of `KINDS`."""
     system: str | None
     """None for what is not of one system; so the other two."""
     measure: str | None
@@ -125,20 +124,6 @@ class Delivery:
     delivered: Moment | None
     error: str | None
     """Why the last try failed."""
-
-
-def packed(value: Any) -> str:
-    """Typed values as JSON for a column. In ASCII: a database cannot hold all that an id can."""
-    import msgspec
-
-    return json.dumps(msgspec.to_builtins(value))
-
-
-def unpacked(text: str, kind: type[T]) -> T:
-    """The typed value of a column."""
-    import msgspec
-
-    return msgspec.convert(json.loads(text), kind)
 
 
 def storable(text: str) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from rankgauge.history.sql import sa
 
-__all__ = ["UnreadLogError", "free_at", "read_only", "sealed"]
+__all__ = ["UnreadLogError", "free_at", "lenient", "read_only", "sealed"]
 
 
 class UnreadLogError(sqlite3.OperationalError):
@@ -65,9 +65,15 @@ def read_only(path: Path, timeout: float) -> sa.Engine:
     return engine
 
 
+def lenient(data: bytes) -> str:
+    """Text of SQLite's. Bytes that are none come as halves of surrogate pairs, which `cells` finds."""
+    return data.decode("utf-8", "surrogateescape")
+
+
 def _tried(address: str, timeout: float) -> sqlite3.Connection:
     """A connection that has read something: opening alone finds no fault."""
     connection = sqlite3.connect(address, uri=True, timeout=timeout, check_same_thread=False, isolation_level=None)
+    connection.text_factory = lenient
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except BaseException:

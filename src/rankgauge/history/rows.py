@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Mean", "Point", "Pruned", "Stored", "StoredBaseline"]
+__all__ = ["Mean", "Point", "Pruned", "Settings", "Stored", "StoredBaseline"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,16 @@ class Pruned:
     held: Sequence[Stored]
     freed: int | None = None
     """Bytes that the disk got back; None where nobody looked, because there was room."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Those columns of a version of a baseline that are kept as JSON: see `StoredBaseline`."""
+
+    targets: tuple[str, ...] = ()
+    looser: tuple[str, ...] = ()
+    used: dict[str, Any] | None = None
+    forced: str | None = None
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,21 @@ def readable_records(history: History, *, label: str | None = None) -> tuple[lis
     """
     found: list[Stored] = []
     lost: list[int] = []
-    for number in range(1, _highest(history) + 1):
+    number, highest = 0, _highest(history)
+    while number < highest:
+        try:
+            number = _following(history, number) or highest + 1
+        except RankgaugeError:
+            number += 1
+        if number > highest:
+            break
         try:
             with history.read() as connection:
                 row = connection.execute(light().where(records.c.id == number)).one_or_none()
             if row is not None and label in (None, row.label):
                 history.raw(stored := stored_of(row))
                 found.append(stored)
-        except (RankgaugeError, ValueError):
+        except RankgaugeError:
             lost.append(number)
     return found, lost
 
@@ -39,6 +46,14 @@ def _highest(history: History) -> int:
     """The highest number of a record, from any table that still tells it."""
     highest = 0
     for column in _NUMBERED:
-        with suppress(RankgaugeError, ValueError), history.read() as connection:
-            highest = max(highest, connection.execute(sa.select(sa.func.max(column))).scalar() or 0)
+        with suppress(RankgaugeError), history.read() as connection:
+            told = connection.execute(sa.select(sa.type_coerce(sa.func.max(column), sa.Integer))).scalar()
+            highest = max(highest, told if isinstance(told, int) else 0)
     return highest
+
+
+def _following(history: History, number: int) -> int | None:
+    """The next number of a record, where the table tells it."""
+    wanted = sa.select(sa.type_coerce(sa.func.min(records.c.id), sa.Integer)).where(records.c.id > number)
+    with history.read() as connection:
+        return connection.execute(wanted).scalar()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import datetime
-from typing import Any
+from typing import get_args
 
+from rankgauge.history.cells import UTC, Big, Bytes, Digest, Json, Number, Share, Text, Whole, Word
+from rankgauge.history.holder import Holder
+from rankgauge.history.monitored import KINDS, Finding, State, Status
+from rankgauge.history.rows import Settings
 from rankgauge.history.sql import sa
+from rankgauge.words import Note
 
 __all__ = [
-    "UTC",
     "baselines",
     "checks",
     "deliveries",
@@ -20,45 +23,25 @@ __all__ = [
     "records",
 ]
 
-
-class UTC(sa.types.TypeDecorator[datetime.datetime]):
-    """A moment: stored in UTC, read back with its zone. SQLite knows no zones, so there it is bare and taken as UTC."""
-
-    impl = sa.DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime.datetime | None, dialect: Any) -> datetime.datetime | None:
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("a moment without a time zone cannot be stored")
-        return value.astimezone(datetime.UTC)
-
-    def process_result_value(self, value: datetime.datetime | None, dialect: Any) -> datetime.datetime | None:
-        if value is None:
-            return None
-        return value.replace(tzinfo=datetime.UTC) if value.tzinfo is None else value.astimezone(datetime.UTC)
-
-
 metadata = sa.MetaData()
 
 # The document stands last: SQLite then reads the other columns of a row without it.
 records = sa.Table(
     "records",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("uid", sa.Text, nullable=False, unique=True),
-    sa.Column("created", UTC, nullable=False),
-    sa.Column("stored", UTC, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("label", sa.Text),
-    sa.Column("test_set", sa.Text),
-    sa.Column("corpus", sa.Text),
-    sa.Column("contract", sa.Text),
-    sa.Column("git", sa.Text),
-    sa.Column("rankgauge", sa.Text, nullable=False),
-    sa.Column("queries", sa.Integer, nullable=False),
-    sa.Column("document", sa.LargeBinary, nullable=False),
+    sa.Column("id", Whole(), primary_key=True),
+    sa.Column("uid", Digest(), nullable=False, unique=True),
+    sa.Column("created", UTC(), nullable=False),
+    sa.Column("stored", UTC(), nullable=False),
+    sa.Column("kind", Word("evaluation", "comparison"), nullable=False),
+    sa.Column("label", Text(null=True)),
+    sa.Column("test_set", Text(null=True)),
+    sa.Column("corpus", Text(null=True)),
+    sa.Column("contract", Text(null=True)),
+    sa.Column("git", Text(null=True)),
+    sa.Column("rankgauge", Text(), nullable=False),
+    sa.Column("queries", Whole(), nullable=False),
+    sa.Column("document", Bytes(), nullable=False),
     sa.Index("records_by_time", "created", "id"),
     sa.Index("records_by_label", "label", "created", "id"),
     sqlite_autoincrement=True,
@@ -67,14 +50,14 @@ records = sa.Table(
 means = sa.Table(
     "means",
     metadata,
-    sa.Column("record_id", sa.ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("system", sa.Text, primary_key=True),
-    sa.Column("measure", sa.Text, primary_key=True),
-    sa.Column("value", sa.Double, nullable=False),
-    sa.Column("low", sa.Double),
-    sa.Column("high", sa.Double),
-    sa.Column("queries", sa.Integer, nullable=False),
-    sa.Column("position", sa.Integer, nullable=False),  # systems and measures in the record's own order
+    sa.Column("record_id", Whole(), sa.ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("system", Text(), primary_key=True),
+    sa.Column("measure", Text(), primary_key=True),
+    sa.Column("value", Number(), nullable=False),
+    sa.Column("low", Number(null=True)),
+    sa.Column("high", Number(null=True)),
+    sa.Column("queries", Whole(), nullable=False),
+    sa.Column("position", Whole(), nullable=False),  # systems and measures in the record's own order
     sa.Index("means_by_measure", "measure", "system", "record_id"),
 )
 
@@ -82,17 +65,17 @@ means = sa.Table(
 baselines = sa.Table(
     "baselines",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("name", sa.Text, nullable=False),
-    sa.Column("version", sa.Integer, nullable=False),
-    sa.Column("record_id", sa.ForeignKey("records.id"), nullable=False, index=True),
-    sa.Column("system", sa.Text, nullable=False),
-    sa.Column("action", sa.Text, nullable=False),
-    sa.Column("set_at", UTC, nullable=False),
-    sa.Column("note", sa.Text),
-    sa.Column("max_loss", sa.Double),
-    sa.Column("settings", sa.Text, nullable=False),
-    sa.Column("anchor_id", sa.ForeignKey("records.id"), nullable=False, index=True),
+    sa.Column("id", Whole(), primary_key=True),
+    sa.Column("name", Text(), nullable=False),
+    sa.Column("version", Whole(), nullable=False),
+    sa.Column("record_id", Whole(), sa.ForeignKey("records.id"), nullable=False, index=True),
+    sa.Column("system", Text(), nullable=False),
+    sa.Column("action", Word("set", "promote"), nullable=False),
+    sa.Column("set_at", UTC(), nullable=False),
+    sa.Column("note", Text(null=True)),
+    sa.Column("max_loss", Share(null=True)),
+    sa.Column("settings", Json(Settings), nullable=False),
+    sa.Column("anchor_id", Whole(), sa.ForeignKey("records.id"), nullable=False, index=True),
     sa.UniqueConstraint("name", "version", name="baselines_name_version"),
     sa.CheckConstraint("action IN ('set', 'promote')", name="baselines_action"),
 )
@@ -100,15 +83,15 @@ baselines = sa.Table(
 checks = sa.Table(
     "checks",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("monitor", sa.Text, nullable=False),
-    sa.Column("number", sa.Integer, nullable=False),
-    sa.Column("token", sa.Text, nullable=False, unique=True),
-    sa.Column("started", UTC, nullable=False),
-    sa.Column("finished", UTC),
-    sa.Column("status", sa.Text, nullable=False),
-    sa.Column("record_id", sa.ForeignKey("records.id", ondelete="SET NULL"), index=True),
-    sa.Column("detail", sa.Text, nullable=False),
+    sa.Column("id", Whole(), primary_key=True),
+    sa.Column("monitor", Text(), nullable=False),
+    sa.Column("number", Whole(), nullable=False),
+    sa.Column("token", Text(), nullable=False, unique=True),
+    sa.Column("started", UTC(), nullable=False),
+    sa.Column("finished", UTC(null=True)),
+    sa.Column("status", Word(*get_args(Status)), nullable=False),
+    sa.Column("record_id", Whole(null=True), sa.ForeignKey("records.id", ondelete="SET NULL"), index=True),
+    sa.Column("detail", Json(dict), nullable=False),
     sa.UniqueConstraint("monitor", "number", name="checks_monitor_number"),
     sa.CheckConstraint("status IN ('running', 'done', 'invalid', 'abandoned')", name="checks_status"),
 )
@@ -117,46 +100,46 @@ checks = sa.Table(
 detector_states = sa.Table(
     "detector_states",
     metadata,
-    sa.Column("monitor", sa.Text, primary_key=True),
-    sa.Column("system", sa.Text, primary_key=True),
-    sa.Column("check_number", sa.Integer, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("monitor", Text(), primary_key=True),
+    sa.Column("system", Text(), primary_key=True),
+    sa.Column("check_number", Whole(), nullable=False),
+    sa.Column("state", Json(dict), nullable=False),
 )
 
 incidents = sa.Table(
     "incidents",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("monitor", sa.Text, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("system", sa.Text),
-    sa.Column("measure", sa.Text),
-    sa.Column("tag", sa.Text),
-    sa.Column("opened_check", sa.Integer, nullable=False),
-    sa.Column("opened_at", UTC, nullable=False),
-    sa.Column("began_check", sa.Integer),
-    sa.Column("began_at", UTC),
-    sa.Column("closed_check", sa.Integer),
-    sa.Column("closed_at", UTC),
-    sa.Column("finding", sa.Text, nullable=False),
+    sa.Column("id", Whole(), primary_key=True),
+    sa.Column("monitor", Text(), nullable=False),
+    sa.Column("kind", Word(*KINDS), nullable=False),
+    sa.Column("system", Text(null=True)),
+    sa.Column("measure", Text(null=True)),
+    sa.Column("tag", Text(null=True)),
+    sa.Column("opened_check", Whole(), nullable=False),
+    sa.Column("opened_at", UTC(), nullable=False),
+    sa.Column("began_check", Whole(null=True)),
+    sa.Column("began_at", UTC(null=True)),
+    sa.Column("closed_check", Whole(null=True)),
+    sa.Column("closed_at", UTC(null=True)),
+    sa.Column("finding", Json(Finding), nullable=False),
     sa.Index("incidents_by_system", "monitor", "system"),
 )
 
 deliveries = sa.Table(
     "deliveries",
     metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("incident_id", sa.ForeignKey("incidents.id"), nullable=False),
-    sa.Column("event", sa.Text, nullable=False),
-    sa.Column("channel", sa.Text, nullable=False),
-    sa.Column("title", sa.Text, nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
-    sa.Column("created", UTC, nullable=False),
-    sa.Column("attempts", sa.Integer, nullable=False, default=0, server_default="0"),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("next_try", UTC),
-    sa.Column("delivered", UTC),
-    sa.Column("error", sa.Text),
+    sa.Column("id", Whole(), primary_key=True),
+    sa.Column("incident_id", Whole(), sa.ForeignKey("incidents.id"), nullable=False),
+    sa.Column("event", Word("opened", "recovered"), nullable=False),
+    sa.Column("channel", Text(), nullable=False),
+    sa.Column("title", Json(Note), nullable=False),
+    sa.Column("body", Json(list[Note]), nullable=False),
+    sa.Column("created", UTC(), nullable=False),
+    sa.Column("attempts", Whole(), nullable=False, default=0, server_default="0"),
+    sa.Column("state", Word(*get_args(State)), nullable=False),
+    sa.Column("next_try", UTC(null=True)),
+    sa.Column("delivered", UTC(null=True)),
+    sa.Column("error", Text(null=True)),
     sa.UniqueConstraint("incident_id", "event", "channel", name="deliveries_once"),
     sa.CheckConstraint("event IN ('opened', 'recovered')", name="deliveries_event"),
     sa.CheckConstraint("state IN ('waiting', 'sending', 'absent', 'delivered', 'given_up')", name="deliveries_state"),
@@ -166,8 +149,8 @@ deliveries = sa.Table(
 leases = sa.Table(
     "leases",
     metadata,
-    sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("token", sa.BigInteger, nullable=False),
-    sa.Column("holder", sa.Text, nullable=False),
-    sa.Column("expires", UTC, nullable=False),
+    sa.Column("name", Text(), primary_key=True),
+    sa.Column("token", Big(), nullable=False),
+    sa.Column("holder", Json(Holder), nullable=False),
+    sa.Column("expires", UTC(), nullable=False),
 )

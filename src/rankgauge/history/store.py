@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import os
+import hashlib
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.limits import RECORDS
-from rankgauge.formats.private import begin_private
-from rankgauge.history.connecting import WAIT, WRITE, engine_for, look_at_file
-from rankgauge.history.faults import NoHistoryError, damaged, told
+from rankgauge.history.database import Database
+from rankgauge.history.faults import damaged
 from rankgauge.history.finding import find, light, matching, measure_names, of_means, stored_of
-from rankgauge.history.location import Location, resolve
-from rankgauge.history.migrating import REVISIONS, known_step, migrate
 from rankgauge.history.rows import Mean, Point, Pruned, Stored, StoredBaseline
 from rankgauge.history.schema import baselines, means, records
 from rankgauge.history.sql import insert_once, sa
 from rankgauge.history.times import Moment, as_moment
-from rankgauge.history.waiting import seconds_to_wait
 from rankgauge.stats.levels import check_whole
 
 if TYPE_CHECKING:
@@ -33,104 +28,15 @@ __all__ = ["History", "opened"]
 _MANY = 500
 _NEWEST_FIRST = (records.c.created.desc(), records.c.id.desc())
 _MEAN = [column for column in means.c if column.name != "position"]
-Fence = Callable[[sa.Connection], None]
 
 
 @named_arguments
-class History:
+class History(Database):
     """Records in a database: with History.open() as history: history.add(record); history.trend("nDCG@10").
 
     `add` stores a record, `records` lists what is there, `record` gives one back, `means`, `trend` and `baselines` are
     read without it, `prune` and `export` end the circle. It is a context manager, and several threads may use it.
     """
-
-    def __init__(
-        self,
-        location: Location,
-        engine: sa.Engine,
-        timeout: float,
-        fence: Fence | None = None,
-        wait: float | None = None,
-    ) -> None:
-        self.location = location
-        self.engine = engine
-        self.timeout = timeout
-        self._fence = fence
-        self._wait = timeout if wait is None else wait
-
-    @classmethod
-    @named_arguments
-    def open(
-        cls,
-        location: str | os.PathLike[str] | Location | None = None,
-        *,
-        create: bool = True,
-        write: bool = True,
-        timeout: float | None = None,
-        cramped: bool = False,
-    ) -> History:
-        """Open the history at a path or URL (see `resolve`), and bring its tables to this release's.
-
-        `create` makes one where there is none. Without `write` nothing is going to be stored, and a file that cannot be
-        written is read as it is. `timeout` is how many seconds to wait for other writers of a file, or for each answer
-        of a server; default: the environment's RANKGAUGE_HISTORY_TIMEOUT, else 30. `cramped` is for a file on a full
-        disk, to remove something from it (see `prune_history`): nobody else can use it meanwhile.
-        """
-        if location is not None and not isinstance(location, str | os.PathLike | Location):
-            raise DataError(f"a history is opened by a path or an address, not by a {type(location).__name__}")
-        timeout = seconds_to_wait() if timeout is None else timeout
-        place = (location if isinstance(location, Location) else resolve(location)).anchored()
-        look_at_file(place, create=create)
-        if create and place.path is not None:
-            begin_private(place.path)
-        history = cls(place, engine_for(place, timeout, write=write, cramped=cramped), timeout)
-        try:
-            with history.read() as connection:
-                at = known_step(connection, place)
-            if at is None and not create:
-                raise NoHistoryError(f"there is no history in {place} yet: 'rankgauge history add' begins one")
-            if at != REVISIONS[-1]:
-                with history.begin() as connection:
-                    migrate(connection, place)
-        except BaseException:
-            history.close()
-            raise
-        return history
-
-    def close(self) -> None:
-        self.engine.dispose()
-
-    def __enter__(self) -> History:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    def fenced(self, fence: Fence) -> History:
-        """The same history, in which each write transaction begins with `fence`, which raises where it must not be."""
-        return History(self.location, self.engine, self.timeout, fence, self._wait)
-
-    def waiting(self, seconds: float) -> History:
-        """The same history, whose transactions wait at most so long for other writers of a file."""
-        return History(self.location, self.engine, self.timeout, self._fence, min(seconds, self.timeout))
-
-    def begin(self) -> AbstractContextManager[sa.Connection]:
-        """A connection in a write transaction: committed at the end, rolled back by an exception."""
-        return self._transaction(write=True)
-
-    def read(self) -> AbstractContextManager[sa.Connection]:
-        """A connection in a transaction that only reads."""
-        return self._transaction(write=False)
-
-    @contextmanager
-    def _transaction(self, *, write: bool) -> Iterator[sa.Connection]:
-        with told(self.location), self.engine.connect() as connection:
-            own = self.location.path is not None and "timeout" not in self.location.url.query
-            connection.execution_options(**{WRITE: write, WAIT: self._wait if own else None})
-            with connection.begin():
-                if write and self._fence is not None:
-                    self._fence(connection)
-                yield connection
 
     @named_arguments
     def add(
@@ -218,6 +124,8 @@ class History:
             raise FormatError(place, [RECORDS.exceeded(len(packed))])
         if not unpack.eof:
             raise damaged(self.location, f"record {found.id} cannot be unpacked")
+        if hashlib.sha256(data).hexdigest() != found.uid:
+            raise damaged(self.location, f"record {found.id} is not the one that its uid is the hash of")
         return data
 
     def means(self, ids: Iterable[int]) -> dict[int, list[Mean]]:
@@ -348,9 +256,14 @@ def _nothing(connection: sa.Connection, measure: str) -> str:
 def _baseline(row: sa.Row[Any]) -> StoredBaseline:
     columns = dict(row._mapping)
     del columns["id"]
-    settings = json.loads(columns.pop("settings"))
-    lists: dict[str, Any] = {key: tuple(settings.get(key) or ()) for key in ("targets", "looser")}
-    return StoredBaseline(**columns, **lists, forced=settings.get("forced"), used=settings.get("used"))
+    settings = columns.pop("settings")
+    return StoredBaseline(
+        **columns,
+        targets=settings.targets,
+        forced=settings.forced,
+        used=settings.used,
+        looser=settings.looser,
+    )
 
 
 def _chunks(ids: list[int]) -> Iterator[list[int]]:

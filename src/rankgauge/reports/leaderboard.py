@@ -94,6 +94,7 @@ def _leaderboard(record: Record, compared: ComparisonResult) -> Table:
     own = {name: found for (measure, name), found in seen.items() if measure == first.name}
     scale = scale_of([found.ends for found in own.values() if found.ends], [found.difference for found in own.values()])
     letters = {standing.system: standing.label for standing in compared.groups.get(first.name, ())}
+    lettered = any(standing.letters for standing in compared.groups.get(first.name, ()))
     mark = "baseline" if compared.baseline is not None else "best"
 
     def scored(system: SystemResult, about: ScoredMeasure) -> Cell:
@@ -121,7 +122,7 @@ def _leaderboard(record: Record, compared: ComparisonResult) -> Table:
         Column(answer("vs", a=reference if len(reference) <= _SHORT else answer(mark)), "signed"),
         Column(word("interval", level=1 - compared.settings.alpha), "plot", drop=1),
         Column(word("verdict")),
-        *([Column(word("letters"), drop=3)] if letters else []),
+        *([Column(word("letters" if lettered else "ranks"), drop=3)] if letters else []),
         *(head_of(about, LATER + i) for i, about in enumerate(others)),
         *time_columns(record),
     ]

@@ -31,7 +31,17 @@ def remarks_of(record: Record) -> list[Note]:
         for note, names in said_once(told)
     ]
     ranges = [] if record.comparison is None else list(_turning(record.comparison))
-    return [*left_out, *grouped, *ranges]
+    return [*left_out, *_kept(record), *grouped, *ranges]
+
+
+def _kept(record: Record) -> Iterator[Note]:
+    """Answers that were not measured now: what is judged may not be what the system is."""
+    live = [(system.name, system.calls) for system in record.systems if system.calls is not None]
+    for note, names in said_once((note, name) for name, calls in live for note in calls.notes):
+        if note.key == "live.cached":
+            yield note_about(names, note)
+    if untimed := [name for name, calls in live if calls.latency is None and calls.kept]:
+        yield Note("report.untimed", {"names": untimed})
 
 
 def _notes(record: Record) -> Iterator[tuple[Note, list[str]]]:

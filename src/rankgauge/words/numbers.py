@@ -9,8 +9,22 @@ from typing import Any
 
 from rankgauge.words.visible import shortened
 
-__all__ = ["KINDS", "bounds", "figure", "interval", "milliseconds", "p_value", "percent", "plain", "score", "signed"]
+__all__ = [
+    "KINDS",
+    "MINUS",
+    "bounds",
+    "figure",
+    "interval",
+    "milliseconds",
+    "p_value",
+    "percent",
+    "plain",
+    "score",
+    "signed",
+]
 
+MINUS = "−"
+"""The sign of negative numbers, for people; programs read a hyphen."""
 _SECOND = 0.9995
 """From here on three digits of milliseconds would read 1e+03 ms."""
 _UNITS = ((3600, "h"), (60, "min"))
@@ -119,25 +133,30 @@ def moment(time: datetime.datetime | str) -> str:
     return f"{found.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def _typeset(write: Callable[..., str]) -> Callable[..., str]:
+    """The same with a minus sign where a hyphen would be too short, for sentences."""
+    return lambda *values: write(*values).replace("-", MINUS)
+
+
 KINDS: dict[str, Callable[[Any], str]] = {
     "score": score,
     "score2": lambda value: score(value, 2),
     "score3": lambda value: score(value, 3),
     "small": small,
-    "signed": signed,
-    "signed_plain": lambda value: f"{value:+g}",
+    "signed": _typeset(signed),
+    "signed_plain": _typeset(lambda value: f"{value:+g}"),
     "plain": plain,
     "plain4": lambda value: f"{value:.4g}",
     "rough": rough,
     "percent": percent,
     "percent0": lambda share: percent(share, 0),
     "percent_plain": lambda share: f"{100 * share:g} %",
-    "signed_percent": signed_percent,
+    "signed_percent": _typeset(signed_percent),
     "chance": chance,
     "p": p_value,
     "related_p": related_p,
-    "bounds": bounds,
-    "interval": interval,
+    "bounds": _typeset(bounds),
+    "interval": _typeset(interval),
     "ms": milliseconds,
     "time": latency,
     "count": count,

@@ -115,8 +115,10 @@ class _Filled(string.Formatter):
             value = tell(value, self.language)
         if format_spec in KINDS:
             return visible(KINDS[format_spec](value))
-        if format_spec == "few" and len(value) > _FEW:
-            return say("report.and_more", self.language, names=value[: _FEW - 1], rest=len(value) - _FEW + 1)
+        if format_spec == "few" and isinstance(value, list | tuple) and len(value) > _FEW:
+            return say(
+                "report.and_more", self.language, names=value[: _FEW - 1], rest=len(value) - _FEW + 1, n=len(value)
+            )
         if isinstance(value, list | tuple):
             return listed([self.format_field(item, format_spec) for item in value], self.language)
         if "|" in format_spec:

@@ -54,8 +54,10 @@ def queries_taken(history: History, monitor: str) -> int:
 
 
 def _unreadable(monitor: str, system: str) -> DataError:
-    what = "its common state" if system == COMMON else f"what was learned of {system}"
-    remedy = "" if system == COMMON else ", or forget it: rankgauge monitor PLAN --relearn"
+    common = system == COMMON
+    what = "its common state" if common else f"what was learned of {system}"
+    remedy = "restore a copy of the history" if common else "forget it: rankgauge monitor PLAN --relearn"
     return DataError(
-        f"monitor {monitor}: {what} cannot be read; a later release may have written it: use that one{remedy}"
+        f"monitor {monitor}: {what} cannot be read (table detector_states, row system = {system!r}); a later release "
+        f"may have written it: use that one, or {remedy}"
     )

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from rankgauge.errors import DataError
 from rankgauge.extras import optional
+from rankgauge.history.monitored import KINDS
 from rankgauge.monitoring.detection.watch import ERRORS, LATENCY
 from rankgauge.monitoring.loop.status import SeriesStatus
 from rankgauge.visible import visible
@@ -17,7 +18,6 @@ __all__ = ["Metrics", "MetricsServer"]
 
 _HIGHEST_PORT = 65535
 _STATUSES = ("done", "invalid")
-_KINDS = ("quality", "slice", "latency", "errors", "threshold", "down", "drift", "start", "forgotten")
 _OUTCOMES = ("sent", "failed", "given_up")
 Moment = datetime.datetime
 
@@ -69,7 +69,7 @@ class Metrics:
         for gauge, moment in ((self._last, last_check), (self._last_valid, last_valid_check)):
             if moment is not None:
                 gauge.labels(monitor).set(moment.timestamp())
-        self.incidents(monitor, dict.fromkeys(_KINDS, 0) | dict(open_incidents or {}))
+        self.incidents(monitor, dict.fromkeys(KINDS, 0) | dict(open_incidents or {}))
 
     def check(
         self,

@@ -32,7 +32,7 @@ def render(
     **_: Any,
 ) -> str:
     """The report as text."""
-    look = Look(language, digits, minus="−", signs=_SIGNS)
+    look = Look(language, digits, minus=numbers.MINUS, signs=_SIGNS)
 
     def shaded(text: str, shade: str) -> str:
         return f"\x1b[{shade}m{text}\x1b[0m\n" if color else f"{text}\n"
