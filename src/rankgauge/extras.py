@@ -1,7 +1,7 @@
 """`optional`: a package that only some features need, imported when one of them is used.
 
-The remedy that an error names, `pip install 'rankgauge[EXTRA]'`, needs no index that has rankgauge: pip and uv take the
-one that is installed, and add what its extra lists.
+The remedy that an error names installs the package by its own name, which works wherever rankgauge came from. So does
+`pip install 'rankgauge[EXTRA]'`: pip and uv take the rankgauge that is installed, and add what its extra lists.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def optional(module: str, what: str, package: str, extra: str = "retrievers") ->
         try:
             return import_module(module)
         except ImportError:
-            raise _missing(what, package, extra) from None
+            raise _missing(what, [package], extra) from None
 
 
 def check_installed(module: str, what: str, package: str, extra: str = "retrievers") -> None:
@@ -36,7 +36,7 @@ def check_all_installed(what: str, needed: Iterable[tuple[str, str, str]]) -> No
     """The same for several modules, given with their packages and extras: one error names all that is missing."""
     missing = [(package, extra) for module, package, extra in needed if not _is_installed(module)]
     if missing:
-        raise _missing(what, ", ".join(package for package, _ in missing), ",".join(sorted({e for _, e in missing})))
+        raise _missing(what, [package for package, _ in missing], ",".join(sorted({extra for _, extra in missing})))
 
 
 def _is_installed(module: str) -> bool:
@@ -46,7 +46,7 @@ def _is_installed(module: str) -> bool:
         return False
 
 
-def _missing(what: str, package: str, extra: str) -> MissingExtraError:
-    """The package can be installed by its name wherever rankgauge came from; the extra only from the same place."""
-    named = f"'{package}'" if "[" in package else package
-    return MissingExtraError(f"{what} needs {package}: pip install {named} (it is in the extra rankgauge[{extra}])")
+def _missing(what: str, packages: list[str], extra: str) -> MissingExtraError:
+    named = " ".join(f"'{package}'" if "[" in package else package for package in packages)
+    listed, in_it = ", ".join(packages), "it is" if len(packages) == 1 else "they are"
+    return MissingExtraError(f"{what} needs {listed}: pip install {named} ({in_it} in the extra rankgauge[{extra}])")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rankgauge.demo import showcase
+from rankgauge.reports.tables import width_of
 from rankgauge.words import say
 from tests.cli.command import run_command
 
@@ -22,11 +23,23 @@ def test_the_demo(found: showcase.Showcase, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(showcase, "stdlib_showcase", lambda say: found)
     done = run_command("demo", "--lang", "zh")
     inconclusive = say("comparison.verdict_inconclusive", "zh")
-    for word in ("bm25", "reranked", "ef_search", inconclusive, "jieba", "rankgauge-demo.html"):
+    for word in ("bm25", "reranked", "ef_search", inconclusive, "中文", "rankgauge-demo.html"):
         assert word in done.stdout, word
     page = (tmp_path / "rankgauge-demo.html").read_text()
     assert 'lang="zh' in page
     assert "reranked" in page
+
+
+def test_the_demo_is_one_screen(found: showcase.Showcase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(showcase, "stdlib_showcase", lambda say: found)
+    lines = run_command("demo").stdout.rstrip().splitlines()
+    assert len(lines) <= 25
+    assert max(map(width_of, lines)) <= 80
+    assert lines[2].startswith(("Keep bm25", "Take "))
+    assert not any("中" in line for line in lines)
+    assert "A city's service desk, in Chinese" in run_command("demo", "--chinese").stdout
 
 
 def test_its_figures_hold_together(found: showcase.Showcase) -> None:
@@ -47,9 +60,9 @@ def test_all_that_is_missing_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setitem(sys.modules, module, None)
     done = run_command("demo", status=2)
     assert not done.stdout
-    assert "faiss-cpu, jieba, jinja2: pip install 'rankgauge[report,retrievers]'" in done.stderr
+    assert "faiss-cpu, jieba, jinja2: pip install faiss-cpu jieba jinja2 (they are in the extra" in done.stderr
     done = run_command("demo", "--report", "-", status=2)
-    assert "faiss-cpu, jieba: pip install 'rankgauge[retrievers]'" in done.stderr
+    assert "faiss-cpu, jieba: pip install faiss-cpu jieba (they are in the extra rankgauge[retrievers])" in done.stderr
     # What can be tried without them is a command that works.
     name, *arguments = shlex.split(done.stderr.rpartition("try: ")[2])
     assert name == "rankgauge"

@@ -183,7 +183,7 @@ def test_readme(path: Path) -> None:
     assert "make demo" in text
     assert "make test" in text
     assert f"({other})" in "\n".join(text.splitlines()[:5])
-    assert "docs/images/demo.svg" in text
+    assert re.search(r"docs/images/demo(\.zh)?\.svg", text)
 
 
 def navigation(settings: str) -> list[str]:

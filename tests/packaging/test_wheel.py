@@ -67,11 +67,12 @@ def test_the_wheel_alone(built: tuple[Path, Path], tmp_path: Path) -> None:
     for words, extra in WITHOUT_EXTRAS.items():
         command = words.format(example=" ".join(map(shlex.quote, example)))
         said = clean.run("rankgauge", *shlex.split(command), status=2)
-        assert f"pip install 'rankgauge[{extra}]'" in said, command
+        assert "pip install " in said, command
+        assert f"in the extra rankgauge[{extra}])" in said, command
 
     said = clean.run("rankgauge", "demo", status=2)
     assert "hybrid" in clean.run(*shlex.split(said.rpartition("try: ")[2]))
-    (remedy,) = re.findall(r"pip install '[^']+'", said)
+    (remedy,) = re.findall(r"pip install [^(]+", said)
     clean.uv(*shlex.split(remedy))
     assert "reranked" in clean.run("rankgauge", "demo")
     assert "reranked" in (clean.folder / "rankgauge-demo.html").read_text(encoding="utf-8")

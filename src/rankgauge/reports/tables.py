@@ -151,14 +151,15 @@ def total_width(table: Table) -> int:
     return sum(_widths(table)) + len(_GAP) * (len(table.header) - 1)
 
 
-def render_terminal(table: Table, *, width: int | None = None, color: bool = False, whole: bool = False) -> str:
+def render_terminal(table: Table, *, width: int | None = None, color: bool = False, whole: bool = True) -> str:
     """The table in columns. Where it is too wide, heads and texts are wrapped at words, then columns go by their
     priority; of a `whole` one none goes, and those without room stand in a second table below."""
     if width is None or total_width(table) <= width:
         return _drawn(table, color)
-    if not whole:
-        table = _shorter(table, width)
     narrow = _narrowed(table, width)
+    if not whole and total_width(narrow) > width:
+        table = _shorter(table, width)
+        narrow = _narrowed(table, width)
     while not whole and total_width(narrow) > width and any(table.drop):
         last = max(range(len(table.drop)), key=lambda j: (table.drop[j], j))
         table = table.columns([j for j in range(len(table.header)) if j != last])

@@ -1,0 +1,235 @@
+"""The first screen: the decision, a leaderboard, what limits it and what changed, in the columns that there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankgauge import compare, compare_scores
+from rankgauge.cli.evaluate import short_names
+from rankgauge.cli.showing import terminal_look
+from rankgauge.comparison.verdicts import contradicting, summary_notes
+from rankgauge.record import Record
+from rankgauge.reports import report
+from rankgauge.reports.build import record_report
+from rankgauge.reports.document import Notes, Table
+from rankgauge.reports.remarks import remarks_of
+from rankgauge.reports.tables import Table as Grid
+from rankgauge.reports.tables import render_terminal, width_of, wrapped
+from rankgauge.words import LANGUAGES, Language, tell
+from tests.cli.command import run_command
+from tests.reports.samples import comparison_record, evaluation_record, live_record, made
+
+DL19 = ("BM25", "BM25_RM3", "D_BERT_KD_TASB", "OPEN_AI_ADA2", "SPLADE_P_P_ENSEMBLE_DISTIL")
+
+
+def systems(**shifts: float) -> Record:
+    """Scores of systems that differ from the first by so much on each of 60 queries, give or take a little."""
+    rng = np.random.default_rng(1)
+    base = rng.uniform(0.2, 0.6, 60)
+    scores = {name: base + shift + rng.normal(0, 0.005, 60) for name, shift in shifts.items()}
+    return compare_scores(scores, baseline=next(iter(shifts)), samples=2000).record
+
+
+# The decision ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_baseline_is_kept_unless_something_is_better() -> None:
+    (kept,) = summary_notes(systems(old=0.0, worse=-0.2, same=0.0))
+    assert kept.key == "comparison.keep"
+    assert tell(kept, "en").startswith("Keep old (by score). worse: worse; same: ")
+    (taken,) = summary_notes(systems(old=0.0, good=0.1, best=0.2, bad=-0.1))
+    assert tell(taken, "en") == "Take best: better than old (by score). good: better; bad: worse."
+    (alone,) = summary_notes(systems(old=0.0, best=0.2, other=0.1))
+    assert tell(alone, "zh").startswith("采用 best")
+
+
+def test_another_measure_that_advises_otherwise_is_told() -> None:
+    rng = np.random.default_rng(2)
+    qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(40)}
+    first = {q: {"a": 2.0, "x": 1.0} for q in qrels}  # a relevant document at the top, one missed
+    both = {q: {"x": 3.0, "y": 2.5, "a": 2.0, "b": 1.0 + rng.random() / 10} for q in qrels}
+    found = compare(qrels, {"first": first, "both": both, "copy": first}, ["RR", "R@5"], baseline="first", samples=2000)
+    notes = summary_notes(found.record)
+    assert [note.key for note in notes] == ["comparison.keep", "comparison.take_or_not"]
+    assert contradicting(notes) == [notes[1]]
+    assert tell(notes[1], "en").startswith("both is better than first by R@5, but worse by RR")
+    lines = report(found.record).splitlines()
+    assert lines[0].startswith("Keep first")
+    assert any(line.startswith("both is better than first by R@5") for line in lines)
+
+
+def test_all_pairs_name_the_leader(data: Path) -> None:
+    runs = {name: data / "dl19" / f"dl19.{name}.run" for name in DL19}
+    found = compare(data / "dl19" / "qrels.txt", runs, ["nDCG@10", "P@10"], samples=2000)
+    first = summary_notes(found.record)[0]
+    best = found.groups["nDCG@10"][0].system
+    assert first.parameters["best"] == best
+    worse = {row.a if row.b == best else row.b for row in found.rows if _won(row, best, "nDCG@10")}
+    assert set(first.parameters["worse"]) == worse
+
+
+def _won(row: Any, best: str, measure: str) -> bool:
+    return row.measure == measure and (
+        (row.a, row.verdict) == (best, "worse") or (row.b, row.verdict) == (best, "better")
+    )
+
+
+# The leaderboard ------------------------------------------------------------------------------------------------------
+
+
+def leaderboard(record: Record) -> Table:
+    return next(t for t in record_report(record).shown("answer") if isinstance(t, Table) and t.name == "leaderboard")
+
+
+def test_the_leaderboard_agrees_with_the_rows() -> None:
+    record = systems(old=0.0, good=0.1, bad=-0.1, same=0.0)
+    assert record.comparison is not None
+    rows = {row.b: row for row in record.comparison.rows}
+    board = leaderboard(record)
+    means = [row[1] for row in board.rows]
+    assert means == sorted(means, reverse=True)
+    for name, _, difference, drawn, verdict, *_ in board.rows:
+        if name == "old":
+            assert (difference, drawn, verdict.words[0].key) == ("", None, "answer.baseline")
+        else:
+            row = rows[name]
+            assert difference == row.difference
+            assert drawn.ends == (row.interval.low, row.interval.high)
+            assert verdict.mark == row.verdict
+
+
+def test_without_a_baseline_the_best_is_the_reference() -> None:
+    rng = np.random.default_rng(3)
+    base = rng.random(50)
+    found = compare_scores({"low": base - 0.3, "high": base, "middle": base - rng.random(50) / 5}, samples=2000)
+    board = leaderboard(found.record)
+    assert [row[0] for row in board.rows] == ["high", "middle", "low"]
+    assert [row[4].mark for row in board.rows] == ["quiet", "worse", "worse"]
+    for name, _, difference, drawn, *_ in board.rows[1:]:
+        row = next(row for row in found.rows if {row.a, row.b} == {name, "high"})
+        sign = 1 if row.b == name else -1
+        assert difference == pytest.approx(sign * row.difference)
+        assert drawn.ends == pytest.approx(sorted((sign * row.interval.low, sign * row.interval.high)))
+
+
+# Remarks --------------------------------------------------------------------------------------------------------------
+
+
+def test_one_fault_of_all_systems_is_one_remark() -> None:
+    """Ties turn no verdict by themselves, and what all share names nobody."""
+    qrels = {f"q{i}": {"a": 1} for i in range(12)}
+    tied = {q: {"a": 1.0, "b": 1.0} for q in qrels if q != "q3"}
+    record = compare(qrels, {"x": tied, "y": tied, "z": tied}, ["RR"], samples=100).record
+    remarks = remarks_of(record)
+    assert [note.key for note in remarks if note.key.startswith("evaluation.missing")] == ["evaluation.missing_zero"]
+    assert not [note for note in remarks if "ties" in note.key and note.key != "answer.ties_flip"]
+    assert len({tell(note, "en") for note in remarks}) == len(remarks)
+
+
+def test_remarks_are_counted() -> None:
+    for record in (live_record(), comparison_record(), evaluation_record()):
+        built = record_report(made(record))
+        bulleted = [block for block in built.blocks if isinstance(block, Notes) and block.bulleted]
+        assert [len(block.notes) for block in bulleted] == [n for n in [len(remarks_of(made(record)))] if n]
+
+
+# Room -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 140])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_is_wider_than_the_terminal(width: int, language: Language) -> None:
+    for record in (live_record(), comparison_record(), evaluation_record()):
+        for detail in ("answer", "evidence"):
+            for line in report(made(record), language=language, width=width, detail=detail).splitlines():
+                words = max((width_of(word) for word in line.split()), default=0)
+                assert width_of(line) <= max(width, words + 2), (line, detail)
+
+
+def test_five_runs_in_forty_lines(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    runs = [data / "dl19" / f"dl19.{name}.run" for name in DL19]
+    text = run_command("compare", data / "dl19" / "qrels.txt", *runs).stdout
+    lines = text.splitlines()
+    assert len(lines) <= 40
+    assert max(map(width_of, lines)) <= 80
+    assert lines[0].startswith("SPLADE_P_P_ENSEMBLE_DISTIL leads")  # names without what all share
+
+
+def test_details_lose_no_figure() -> None:
+    record = made(live_record())
+    wide = set(re.findall(r"[+−]?\d+\.\d{4}", report(record, detail="evidence")))
+    narrow = set(re.findall(r"[+−]?\d+\.\d{4}", report(record, detail="evidence", width=70)))
+    assert wide <= narrow | {""}
+
+
+def test_columns_go_by_their_priority() -> None:
+    grid = Grid(["name", "a", "b", "c"], [["x", "1" * 10, "2" * 10, "3" * 10]], 1, [0, 2, 0, 1])
+    assert "1111" not in render_terminal(grid, width=30, whole=False)
+    assert "3333" in render_terminal(grid, width=30, whole=False)
+    assert "3333" not in render_terminal(grid, width=20, whole=False)
+    assert "2222" in render_terminal(grid, width=20, whole=False)
+    whole = render_terminal(grid, width=20)
+    assert all(digit * 10 in whole for digit in "123")
+
+
+TEXTS = st.text(st.sampled_from("ab-1 中文字，。“”（）, ."), max_size=80)
+
+
+@given(TEXTS, st.integers(6, 40))
+def test_lines_break_at_words(text: str, width: int) -> None:
+    lines = wrapped(text, width).split("\n")
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    words = set(re.findall(r"[ab1.,-]+", text))
+    for line in lines:
+        assert set(re.findall(r"[ab1.,-]+", line)) <= words  # none is broken
+        assert not line.startswith(("，", "。", "”", "）")) or line in (text, lines[0])
+
+
+# Names and colours ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "short"),
+    [
+        (["dl19.BM25.run", "dl19.RM3.run"], ["BM25", "RM3"]),
+        (["dl19.BM25.run"], ["dl19.BM25"]),
+        (["a.run", "a.txt"], ["a.run", "a.txt"]),
+        (["run.gz", "other.jsonl.zst"], ["run", "other"]),
+        (["bm25.run", "bm25-rm3.run"], ["bm25", "bm25-rm3"]),
+        (["x_1.run", "x_2.run"], ["1", "2"]),
+        (["", "-"], ["", "-"]),
+    ],
+)
+def test_names_of_files(given: list[str], short: list[str]) -> None:
+    assert [short_names(given)[name] for name in given] == short
+
+
+@given(st.lists(st.text("ab._-", min_size=1, max_size=8), max_size=5, unique=True))
+def test_names_stay_different(files: list[str]) -> None:
+    names = short_names(files)
+    assert set(names) == set(files)
+    assert len(set(names.values())) == len(files)
+
+
+def test_colours_only_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    assert terminal_look()["color"] is False  # no terminal
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert terminal_look()["color"] is True
+    assert terminal_look("file.txt")["color"] is False
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert terminal_look()["color"] is False
+    record = systems(old=0.0, good=0.1, bad=-0.1)
+    text = report(record, color=True)
+    assert "\x1b[32m▲ better\x1b[0m" in text
+    assert "\x1b[31m▼ worse\x1b[0m" in text
+    assert "\x1b" not in report(record)
