@@ -176,6 +176,7 @@ RULES: dict[str, Callable[[str], None]] = {
     "latex": latex,
     "csv": table,
     "html": html,
+    "notebook": html,
     "junit": xml,
     "trec_eval": trec_lines,
 }

@@ -53,7 +53,8 @@ _BESIDE = ("per_query", "targets")
 def render(report: Report, *, language: Language = "en", digits: int = 4, detail: Detail = "answer", **_: Any) -> str:
     """The table of a paper with the answer; beyond it all tables up to that detail, without floats."""
     look = Look(language, digits, minus="−")
-    found = [_comments(report.cautions, look)] if report.cautions else []
+    said: list[Note] = []
+    found = [_comments(report.cautions, look, said)] if report.cautions else []
     record = report.record
     is_paper = detail == "answer" and record is not None and bool(record.systems and record.measures)
     if is_paper and record is not None:
@@ -61,16 +62,19 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, detail
     for block in report.shown(detail):
         if isinstance(block, Table) and (not is_paper or block.name in _BESIDE):
             title = "" if block.title is None else f"% {told(block.title, look)}\n"
-            found.append(title + _comments(block.notes, look) + _table(block, look, detail))
+            found.append(title + _comments(block.notes, look, said) + _table(block, look, detail))
         elif isinstance(block, Notes) and block.title is not None:
-            found.append(f"% {told(block.title, look)}\n" + _comments(block.notes, look))
+            found.append(f"% {told(block.title, look)}\n" + _comments(block.notes, look, said))
     text = "\n".join(found)
     printed = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     return f"% {say('paper.unicode', language)}\n{text}" if _UNKNOWN.search(printed) else text
 
 
-def _comments(notes: Sequence[Note], look: Look) -> str:
-    return "".join(f"% {note_line(note, look)}\n" for note in notes)
+def _comments(notes: Sequence[Note], look: Look, said: list[Note]) -> str:
+    """What was not said before."""
+    fresh = [note for note in notes if note not in said]
+    said += fresh
+    return "".join(f"% {note_line(note, look)}\n" for note in fresh)
 
 
 def _escaped(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from rankgauge.reports.cells import Look
 from rankgauge.reports.document import Block, Detail, Notes, Outcome, Paragraph, Report, Table
 from rankgauge.reports.lines import Form, grid, pieces
-from rankgauge.words import Language, say
+from rankgauge.words import Language, Note, say
 
 __all__ = ["render"]
 
@@ -60,7 +60,8 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, detail
             found.append(_folded(say("answer.folded", language, n=count), pieces(bare, form)))
         else:
             found += pieces(group, form)
-    evidence = pieces((block for block in blocks if block.detail != "answer"), form)
+    told = [note for block in blocks if isinstance(block, Notes) and block.folded for note in block.notes]
+    evidence = pieces(_without(told, (block for block in blocks if block.detail != "answer")), form)
     if evidence:
         found.append(_folded(say("answer.evidence", language), evidence))
     return "\n".join(found)
@@ -75,6 +76,14 @@ def _headed(blocks: Iterable[Block]) -> Iterable[Block]:
         else:
             yield block
         decided = decided or (isinstance(block, Paragraph | Outcome) and block.status is not None)
+
+
+def _without(told: Sequence[Note], blocks: Iterable[Block]) -> Iterable[Block]:
+    """Blocks without what the remarks told already."""
+    for block in blocks:
+        if isinstance(block, Notes):
+            block = replace(block, notes=[note for note in block.notes if note not in told])
+        yield block
 
 
 def _is_folded(block: Block) -> bool:
