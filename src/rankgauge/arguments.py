@@ -26,7 +26,7 @@ def named_arguments(called: F) -> F:
         made: Any = called
         made.__init__ = _checked(made.__init__, made.__qualname__)  # whose __init__ may be its parent's
         return called
-    return _checked(called, called.__qualname__)  # type: ignore[attr-defined, return-value]
+    return _checked(called, called.__qualname__.removesuffix(".__init__"))  # type: ignore[return-value]
 
 
 def _checked(function: Any, name: str) -> Callable[..., Any]:
