@@ -56,8 +56,9 @@ def _notes(record: Record) -> Iterator[tuple[Note, list[str]]]:
                 yield note, [system.name]
         return
     for note in compared.notes:
-        if note.key == "comparison.some_systems":
-            yield note.parameters["note"], list(note.parameters["systems"])
+        inner, about = note.parameters.get("note"), note.parameters.get("systems")
+        if note.key == "comparison.some_systems" and isinstance(inner, Note) and isinstance(about, list):
+            yield inner, [str(name) for name in about]
         else:
             yield note, []
 
