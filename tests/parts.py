@@ -72,6 +72,14 @@ def _data() -> str | None:
     return str(DATA) if DATA.is_dir() and any(DATA.iterdir()) else None
 
 
+def _tex(program: str, style: str) -> str | None:
+    """A LaTeX that has a style."""
+    found, kpsewhich = _program(program), _program("kpsewhich")
+    if found is None or kpsewhich is None:
+        return None
+    return found if subprocess.run([kpsewhich, style], capture_output=True, check=False).returncode == 0 else None
+
+
 def _mkdocs() -> str | None:
     theme = importlib.util.find_spec("material")
     return None if theme is None else theme.origin
@@ -102,13 +110,26 @@ PARTS = {
     "font": Part(_font, "no font has Chinese characters; apt-get install fonts-wqy-microhei"),
     "mkdocs": Part(_mkdocs, "pip install 'rankgauge[docs]'"),
     "namespaces": Part(_namespaces, "needs root, and the right to mount"),
+    "pdflatex": Part(lambda: _tex("pdflatex", "booktabs.sty"), "apt-get install texlive-latex-recommended"),
     "pgbouncer": Part(_pgbouncer, "apt-get install pgbouncer"),
     "postgresql": Part(_postgresql, "apt-get install postgresql"),
     "proc": Part(lambda: "/proc" if Path("/proc/self").exists() else None, "needs Linux"),
     "promtool": Part(lambda: _program("promtool"), "apt-get install prometheus"),
     "registry": Part(_registry, "needs uv, which make installs, and a package index that answers it"),
+    "xelatex": Part(lambda: _tex("xelatex", "fontspec.sty"), "apt-get install texlive-xetex texlive-latex-recommended"),
 }
-HIDDEN = ("chromium", "data", "faketime", "font", "pgbouncer", "postgresql", "promtool", "registry")
+HIDDEN = (
+    "chromium",
+    "data",
+    "faketime",
+    "font",
+    "pdflatex",
+    "pgbouncer",
+    "postgresql",
+    "promtool",
+    "registry",
+    "xelatex",
+)
 """What `.ci/bare` hides; the others belong to the machine."""
 
 DRAWN = [pytest.param("zh", marks=pytest.mark.needs("font")) if name == "zh" else name for name in LANGUAGES]

@@ -86,7 +86,7 @@ def test_from_the_first_baseline_to_a_regression(folder: Path) -> None:
     lost = ran(folder, "-k", "search", LOSS="20")
     assert lost.status == 1
     assert "REGRESSION: search lost more than 5 % against main (version 1) in RR" in lost.out
-    assert re.search(r"RR +1\.0000 +0\.8333 +-16\.7 %", lost.out)
+    assert re.search(r"RR +1\.0000 +0\.8333 +−16\.7 %", lost.out)
     assert "rankgauge.assert_no_regression(" in lost.out  # the line of the test, and no line of the plugin
     assert "pytest_plugin.py" not in lost.out
     missed = ran(folder, "-k", "targets", LOSS="79")

@@ -24,9 +24,12 @@ def named_arguments(called: F) -> F:
     """
     if isinstance(called, type):
         made: Any = called
-        made.__init__ = named_arguments(made.__init__)
+        made.__init__ = _checked(made.__init__, made.__qualname__)  # whose __init__ may be its parent's
         return called
-    function: Any = called
+    return _checked(called, called.__qualname__.removesuffix(".__init__"))  # type: ignore[return-value]
+
+
+def _checked(function: Any, name: str) -> Callable[..., Any]:
     code = function.__code__  # inspect.signature would cost an import and microseconds
     known = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
 
@@ -37,10 +40,10 @@ def named_arguments(called: F) -> F:
         except TypeError:
             unknown = [name for name in kwargs if name not in known]
             if unknown:  # then nothing of the function itself has run
-                raise _unknown(function.__qualname__, unknown[0], known) from None
+                raise _unknown(name, unknown[0], known) from None
             raise
 
-    return checked  # type: ignore[return-value]
+    return checked
 
 
 def _unknown(function: str, name: str, known: tuple[str, ...]) -> DataError:
@@ -49,7 +52,7 @@ def _unknown(function: str, name: str, known: tuple[str, ...]) -> DataError:
     listed = [one for one in known if one not in ("self", "cls")]
     close = difflib.get_close_matches(name, listed, n=1)
     meant = f"did you mean {close[0]}?" if close else f"it has: {', '.join(listed)}"
-    return DataError(f"{function.removesuffix('.__init__')}() has no parameter {name!r}; {meant}")
+    return DataError(f"{function}() has no parameter {name!r}; {meant}")
 
 
 def as_path(argument: str, value: Any) -> str:

@@ -288,7 +288,7 @@ def test_a_sweep_that_is_killed_goes_on(tmp_path: Path) -> None:
         log = tmp_path / "asked.txt"
         return log.read_text().splitlines() if log.exists() else []
 
-    command = [sys.executable, "-m", "rankgauge", "run", str(tmp_path / "plan.toml")]
+    command = [sys.executable, "-m", "rankgauge", "run", "--details", str(tmp_path / "plan.toml")]
     for until in (40, 65):  # in the first version, and in the second
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 30

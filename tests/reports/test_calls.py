@@ -87,7 +87,7 @@ def test_rows_of_the_table() -> None:
     versions = part(live_record(), "sweep-1")
     assert versions[0] == "| version | ef_search | index | mark | nDCG@10 | p50 ms | p95 ms | QPS | ANN recall |"
     front = "Pareto front"
-    assert [row.split(" | ")[3] for row in versions[2:8]] == [front, front, "", front, f"best, {front}", ""]
+    assert [row.split(" | ")[3] for row in versions[2:8]] == [front, front, "", front, f"▲ best, {front}", ""]
 
 
 def test_a_csv_file_holds_one_table(tmp_path: Path) -> None:

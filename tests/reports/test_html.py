@@ -115,7 +115,7 @@ def test_verdicts_come_first() -> None:
     assert places == sorted(places)
     first = page[page.index('<section id="answer"') :]
     first = first[: first.index("</section>")]
-    assert re.search(r'class="mark inconclusive" aria-hidden="true">\?<', first)
+    assert re.search(r'class="mark open" aria-hidden="true">\?<', first)
     assert first.count('class="bar-of"') == len(MEASURES)
     assert text.count(summary) == 1
     for word in ("+0.0556", "[−0.0357, +0.1469]", "11/10/9", "0.0213", "ties are broken by document id"):

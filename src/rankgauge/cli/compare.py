@@ -9,7 +9,7 @@ import click
 from rankgauge.cli import options
 from rankgauge.cli.evaluate import input_paths, named_runs
 from rankgauge.cli.keeping import Keeping, keeping
-from rankgauge.cli.showing import charts_option, chosen_format, format_option, show
+from rankgauge.cli.showing import charts_option, chosen_format, format_option, latex_option, show
 from rankgauge.stats.significance import CORRECTIONS, TESTS
 from rankgauge.words import Language
 
@@ -57,6 +57,7 @@ _testing = options.together(
 
 _showing = options.together(
     format_option("How to show the result. Default: by the ending of --output, else for a terminal.", "json"),
+    latex_option,
     options.json_flag,
     charts_option,
     options.details,
@@ -94,6 +95,7 @@ def compare(
     history: str | None,
     label: str | None,
     form: str | None,
+    latex: str | None,
     as_json: bool,
     charts: str | None,
     digits: int,
@@ -113,7 +115,7 @@ def compare(
     from rankgauge.formats import load_judgments, open_run
 
     paths: dict[str, str | None] = {**input_paths(qrels, runs, output)}
-    form = chosen_format(form, as_json, output)
+    form = chosen_format(form, as_json, output, latex=latex)
     paths |= {key: choices[key] for key in ("corpus", "collapse_chunks")}
     if rerank and len(runs) != 2:
         raise DataError("--rerank compares exactly two runs: before=CANDIDATES after=RERANKED")
@@ -135,7 +137,7 @@ def compare(
         parts["rerank"] = rerank_of(comparison)
     identified = keep or form in ("json", "html")
     record = _record(comparison, paths, identified, **parts)
-    show(record, form, charts=charts, digits=digits, language=language, output=output, details=details)
+    show(record, form, charts=charts, digits=digits, language=language, output=output, details=details, latex=latex)
     kept.store(record, language)
 
 
@@ -154,6 +156,7 @@ def compare_scores(
     measure: str | None,
     force: bool,
     form: str | None,
+    latex: str | None,
     as_json: bool,
     charts: str | None,
     digits: int,
@@ -169,12 +172,12 @@ def compare_scores(
     """
     from rankgauge.comparison.stored_scores import compare_stored
 
-    form = chosen_format(form, as_json, output)
+    form = chosen_format(form, as_json, output, latex=latex)
     options.refuse_overwriting(output, files)
     comparison = compare_stored(files, measure=measure, force=force, lower_is_better=lower_is_better, **choices)
     paths = {f"scores:{i}": path for i, path in enumerate(files, start=1)}
     record = _record(comparison, paths, form in ("json", "html"))
-    show(record, form, charts=charts, digits=digits, language=language, output=output, details=details)
+    show(record, form, charts=charts, digits=digits, language=language, output=output, details=details, latex=latex)
 
 
 def _record(

@@ -10,7 +10,7 @@ import click
 
 from rankgauge.cli import options
 from rankgauge.cli.keeping import Keeping, keeping
-from rankgauge.cli.showing import chosen_format, format_option, scenario_option, show
+from rankgauge.cli.showing import chosen_format, format_option, latex_option, scenario_option, show
 from rankgauge.words import Language
 
 __all__ = ["check_standard_input", "evaluate", "input_paths", "named_runs", "short_names"]
@@ -28,6 +28,7 @@ _ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|gz|z
     "--output, else for a terminal.",
     "json",
 )
+@latex_option
 @options.json_flag
 @click.option(
     "--stream", is_flag=True, help="Never hold a whole run in memory: only for TREC text in files, grouped by query."
@@ -44,6 +45,7 @@ def evaluate(
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     form: str | None,
+    latex: str | None,
     as_json: bool,
     per_query: bool,
     qrels_format: str | None,
@@ -68,7 +70,7 @@ def evaluate(
     from rankgauge.formats import load_judgments, load_qrels, open_run
 
     paths = input_paths(qrels, runs, output, stream=choices["stream"])
-    form = chosen_format(form, as_json, output)
+    form = chosen_format(form, as_json, output, latex=latex)
     if form == "trec_eval" and choices["contract"] is None:
         choices["contract"] = "trec_eval"
     kept = Keeping(keep, history, label)
@@ -93,6 +95,7 @@ def evaluate(
         output=output,
         details=details,
         scenario=scenario,
+        latex=latex,
     )
     kept.store(record, language)
 

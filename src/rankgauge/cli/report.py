@@ -6,7 +6,7 @@ import click
 
 from rankgauge.cli import options
 from rankgauge.cli.echo import echo
-from rankgauge.cli.showing import charts_option, chosen_format, format_option, show
+from rankgauge.cli.showing import charts_option, chosen_format, format_option, latex_option, show
 from rankgauge.words import Language
 
 __all__ = ["report"]
@@ -15,6 +15,7 @@ __all__ = ["report"]
 @click.command()
 @click.argument("source", metavar="RECORD.json")
 @format_option("How to show the record. Default: by the ending of --output (.html .md .tex .csv), else for a terminal.")
+@latex_option
 @charts_option
 @click.option("-m", "--measure", metavar="MEASURE", help="Measure of the charts of single queries. Default: the first.")
 @click.option("--pair", nargs=2, metavar="A B", help="Systems of the charts of single queries. Default: every pair.")
@@ -26,6 +27,7 @@ __all__ = ["report"]
 def report(
     source: str,
     form: str | None,
+    latex: str | None,
     charts: str | None,
     measure: str | None,
     pair: tuple[str, str] | None,
@@ -42,7 +44,7 @@ def report(
     """
     from rankgauge.record import Record
 
-    form = chosen_format(form, False, output)
+    form = chosen_format(form, False, output, latex=latex)
     if open_page and (form != "html" or output in (None, "-")):
         raise click.UsageError("--open needs an HTML file: -o report.html")
     options.refuse_overwriting(output, [source])
@@ -52,6 +54,16 @@ def report(
 
         written = save_charts(record, charts, language, measure=measure, pair=pair, digits=digits)
         echo(f"{charts}: {len(written)} files", err=True)
-    show(record, form, digits=digits, language=language, output=output, per_query=form == "trec_eval", details=details)
+    per_query = form == "trec_eval"
+    show(
+        record,
+        form,
+        digits=digits,
+        language=language,
+        output=output,
+        per_query=per_query,
+        details=details,
+        latex=latex,
+    )
     if open_page and output is not None:
         click.launch(output)

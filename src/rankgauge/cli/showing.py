@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from rankgauge.record import Record
     from rankgauge.reports.document import Detail
 
-__all__ = ["charts_option", "chosen_format", "detail_of", "format_option", "scenario_option", "show", "terminal_look"]
+__all__ = [
+    "charts_option",
+    "chosen_format",
+    "detail_of",
+    "format_option",
+    "latex_option",
+    "scenario_option",
+    "show",
+    "terminal_look",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _NO_REMARKS = ("csv", "latex", "trec_eval")
@@ -35,12 +44,32 @@ scenario_option = click.option(
     type=click.Choice(["precise", "general", "exploratory"]),
     help="Show the means beside the reference values of a scenario: see 'rankgauge explain nDCG'.",
 )
+latex_option = click.option(
+    "--latex",
+    type=click.Choice(["paper", "details"]),
+    help="Of -f latex: systems by measures with the best in bold and letters for significant differences (paper, the "
+    "default), or every table that --details shows.",
+)
 charts_option = click.option("--charts", metavar="DIR", help="Write every chart as PNG and SVG into this folder.")
 
 
-def chosen_format(form: str | None, as_json: bool, output: str | None, endings: Mapping[str, str] | None = None) -> str:
+def chosen_format(
+    form: str | None,
+    as_json: bool,
+    output: str | None,
+    endings: Mapping[str, str] | None = None,
+    *,
+    latex: str | None = None,
+) -> str:
     """The format asked for, else the one that the output's ending tells, else that of a terminal. `endings` are those
-    of a command with formats of its own."""
+    of a command with formats of its own; `latex` is a kind of LaTeX, which asks for that format."""
+    if latex is not None:
+        if form is None and not as_json and output in (None, "-"):
+            return "latex"
+        found = chosen_format(form, as_json, output, endings)
+        if found != "latex":
+            raise click.UsageError(f"--latex {latex} goes with -f latex or -o file.tex, not with the format {found}")
+        return found
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} exclude each other")
     if as_json or form is not None:
@@ -58,9 +87,9 @@ def chosen_format(form: str | None, as_json: bool, output: str | None, endings: 
     return known.get(ending) or format_of(output, "json")
 
 
-def detail_of(details: bool) -> Detail:
-    """How much --details shows."""
-    return "evidence" if details else "answer"
+def detail_of(details: bool) -> Detail | None:
+    """How much --details shows; None is what a format shows by itself."""
+    return "evidence" if details else None
 
 
 def terminal_look(output: str | None = None, stream: TextIO | None = None) -> dict[str, Any]:
@@ -85,6 +114,7 @@ def show(
     per_query: bool = False,
     details: bool = False,
     scenario: str | None = None,
+    latex: str | None = None,
 ) -> None:
     """Print a record, or write it whole and say what was decided; its charts go into a folder of their own."""
     if charts:
@@ -104,7 +134,7 @@ def show(
 
     built = record_report(record, per_query=per_query, scenario=scenario)
     look = {"format": form, "language": language, "digits": digits, **terminal_look(output)}
-    look["detail"] = detail_of(details)
+    look["detail"] = detail_of(details if latex is None else latex == "details")
     if form == "terminal":  # where advice can name the options of the command
         write_whole(output or "-", in_flags(report(built, **look), sys.argv[1:]).encode())
     else:

@@ -38,6 +38,7 @@ from rankgauge.record import (
     Tied,
     Unjudged,
 )
+from rankgauge.record.frames import bounds_of, queries_frame
 from rankgauge.record.result import Result
 from rankgauge.sensitivity.tied_orders import tied_ranges
 from rankgauge.sensitivity.unjudged import ranges_and_reasons
@@ -225,9 +226,23 @@ class Comparison(ComparedSystems, Result):
 
         names = [name for name in Row.__dataclass_fields__ if name != "interval"]
         columns: dict[str, Any] = {name: [getattr(row, name) for row in self.rows] for name in names}
-        for end in ("low", "high"):
-            columns[end] = [None if row.interval is None else getattr(row.interval, end) for row in self.rows]
-        return pl.DataFrame(columns)
+        return pl.DataFrame({**columns, **bounds_of([row.interval for row in self.rows])})
+
+    @property
+    def per_query(self) -> pl.DataFrame:
+        """One row for each system and query, one column for each measure, and the query's text where it is known;
+        empty where a query does not count."""
+        scores = {
+            name: {
+                measure.name: [
+                    value if counts else None
+                    for value, counts in zip(system.values[:, j].tolist(), system.counted[:, j].tolist(), strict=True)
+                ]
+                for j, measure in enumerate(self.measures)
+            }
+            for name, system in self.systems.items()
+        }
+        return queries_frame(self.queries, scores, texts_of(self.test_set))
 
     def to_json(self) -> str:
         return self.record.to_json()

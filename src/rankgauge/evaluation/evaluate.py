@@ -27,6 +27,7 @@ from rankgauge.model.run import Run
 from rankgauge.model.scores import ScoreTable
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Record
+from rankgauge.record.frames import bounds_of
 from rankgauge.record.result import Result
 from rankgauge.words import Language, Note, tell
 
@@ -59,7 +60,7 @@ class Evaluation(Scores, Result):
         """One row for each counted query, one column for each measure, found under any of its spellings."""
         from rankgauge.evaluation.per_query import PerQuery  # takes polars, which dictionaries do without
 
-        return PerQuery(self)
+        return PerQuery(self, {query.id: query.text for query in self.test_set or () if query.text != query.id})
 
     @cached_property
     def notes(self) -> list[Note]:
@@ -85,13 +86,11 @@ class Evaluation(Scores, Result):
         import polars as pl
 
         counted = self.table.counted.sum(axis=0).tolist()
-        intervals = list(self.interval.values())
         return pl.DataFrame(
             {
                 "measure": list(self.mean),
                 "mean": list(self.mean.values()),
-                "low": [None if interval is None else interval.low for interval in intervals],
-                "high": [None if interval is None else interval.high for interval in intervals],
+                **bounds_of(list(self.interval.values())),
                 "queries": counted,
             }
         )

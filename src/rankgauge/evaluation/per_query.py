@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,18 @@ __all__ = ["PerQuery"]
 
 
 class PerQuery(pl.DataFrame):
-    """A polars table: one row for each counted query, one column for each measure; `per_query["map"]` is its AP."""
+    """A polars table: one row for each counted query, one column for each measure; `per_query["map"]` is its AP. Where
+    the texts of the queries are known, they are the last column."""
 
-    def __init__(self, scores: Scores) -> None:
+    def __init__(self, scores: Scores, texts: Mapping[str, str]) -> None:
         table = scores.table
         keep = table.in_run if scores.contract.missing == "skip" else np.ones_like(table.in_run)
         columns: dict[str, Any] = {"query": pl.Series(table.queries, dtype=pl.String).filter(keep)}
         for j, name in enumerate(table.measures):
             columns[name] = table.values[keep, j]
+        if texts:
+            shown = pl.Series([texts.get(query) for query in table.queries], dtype=pl.String)
+            columns["text"] = shown.filter(keep)
         super().__init__(columns)
         self._names = ByMeasure(scores.measures, scores.plan.asked, list(table.measures))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import counted
@@ -12,12 +12,17 @@ from rankgauge.formats.json_values import dumps
 from rankgauge.gating.baseline import Baseline
 from rankgauge.gating.rules import GateRules
 from rankgauge.record.result import Result
-from rankgauge.words import Note
+from rankgauge.words import Note, tell
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["FORMAT", "GateResult", "Kind", "Rule", "Status", "together"]
 
 FORMAT = "rankgauge.gate"
 VERSION = 2
+_FIGURES = {"before": "base", "now": "new", "change": "change", "at_worst": "worst", "queries": "n"}
+"""Columns of a frame, and the values of a measure's rule that they hold."""
 Status = Literal["pass", "regression", "broken", "inconclusive"]
 Kind = Literal["measure", "threshold", "target", "floor", "latency", "errors", "judged", "missing"]
 
@@ -100,6 +105,26 @@ class GateResult(Result):
 
     def to_json(self) -> str:
         return dumps(self.to_dict()).decode()
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row for each rule: its status, what follows from it, why, and the means of a measure with its relative
+        change."""
+        import polars as pl
+
+        rows = [
+            {
+                "kind": rule.kind,
+                "rule": rule.name,
+                "status": rule.status,
+                "accepted": self.accepts(rule),
+                **{name: rule.values.get(key) for name, key in _FIGURES.items() if rule.kind == "measure"},
+                "why": tell(rule.note, "en"),
+            }
+            for rule in self.rules
+        ]
+        schema = {"kind": pl.String, "rule": pl.String, "status": pl.String, "accepted": pl.Boolean}
+        figures = dict.fromkeys(_FIGURES, pl.Float64)
+        return pl.DataFrame(rows, schema={**schema, **figures, "queries": pl.Int64, "why": pl.String})
 
     def __repr__(self) -> str:
         decided = {True: "accepted", False: "not accepted", None: "left open"}[self.accepted]

@@ -14,13 +14,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError
-from rankgauge.evaluation import Scoring, make_plan
+from rankgauge.evaluation import Scoring, hashed, make_plan, record_of
 from rankgauge.formats.json_values import plain_value
 from rankgauge.live.choosing import best_of, held_out
 from rankgauge.live.live import Asking, LiveEvaluation
@@ -28,7 +29,8 @@ from rankgauge.live.trials import try_settings
 from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.contract import Contract
 from rankgauge.model.testset import TestSet
-from rankgauge.record import HeldOut, SweepResult, Version
+from rankgauge.record import HeldOut, Record, SweepResult, Version
+from rankgauge.record.result import Result
 from rankgauge.retrievers.checks import check_whole
 from rankgauge.retrievers.configuration import corpus_version
 from rankgauge.retrievers.journal import Journal, open_journal
@@ -47,7 +49,7 @@ FOLDS = 5
 
 @named_arguments
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Result):
     """What a sweep found, as the record holds it (`.result`), and the evaluations behind it."""
 
     result: SweepResult
@@ -78,6 +80,18 @@ class Sweep:
     def failed(self) -> dict[str, Note]:
         """Versions without a score, with the reason."""
         return self.result.failed
+
+    @cached_property
+    def record(self) -> Record:
+        """The result document: the evaluation of the best version, and the sweep."""
+        best = self.evaluations[self.versions.index(self.best)]
+        named = LiveEvaluation(best, best.retrieval, best.live_notes, best.sources)
+        named.name = self.result.system
+        found = record_of([named], inputs=hashed(best.sources), test_set=best.test_set)
+        return replace(found, sweeps=[self.result])
+
+    def to_json(self) -> str:
+        return self.record.to_json()
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each version: its parameters, its mean with the confidence interval, and latencies in seconds."""

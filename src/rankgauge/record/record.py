@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.arguments import named_arguments
-from rankgauge.errors import DataError, FormatError
+from rankgauge.errors import DataError, FormatError, counted
 from rankgauge.formats.durations import in_utc
 from rankgauge.formats.json_values import dumps, read_record
 from rankgauge.formats.secrets import masked_value
@@ -18,11 +18,15 @@ from rankgauge.measures import find_measure_name
 from rankgauge.model.contract import Contract
 from rankgauge.record.codec import decode, encode
 from rankgauge.record.contradictions import contradictions, faulty_parts
+from rankgauge.record.frames import bounds_of, queries_frame
 from rankgauge.record.parts import ListedDocument, Provenance, RelevantDocuments, ScoredMeasure, SystemResult
 from rankgauge.record.result import Result
+from rankgauge.visible import visible
 from rankgauge.words import Note
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from rankgauge.record.comparison import ComparisonResult
     from rankgauge.record.sweep import SweepResult
 
@@ -30,7 +34,7 @@ __all__ = ["Record", "as_record", "name_parts"]
 
 
 @named_arguments
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Record(Result):
     """The one result document. `Record.load(path)` reads it, `save(path)` writes it."""
 
@@ -96,6 +100,40 @@ class Record(Result):
 
     def to_json(self) -> str:
         return dumps(self.to_dict()).decode()
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row for each system and measure: its mean, the confidence interval and the queries that count."""
+        import polars as pl
+
+        means = [(system.name, name, mean) for system in self.systems for name, mean in system.means.items()]
+        return pl.DataFrame(
+            {
+                "system": pl.Series([system for system, _, _ in means], dtype=pl.String),
+                "measure": pl.Series([name for _, name, _ in means], dtype=pl.String),
+                "mean": [mean.value for _, _, mean in means],
+                **bounds_of([mean.interval for _, _, mean in means]),
+                "queries": [mean.queries for _, _, mean in means],
+            }
+        )
+
+    @property
+    def per_query(self) -> pl.DataFrame:
+        """One row for each system and query, one column for each measure, and the query's text where it is known;
+        empty where a query does not count."""
+        systems = {
+            system.name: {
+                measure: [value if counted is None or counted[i] else None for i, value in enumerate(values)]
+                for measure, values in system.per_query.items()
+                for counted in (system.counted.get(measure),)
+            }
+            for system in self.systems
+        }
+        return queries_frame(self.queries, systems if self.queries else {}, self.texts)
+
+    def __repr__(self) -> str:
+        names = visible(", ".join(system.name for system in self.systems))
+        measures = counted(len(self.measures), "measure")
+        return f"Record({self.kind} of {names}: {measures}, {counted(len(self.queries), 'query', 'queries')})"
 
     def measure(self, name: str) -> ScoredMeasure:
         """What the record says of a measure, spelled as the record does."""

@@ -36,7 +36,7 @@ def answer_part(record: Record) -> Iterator[Block]:
         yield from changed_part(record, record.comparison)
     remarks = remarks_of(record)
     if remarks:
-        yield Notes(remarks, answer("remarks", n=len(remarks)), bulleted=True)
+        yield Notes(remarks, answer("remarks", n=len(remarks)), bulleted=True, folded=True)
 
 
 def _tuned(record: Record) -> Iterator[Block]:

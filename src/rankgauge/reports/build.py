@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from rankgauge.errors import DataError
-from rankgauge.record import Record
+from rankgauge.record import Record, SweepResult
 from rankgauge.reports.answer import answer_part
-from rankgauge.reports.document import Block, Explorer, Report, Table, word
+from rankgauge.reports.document import Block, Explorer, Notes, Report, Table, word
 from rankgauge.reports.evaluation import (
     cautions,
     means_part,
@@ -38,7 +39,18 @@ def report_of(result: Any, *, per_query: bool = False) -> Report:
         raise DataError(
             f"no report can be made of {type(result).__name__}; give a record, its file, or a result that has one"
         )
-    return record_report(record, per_query=per_query)
+    built = record_report(record, per_query=per_query)
+    if isinstance(getattr(result, "result", None), SweepResult):
+        from rankgauge.reports.versions import versions_part
+
+        # What was asked for are the versions, not the means of the best one.
+        rest = [block for block in built.blocks if block.detail != "answer" or _is_beside(block)]
+        return replace(built, blocks=[*versions_part(record), *rest])
+    return built
+
+
+def _is_beside(block: Block) -> bool:
+    return isinstance(block, Explorer) or (isinstance(block, Notes) and block.folded)
 
 
 def record_report(record: Record, *, per_query: bool = False, scenario: str | None = None) -> Report:

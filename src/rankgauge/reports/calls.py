@@ -31,7 +31,7 @@ from rankgauge.reports.remarks import unsaid
 from rankgauge.stats.pareto import pareto_front
 from rankgauge.words import Note
 
-__all__ = ["calls_data", "calls_part", "sweep_notes", "sweeps_part", "tuned_notes"]
+__all__ = ["calls_data", "calls_part", "mark_of", "sweep_notes", "sweeps_part", "tuned_notes"]
 
 _TAIL = 100
 """With fewer calls than these the 99th percentile lies between the two slowest ones."""
@@ -150,7 +150,7 @@ def _sweep_table(sweep: SweepResult, notes: Sequence[Note], number: int) -> Tabl
     columns: list[tuple[Column, Callable[[Version], Cell]]] = [
         (Column(word("version")), lambda version: version.label),
         *((Column(name), lambda version, name=name: shown_value(version.parameters[name])) for name in parameters),
-        (Column(word("mark")), lambda version: _mark(version, sweep)),
+        (Column(word("mark")), lambda version: mark_of(version, sweep)),
         (Column(sweep.measure, "score"), lambda version: Estimate(version.mean, ends_of(version.interval))),
         (Column(word("p50"), "ms"), lambda version: version.p50),
         (Column(word("p95"), "ms"), lambda version: version.p95),
@@ -161,10 +161,11 @@ def _sweep_table(sweep: SweepResult, notes: Sequence[Note], number: int) -> Tabl
     return table_of(f"sweep-{number + 1}", sweep.versions, columns, title=title, notes=notes, detail="evidence")
 
 
-def _mark(version: Version, sweep: SweepResult) -> Cell:
+def mark_of(version: Version, sweep: SweepResult) -> Cell:
+    """Whether it is the best, and on the Pareto front."""
     best, front = version.label == sweep.best, version.on_front and version.p50 is not None
     words = tuple(word(name) for name, holds in (("best", best), ("front", front)) if holds)
-    return Marked(words, "best" if best else "front") if words else ""
+    return Marked(words, "better" if best else "quiet") if words else ""
 
 
 def sweep_notes(sweep: SweepResult) -> Iterator[Note]:

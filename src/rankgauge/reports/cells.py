@@ -71,7 +71,7 @@ _WRITERS: Mapping[Kind, Callable[[Any, Look], str]] = {
 def written(cell: Cell, kind: Kind, look: Look) -> str:
     """A cell of a column of this kind."""
     if cell is None:
-        return look.missing
+        return "" if kind == "plot" else look.missing
     if isinstance(cell, str | Note | Reading | Formula):
         return told(cell, look)
     if isinstance(cell, bool):
@@ -95,8 +95,9 @@ def _number(cell: float | tuple[float, float] | Estimate | Drawn, kind: Kind, lo
     if isinstance(cell, tuple):
         write = numbers.bounds if kind == "bounds" else numbers.interval
         return write(cell, look.of_intervals)
-    if isinstance(cell, Drawn):
-        return ""
+    if isinstance(cell, Drawn):  # in words where nothing is drawn
+        write = numbers.bounds if cell.zero else numbers.interval
+        return look.missing if cell.ends is None else write(cell.ends, look.of_intervals)
     return _WRITERS[kind](cell, look)
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "CATEGORIES",
     "GREY",
     "LINE",
+    "SHEETS",
     "VERDICTS",
     "Chart",
     "Row",
@@ -85,6 +86,8 @@ CATEGORIES: list[str] = _COLORS["categories"]
 """Middle tones, three times as light or as dark as either background, and apart for the colour-blind."""
 GREY: str = _COLORS["grey"]
 VERDICTS: dict[str, str] = _COLORS["verdicts"]
+SHEETS: dict[str, str] = {mode: ink["sheet"] for mode, ink in _COLORS["ink"].items()}
+"""The backgrounds."""
 
 
 def theme(mode: Literal["light", "dark"], *, background: str | None = None) -> Spec:

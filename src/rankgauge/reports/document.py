@@ -42,6 +42,7 @@ __all__ = [
     "Reading",
     "Report",
     "Scored",
+    "Status",
     "Suite",
     "Table",
     "Target",
@@ -56,6 +57,8 @@ __all__ = [
 T = TypeVar("T")
 Detail = Literal["answer", "evidence", "audit"]
 DETAILS: tuple[Detail, ...] = get_args(Detail)
+Status = Literal["pass", "fail", "warn", "open"]
+"""What a decision comes to: good news, bad news, to be looked at, or undecided."""
 
 Kind = Literal[
     "text",
@@ -135,7 +138,7 @@ class Marked:
 
     words: tuple[Note, ...]
     mark: str = "quiet"
-    """A verdict (better, worse, equivalent, inconclusive), best or front of several versions, warn or quiet."""
+    """better, worse, equivalent, inconclusive, warn or quiet."""
 
 
 Text: TypeAlias = Note | Reading | Formula | str
@@ -226,8 +229,8 @@ class Paragraph:
     words: Text
     style: Literal["lead", "plain", "hint"] = "plain"
     detail: Detail = "answer"
-    mark: str = ""
-    """Of a decision: better, worse, equivalent, inconclusive, keep or warn."""
+    status: Status | None = None
+    """Of a lead that is a decision."""
 
 
 @dataclass(repr=False, eq=False, match_args=False)
@@ -239,6 +242,8 @@ class Notes:
     detail: Detail = "answer"
     bulleted: bool = False
     """Whether each stands behind a mark, below a title that says what they are."""
+    folded: bool = False
+    """Whether formats that can fold show them only on request."""
 
 
 @dataclass(repr=False, eq=False, match_args=False)
@@ -301,7 +306,7 @@ class Outcome:
     """What was decided."""
 
     words: Text
-    status: Literal["pass", "fail", "warn", "open"]
+    status: Status
     detail: Detail = "answer"
 
 

@@ -17,6 +17,7 @@ from rankgauge.reports.document import (
     Outcome,
     Paragraph,
     Report,
+    Status,
     Suite,
     note_about,
     table_of,
@@ -74,16 +75,18 @@ def _blocks(result: GateResult) -> Iterator[Block]:
         yield table_of("measures", measures, _MEASURES)
     if others:
         yield table_of("rules", others, _RULES)
-    told = [note_about([rule.name], rule.note) for rule in measures if rule.status != "pass"]
-    yield Notes([*told, *result.remarks])
+    yield Notes([note_about([rule.name], rule.note) for rule in measures if rule.status != "pass"])
+    if result.remarks:
+        yield Notes(result.remarks, folded=True)
 
 
-def _outcome(result: GateResult) -> Literal["pass", "fail", "warn", "open"]:
+def _outcome(result: GateResult) -> Status:
+    """What is not proven is to be looked at, whether it stops the gate or not."""
     if result.accepted is None:
         return "open"
-    if not result.accepted:
-        return "fail"
-    return "pass" if result.status == "pass" else "warn"
+    if result.status == "inconclusive":
+        return "warn"
+    return "pass" if result.accepted else "fail"
 
 
 def _status(rule: Rule) -> Marked:

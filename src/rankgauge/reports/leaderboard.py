@@ -12,11 +12,11 @@ from rankgauge.reports.document import (
     Block,
     Cell,
     Column,
-    Detail,
     Drawn,
     Marked,
     Paragraph,
     Scored,
+    Status,
     Table,
     Target,
     word,
@@ -25,10 +25,16 @@ from rankgauge.stats.settings import Verdict
 from rankgauge.words import Note
 from rankgauge.words.visible import clipped
 
-__all__ = ["changed_part", "leaderboard_part", "mark_of", "reference_of"]
+__all__ = ["changed_part", "leaderboard_part", "reference_of"]
 
 _SHOWN = 2  # queries of each side that changed most
 _LONGEST = 40  # characters of a query
+_STATUS: dict[str, Status] = {
+    **dict.fromkeys(("win", "take", "leads_all", "same", "all_identical"), "pass"),
+    **dict.fromkeys(("open", "open_no_size", "leads", "leads_none"), "open"),
+    "lose": "fail",
+}
+"""By the name of the advice; all else is to be looked at."""
 _SHORT = 12  # characters of a name that can stand in the head of a narrow column
 
 
@@ -44,28 +50,23 @@ class _Seen(NamedTuple):
 def leaderboard_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
     """The decision and its evidence."""
     advice = summary_notes(record)
-    important = [*advice[:1], *contradicting(advice)]
+    doubts = contradicting(advice)
     for i, note in enumerate(advice):
-        detail: Detail = "answer" if note in important else "evidence"
-        yield Paragraph(note, "lead", detail, mark_of(note) if i == 0 else "")
+        status: Status = "warn" if note in doubts else _status(note, compared)
+        shown = i == 0 or note in doubts
+        yield Paragraph(note, "lead", "answer" if shown else "evidence", status if shown else None)
     yield _pair_table(record, compared) if len(compared.pairs) == 1 else _leaderboard(record, compared)
     yield from _limits(compared)
 
 
-_MARKS = {
-    "better": ("win", "take", "leads", "leads_all"),
-    "worse": ("lose",),
-    "equivalent": ("same", "all_identical"),
-    "inconclusive": ("open", "open_no_size", "leads_none", "nothing_in_common"),
-    "keep": ("keep",),
-    "warn": ("mixed", "against_the_mean", "take_or_not", "no_advice"),
-}
-
-
-def mark_of(advice: Note) -> str:
-    """The mark of a decision."""
+def _status(advice: Note, compared: ComparisonResult) -> Status:
+    """Whether the advice is good news. Equivalent systems are, for nothing is lost."""
     name = advice.key.removeprefix("comparison.")
-    return next((mark for mark, names in _MARKS.items() if name in names), "")
+    if name != "keep":
+        return _STATUS.get(name, "warn")
+    measures = advice.parameters["measure"]
+    verdicts = {row.verdict for row in compared.rows if row.measure in measures}
+    return "open" if "inconclusive" in verdicts else "pass" if "equivalent" in verdicts else "fail"
 
 
 def reference_of(record: Record, compared: ComparisonResult) -> str:

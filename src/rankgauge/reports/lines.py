@@ -18,6 +18,7 @@ from rankgauge.reports.document import (
     Notes,
     Outcome,
     Paragraph,
+    Status,
     Table,
 )
 
@@ -32,8 +33,8 @@ class Form:
     table: Callable[[Table], str]
     title: Callable[[str], str]
     line: Callable[[str], str]
-    lead: Callable[[str], str]
-    """Of a paragraph that stands before everything else."""
+    lead: Callable[[str, Status | None], str]
+    """Of a paragraph that stands before everything else, with its status where it is a decision."""
     outcome: Callable[[str, str], str]
     """Of a text and its status."""
     bullet: Callable[[str], str]
@@ -84,7 +85,7 @@ def _text(block: Block, form: Form) -> str:
         return form.outcome(told(block.words, look), block.status)
     if isinstance(block, Paragraph):
         line = told(block.words, look)
-        return form.lead(line) if block.style == "lead" else form.line(line)
+        return form.lead(line, block.status) if block.style == "lead" else form.line(line)
     if isinstance(block, Cards):
         return "".join(form.line(card_line(card, look)) for card in block.cards)
     if isinstance(block, Facts):

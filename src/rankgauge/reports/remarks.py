@@ -75,9 +75,11 @@ def _notes(record: Record) -> Iterator[tuple[Note, list[str]]]:
                 yield note, [system.name]
         return
     for note in compared.notes:
-        names = note.parameters.get("systems") if note.key == "comparison.some_systems" else []
-        # Those of a damaged record may be anything.
-        yield _about(note), [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+        inner, about = note.parameters.get("note"), note.parameters.get("systems")
+        if note.key == "comparison.some_systems" and isinstance(inner, Note) and isinstance(about, list):
+            yield inner, [str(name) for name in about]
+        else:
+            yield note, []
 
 
 def _turning(compared: ComparisonResult) -> Iterator[Note]:

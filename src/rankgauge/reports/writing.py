@@ -28,7 +28,7 @@ def report(
     format: str | None = None,  # noqa: A002 - what every such function calls it
     language: str = "en",
     digits: int = 4,
-    detail: Detail = "answer",
+    detail: Detail | None = None,
     per_query: bool = False,
     width: int | None = None,
     color: bool = False,
@@ -37,11 +37,12 @@ def report(
 
     With a `path` it is written too, whole or not at all (`-` is standard output); its ending tells the format (.html
     .md .tex .csv .txt .xml) unless one is named. Beside a CSV file of scores the tables of calls and sweeps are files
-    of their own. `detail` is how much a terminal shows: "answer", "evidence" or "audit"; a page shows everything.
+    of their own. `detail` is how much is shown, "answer", "evidence" or "audit", each format having its own default;
+    a page shows everything.
     """
     chosen = check_language(language)
     digits = check_whole("digits", digits, 0, 15)
-    if detail not in get_args(Detail):
+    if detail not in (None, *get_args(Detail)):
         raise DataError(f"detail is one of {', '.join(get_args(Detail))}, not {detail!r}")
     if width is not None:
         check_whole("width", width, 1)
@@ -49,7 +50,8 @@ def report(
     form = format or ("terminal" if name in (None, "-") else format_of(str(name)))
     render = RENDERERS[form]
     built = result if isinstance(result, Report) else _built(result, per_query)
-    text = render(built, language=chosen, digits=digits, detail=detail, width=width, color=color)
+    asked: dict[str, Any] = {} if detail is None else {"detail": detail}
+    text = render(built, language=chosen, digits=digits, width=width, color=color, **asked)
     if name is not None:
         from rankgauge.formats.sources import write_whole
 

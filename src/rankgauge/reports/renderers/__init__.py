@@ -38,6 +38,7 @@ RENDERERS: Registry[Renderer] = Registry(
         "latex": "rankgauge.reports.renderers.latex:render",
         "csv": "rankgauge.reports.renderers.csv:render",
         "html": "rankgauge.reports.renderers.html:render",
+        "notebook": "rankgauge.reports.renderers.notebook:render",
         "junit": "rankgauge.reports.renderers.junit:render",
         "trec_eval": "rankgauge.reports.renderers.trec_eval:render",
     },

@@ -50,7 +50,10 @@ __all__ = ["render"]
 _SCRIPTS = ("base.js", "charts.js", "query.js", "queries.js", "changes.js", "leading.js", "start.js")
 _TALL = 12  # rows that are shown at once
 _WIDE = 6  # columns that have room
-_SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈", "inconclusive": "?", "keep": "✓", "warn": "!"}
+_SIGNS = {
+    **{"better": "▲", "worse": "▼", "equivalent": "≈", "inconclusive": "?"},
+    **{"pass": "✓", "fail": "✕", "warn": "!", "open": "?"},
+}
 _MODES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 Item = dict[str, Any]
 

@@ -1,19 +1,22 @@
-"""Markdown, for pull requests and pages of CI jobs."""
+"""Markdown, for pull requests and pages of CI jobs: the decision behind a mark and its table; the rest is folded."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from rankgauge.reports.cells import Look
-from rankgauge.reports.document import Detail, Report, Table
+from rankgauge.reports.document import Block, Detail, Notes, Outcome, Paragraph, Report, Table
 from rankgauge.reports.lines import Form, grid, pieces
-from rankgauge.words import Language
+from rankgauge.words import Language, Note, say
 
 __all__ = ["render"]
 
 _MARKS = {"pass": "✅", "fail": "❌", "warn": "⚠️", "open": "❔"}
+_SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
 
 # What GitHub and GitLab turn into links after Markdown is done, so that no escape helps: people, issues, addresses.
 _LINKED = (
@@ -33,7 +36,7 @@ _OPENING = re.compile(r"^(?=[#>+=\[-])|^(\d+)(?=[.)])")
 
 def render(report: Report, *, language: Language = "en", digits: int = 4, detail: Detail = "evidence", **_: Any) -> str:
     """The report as Markdown."""
-    look = Look(language, digits)
+    look = Look(language, digits, minus="−", signs=_SIGNS)
 
     def table(block: Table) -> str:
         return _table(block, look, detail) + ("\n" if block.notes else "")
@@ -43,11 +46,53 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, detail
         table,
         lambda title: f"**{_inline(title.strip())}**\n\n",
         lambda line: f"- {_line(line)}\n",
-        lambda line: f"{_line(line)}\n",
+        lambda line, status: f"{_MARKS[status]} {_inline(line)}\n" if status else f"{_line(line)}\n",
         lambda text, status: f"### {_MARKS[status]} {_inline(text)}\n",
         lambda line: f"- {_line(line)}\n",
     )
-    return "\n".join(pieces(report.shown(detail), form))
+    blocks = list(_headed(report.shown(detail)))
+    found: list[str] = []
+    for is_folded, group in groupby((b for b in blocks if b.detail == "answer"), _is_folded):
+        if is_folded:
+            notes = [block for block in group if isinstance(block, Notes)]
+            count = sum(len(block.notes) for block in notes)
+            bare = [replace(block, title=None) for block in notes]
+            found.append(_folded(say("answer.folded", language, n=count), pieces(bare, form)))
+        else:
+            found += pieces(group, form)
+    told = [note for block in blocks if isinstance(block, Notes) and block.folded for note in block.notes]
+    evidence = pieces(_without(told, (block for block in blocks if block.detail != "answer")), form)
+    if evidence:
+        found.append(_folded(say("answer.evidence", language), evidence))
+    return "\n".join(found)
+
+
+def _headed(blocks: Iterable[Block]) -> Iterable[Block]:
+    """The blocks, the first decision as the outcome, which is a heading."""
+    decided = False
+    for block in blocks:
+        if isinstance(block, Paragraph) and block.status is not None and not decided:
+            yield Outcome(block.words, block.status)
+        else:
+            yield block
+        decided = decided or (isinstance(block, Paragraph | Outcome) and block.status is not None)
+
+
+def _without(told: Sequence[Note], blocks: Iterable[Block]) -> Iterable[Block]:
+    """Blocks without what the remarks told already."""
+    for block in blocks:
+        if isinstance(block, Notes):
+            block = replace(block, notes=[note for note in block.notes if note not in told])
+        yield block
+
+
+def _is_folded(block: Block) -> bool:
+    return isinstance(block, Notes) and block.folded
+
+
+def _folded(summary: str, parts: Sequence[str]) -> str:
+    """Parts that a click shows. The summary is words of our own; empty lines let what is inside be Markdown."""
+    return "\n".join([f"<details>\n<summary>{summary}</summary>\n", *parts, "</details>\n"])
 
 
 def _line(text: str) -> str:
@@ -80,7 +125,7 @@ def _table(block: Table, look: Look, detail: Detail) -> str:
 
     def line(cells: Sequence[str]) -> str:
         filled = [*cells, *[""] * (len(made.header) - len(cells))]
-        return "| " + " | ".join(_inline(cell) for cell in filled) + " |"
+        return "| " + " | ".join(_inline(cell.rstrip()) for cell in filled) + " |"
 
     rule = "".join("|---" if made.is_text(j) else "|---:" for j in range(len(made.header))) + "|"
     return "\n".join([line(made.header), rule, *(line(row) for row in made.rows)]) + "\n"

@@ -17,8 +17,7 @@ __all__ = ["render", "render_table"]
 _PLOTS = (40, 33, 25, 17)
 """Widths of drawn intervals, of which the first that leaves room for all columns is taken."""
 _SHADES = {"pass": "32", "fail": "31", "warn": "33", "open": "33"}
-_COLOURS = {"better": "32", "worse": "31", "equivalent": "36", "inconclusive": "33", "quiet": "2"}
-_COLOURS |= {"best": "32", "front": "36", "warn": "33"}
+_COLOURS = {"better": "32", "worse": "31", "equivalent": "36", "inconclusive": "33", "warn": "33", "quiet": "2"}
 _SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
 
 
@@ -46,7 +45,7 @@ def render(
         lambda table: render_table(table, look, detail=detail, width=width, color=color),
         line,
         line,
-        lambda text: shaded(tables.wrapped(text, width), "1"),
+        lambda text, status: shaded(tables.wrapped(text, width), "1"),
         lambda text, status: shaded(tables.wrapped(text, width), f"1;{_SHADES[status]}"),
         lambda text: line(f"• {text}"),
     )
