@@ -51,8 +51,14 @@ _SCRIPTS = ("base.js", "charts.js", "query.js", "queries.js", "changes.js", "lea
 _TALL = 12  # rows that are shown at once
 _WIDE = 6  # columns that have room
 _SIGNS = {
-    **{"better": "▲", "worse": "▼", "equivalent": "≈", "inconclusive": "?"},
-    **{"pass": "✓", "fail": "✕", "warn": "!", "open": "?"},
+    "better": "▲",
+    "worse": "▼",
+    "equivalent": "≈",
+    "inconclusive": "?",
+    "pass": "✓",
+    "fail": "✕",
+    "warn": "!",
+    "open": "?",
 }
 _MODES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 Item = dict[str, Any]
