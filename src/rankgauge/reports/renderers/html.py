@@ -193,7 +193,8 @@ class _Page:
         if table.name != "leaderboard":
             return "rows" if sum(not column.under for column in table.columns) > _WIDE else ""
         by_system = bool(table.leads_to) and bool(table.leads_to[0].system)
-        return "leaderboard standing" if by_system else "leaderboard"
+        looks = {"standing": by_system, "many": len(table.columns) > _WIDE}
+        return " ".join(["leaderboard", *(name for name, holds in looks.items() if holds)])
 
     def _head(self, column: Column) -> Item:
         words = self.told(column.head).replace(" ms", "\u00a0ms")
