@@ -281,7 +281,7 @@ def test_no_advice_against_the_means() -> None:
     assert found.rows[0].verdict == "better"
     assert found.rows[0].difference < 0
     assert "means point the other way" in found.summary()[0]
-    assert "mean difference is -" in found.rows[0].sentence()
+    assert "mean difference is −" in found.rows[0].sentence()
 
 
 @pytest.mark.parametrize("size", [1e155, 1e200, 1e308])

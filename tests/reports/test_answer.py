@@ -21,7 +21,7 @@ from rankgauge.reports.build import record_report
 from rankgauge.reports.document import Notes, Table
 from rankgauge.reports.remarks import remarks_of
 from rankgauge.reports.tables import Table as Grid
-from rankgauge.reports.tables import render_terminal, width_of, wrapped
+from rankgauge.reports.tables import fitted, render_terminal, width_of, wrapped
 from rankgauge.words import LANGUAGES, Language, tell
 from tests.cli.command import run_command
 from tests.reports.samples import comparison_record, evaluation_record, live_record, made
@@ -172,10 +172,10 @@ def test_details_lose_no_figure() -> None:
 
 def test_columns_go_by_their_priority() -> None:
     grid = Grid(["name", "a", "b", "c"], [["x", "1" * 10, "2" * 10, "3" * 10]], 1, [0, 2, 0, 1])
-    assert "1111" not in render_terminal(grid, width=30, whole=False)
-    assert "3333" in render_terminal(grid, width=30, whole=False)
-    assert "3333" not in render_terminal(grid, width=20, whole=False)
-    assert "2222" in render_terminal(grid, width=20, whole=False)
+    assert "1111" not in render_terminal(fitted(grid, 30), width=30)
+    assert "3333" in render_terminal(fitted(grid, 30), width=30)
+    assert "3333" not in render_terminal(fitted(grid, 20), width=20)
+    assert "2222" in render_terminal(fitted(grid, 20), width=20)
     whole = render_terminal(grid, width=20)
     assert all(digit * 10 in whole for digit in "123")
 

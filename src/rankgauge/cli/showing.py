@@ -131,6 +131,7 @@ def show(
     from rankgauge.reports import report
     from rankgauge.reports.build import record_report
     from rankgauge.reports.cells import Look, note_line
+    from rankgauge.reports.tables import wrapped
 
     built = record_report(record, per_query=per_query, scenario=scenario)
     look = {"format": form, "language": language, "digits": digits, **terminal_look(output)}
@@ -141,7 +142,8 @@ def show(
         report(built, output or "-", **look)
     _tell_written(record, output, language)
     if form == "terminal" and not details and output is None and sys.stdout.isatty():
-        click.echo(click.style("\n" + say("answer.hint", language), dim=bool(look["color"])))
+        hint = wrapped(say("answer.hint", language), look["width"])
+        click.echo(click.style(f"\n{hint}", dim=bool(look["color"])))
     for caution in built.cautions if form in _NO_REMARKS else ():
         echo(f"rankgauge: {note_line(caution, Look(language))}", err=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from itertools import combinations
 from typing import Any
 
@@ -18,7 +19,9 @@ def check_systems(systems: Mapping[str, Any], baseline: str | None) -> None:
     """There must be two, and the baseline among them."""
     names = list(map(str, systems))
     if baseline is not None and baseline not in names:
-        raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(names)}")
+        close = get_close_matches(baseline, names, n=1)
+        meant = f"; did you mean {close[0]!r}?" if close else ""
+        raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(names)}{meant}")
     if len(systems) < 2:
         raise DataError("a comparison needs at least two systems; evaluate scores one")
 

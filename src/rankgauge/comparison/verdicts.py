@@ -46,13 +46,11 @@ def contradicting(notes: Sequence[Note]) -> list[Note]:
     """Those of the advice, by measure, that advise another system than the first does."""
     if not notes:
         return []
-    first = notes[0].parameters
-    taken = first.get("b")
-    return [
-        note
-        for note in notes[1:]
-        if note.parameters.get("b") != taken or first.get("best") in note.parameters.get("worse", ())
-    ]
+    first = notes[0]
+    if first.key == "comparison.keep":
+        return [note for note in notes[1:] if note.key in ("comparison.take", "comparison.take_or_not")]
+    best = first.parameters.get("best")
+    return [note for note in notes[1:] if best is not None and best in note.parameters.get("worse", ())]
 
 
 def _against_baseline(found: ComparisonResult, measure: str, lower: bool) -> Note:
@@ -129,6 +127,9 @@ def _advice(found: ComparisonResult, lower: dict[str, bool]) -> Note:
         return Note("comparison.mixed", {**pair, "wins": names["better"], "losses": names["worse"]})
     if names["better"] or names["worse"]:
         key = "win" if names["better"] else "lose"
+        if rows[0].verdict == "inconclusive":  # what decides is the first measure
+            key = "better" if key == "win" else "worse"
+            return Note(f"comparison.only_{key}", {**pair, "names": names[key], "same": same, "open": still_open})
         won = names["better"] or names["worse"]
         return Note(f"comparison.{key}", {**pair, "names": won, "same": same, "open": still_open})
     if all(row.ties == row.queries and row.queries for row in rows):

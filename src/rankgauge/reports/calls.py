@@ -222,7 +222,8 @@ def _tuned(sweep: SweepResult) -> Note | None:
     if len(sweep.versions) < 2:
         return None
     best = sweep.best_version
-    known = {"system": sweep.system, "parameters": parameters_text(best.parameters), "mean": best.mean}
+    named = {"system": sweep.system, "measure": sweep.measure, "parameters": parameters_text(best.parameters)}
+    known: dict[str, Any] = {**named, "mean": best.mean}
     if sweep.held_out is None:
         return Note("answer.tuned_plain", known)
     return Note("answer.tuned", {**known, "held": sweep.held_out.mean})

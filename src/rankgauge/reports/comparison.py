@@ -92,7 +92,7 @@ def comparison_part(record: Record, compared: ComparisonResult) -> Iterator[Bloc
     yield Charts("comparison", caption, partial(comparison_charts, record))
     if compared.groups:
         yield Heading(word("groups"), "groups")
-        yield Paragraph(word("groups_hint"), "hint", "audit")
+        yield Paragraph(word("groups_hint"), "hint", "evidence")
         if any(not own.letters for entries in compared.groups.values() for own in entries):
             yield Paragraph(word("ranks_hint"), "hint", "evidence")
         yield Beside([_group_table(compared, name, entries) for name, entries in compared.groups.items()], "audit")

@@ -104,5 +104,5 @@ def _turning(compared: ComparisonResult) -> Iterator[Note]:
             named = [Note("answer.pair", {"a": a, "b": b, "measures": names}) for (a, b), names in pairs.items()]
             if len(named) > _PAIRS:
                 named = [*named[: _PAIRS - 1], Note("answer.more_pairs", {"n": len(named) - _PAIRS + 1})]
-            counts = {} if key == "ties_flip" else {"n": max(row.documents for row in rows)}
+            counts = {} if key == "ties_flip" else {"n": rows[0].documents}
             yield Note(f"answer.{key}", {**counts, "pairs": named}, "warning")

@@ -14,7 +14,7 @@ from unicodedata import category, combining, east_asian_width, normalize
 
 from rankgauge.visible import visible
 
-__all__ = ["Table", "render_csv", "render_terminal", "terminal_width", "total_width", "width_of", "wrapped"]
+__all__ = ["Table", "fitted", "render_csv", "render_terminal", "terminal_width", "total_width", "width_of", "wrapped"]
 
 _GAP = "  "
 _LEAST = 20  # columns in which a text is still readable when it is wrapped
@@ -108,7 +108,7 @@ def _pieces(text: str) -> list[str]:
     pieces: list[str] = []
     for character in text:
         last = pieces[-1][-1] if pieces else " "
-        own = _is_wide(character) or _is_wide(last) or last == " "
+        own = (_is_wide(character) or _is_wide(last) or last == " ") and not _ends_no_line(last)
         if not pieces or (own and character != " " and not _begins_no_line(character)):
             pieces.append(character)
         else:
@@ -119,6 +119,11 @@ def _pieces(text: str) -> list[str]:
 def _begins_no_line(character: str) -> bool:
     """Marks that close something, commas and full stops, of any script."""
     return category(character) in ("Po", "Pe", "Pf")
+
+
+def _ends_no_line(character: str) -> bool:
+    """Marks that open something."""
+    return category(character) in ("Ps", "Pi")
 
 
 def _is_wide(character: str) -> bool:
@@ -151,23 +156,26 @@ def total_width(table: Table) -> int:
     return sum(_widths(table)) + len(_GAP) * (len(table.header) - 1)
 
 
-def render_terminal(table: Table, *, width: int | None = None, color: bool = False, whole: bool = True) -> str:
-    """The table in columns. Where it is too wide, heads and texts are wrapped at words, then columns go by their
-    priority; of a `whole` one none goes, and those without room stand in a second table below."""
+def render_terminal(table: Table, *, width: int | None = None, color: bool = False) -> str:
+    """The table in columns. Where it is too wide, heads and texts are wrapped at words, then the columns without room
+    stand in a second table below, with the names of the rows."""
     if width is None or total_width(table) <= width:
         return _drawn(table, color)
     narrow = _narrowed(table, width)
-    if not whole and total_width(narrow) > width:
-        table = _shorter(table, width)
-        narrow = _narrowed(table, width)
-    while not whole and total_width(narrow) > width and any(table.drop):
-        last = max(range(len(table.drop)), key=lambda j: (table.drop[j], j))
-        table = table.columns([j for j in range(len(table.header)) if j != last])
-        table = _without_empty_rows(table)
-        narrow = table if total_width(table) <= width else _narrowed(table, width)
     if total_width(narrow) <= width:
         return _drawn(narrow, color)
     return "\n".join(_drawn(_squeezed(part, width), color) for part in _parts(table, width))
+
+
+def fitted(table: Table, width: int) -> Table:
+    """The table without the columns that there is no room for, by their priority; names are cut before."""
+    if total_width(table) <= width or total_width(_narrowed(table, width)) <= width:
+        return table
+    table = _shorter(table, width)
+    while any(table.drop) and total_width(_narrowed(table, width)) > width:
+        last = max(range(len(table.drop)), key=lambda j: (table.drop[j], j))
+        table = _without_empty_rows(table.columns([j for j in range(len(table.header)) if j != last]))
+    return table
 
 
 def _without_empty_rows(table: Table) -> Table:
@@ -176,14 +184,33 @@ def _without_empty_rows(table: Table) -> Table:
 
 
 def _shorter(table: Table, width: int) -> Table:
-    """Names longer than a quarter of the width without their middle, rows without anything left out."""
+    """Names longer than a quarter of the width without their middle; those of a column stay different."""
     room = max(_CLIPPED, width // 4)
+    rows = [list(row) for row in table.rows]
+    for j in range(len(table.header)):
+        whole = [row for row in rows if len(row) == len(table.header)]
+        names = [row[j] for row in whole if " " not in row[j] and "─" not in row[j] and width_of(row[j]) > room]
+        short = _different(names, room)
+        for row in whole:
+            row[j] = short.get(row[j], row[j])
+    heads = [word for head in table.header for word in head.split(" ") if width_of(word) > room]
+    short = _different(heads, room)
+    header = [" ".join(short.get(word, word) for word in head.split(" ")) for head in table.header]
+    return replace(table, header=header, rows=rows)
 
-    def cell(text: str) -> str:
-        return text if " " in text or "─" in text else _clipped(text, room)
 
-    rows = [[cell(text) for text in row] if len(row) == len(table.header) else row for row in table.rows]
-    return replace(table, header=[" ".join(map(cell, head.split(" "))) for head in table.header], rows=rows)
+def _different(names: Sequence[str], room: int) -> dict[str, str]:
+    """The names in so much room, without what they share where they would look alike."""
+    short = {name: _clipped(name, room) for name in names}
+    if len(set(short.values())) == len(short):
+        return short
+    first, last = min(short), max(short)
+    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    tails = {name: f"…{name[same:]}" for name in short}
+    return {
+        name: tail if width_of(tail) <= room else f"{tail[: room - 1]}…" if tail.isascii() else _clipped(tail, room)
+        for name, tail in tails.items()
+    }
 
 
 def _narrowed(table: Table, width: int) -> Table:
@@ -211,7 +238,7 @@ def _narrowed(table: Table, width: int) -> Table:
 def _parts(table: Table, width: int) -> list[Table]:
     """The table in several, each with the columns that name its rows."""
     keys = [0]
-    if len(table.header) > 2 and table.is_text(1) and sum(_widths(table)[:2]) < width // 2:
+    if len(table.header) > 2 and table.is_text(1) and sum(_widths(table)[:2]) < 0.75 * width:
         keys.append(1)
     parts: list[list[int]] = [[*keys]]
     for j in range(len(keys), len(table.header)):

@@ -10,11 +10,11 @@ from rankgauge.reports.cells import Look
 from rankgauge.reports.document import Detail, Drawn, Marked, Report, Scored, Table
 from rankgauge.reports.lines import Form, grid, pieces, shown_columns
 from rankgauge.visible import uncommanded
-from rankgauge.words import Language, numbers
+from rankgauge.words import Language, numbers, say
 
 __all__ = ["render", "render_table"]
 
-_PLOTS = (40, 33, 25, 17)
+_PLOTS = (40, 33, 25, 17, 13)
 """Widths of drawn intervals, of which the first that leaves room for all columns is taken."""
 _SHADES = {"pass": "32", "fail": "31", "warn": "33", "open": "33"}
 _COLOURS = {"better": "32", "worse": "31", "equivalent": "36", "inconclusive": "33", "warn": "33", "quiet": "2"}
@@ -66,7 +66,20 @@ def render_table(
         if any(isinstance(cell, Drawn) for cell in cells):
             made = _plotted(made, place, cells, look, width)
     shades = _shades(table, shown_columns(table, detail)) if color else {}
-    return tables.render_terminal(replace(made, shades=shades), width=width, color=color, whole=whole)
+    made = replace(made, shades=shades)
+    if whole or width is None:
+        return tables.render_terminal(made, width=width, color=color)
+    fitted = tables.fitted(made, width)
+    text = tables.render_terminal(fitted, width=width, color=color)
+    gone = [head for j, head in enumerate(made.header) if made.drop[j] and head not in _heads(fitted)]
+    if not gone:
+        return text
+    return f"{text}{tables.wrapped(say('answer.no_room', look.language, names=gone), width)}\n"
+
+
+def _heads(table: tables.Table) -> list[str]:
+    """The heads as they are where they are not broken into lines."""
+    return [head.replace("\n", " ") for head in table.header]
 
 
 def _shades(table: Table, columns: list[int]) -> dict[tuple[int, int], str]:
@@ -82,9 +95,9 @@ def _shades(table: Table, columns: list[int]) -> dict[tuple[int, int], str]:
 
 
 def _plotted(made: tables.Table, place: int, cells: list[Any], look: Look, width: int | None) -> tables.Table:
-    """The column with its intervals drawn to one scale: its ends stand in the head, or below it where 0 is marked."""
+    """The column with its intervals drawn to one scale: its ends stand below it, or in its head where that is empty."""
     first = next(cell for cell in cells if isinstance(cell, Drawn))
-    for room in _PLOTS if width is not None else _PLOTS[2:]:
+    for room in _PLOTS if width is not None else _PLOTS[2:3]:
         drawn = ["" if cell is None else _drawn(cell, room) for cell in cells]
         rows = [
             row if len(row) == 1 else [*row[:place], plot, *row[place + 1 :]]
@@ -92,7 +105,7 @@ def _plotted(made: tables.Table, place: int, cells: list[Any], look: Look, width
         ]
         low, high = (_end(end, look, first.zero) for end in first.scale)
         blank = " " * max(1, room - len(low) - len(high))
-        if first.zero:
+        if made.header[place]:
             rows.append(["" if j != place else _axis(first, room, low, high) for j in range(len(made.header))])
             header = made.header
         else:
@@ -111,7 +124,7 @@ def _end(value: float, look: Look, signed: bool) -> str:
 def _axis(cell: Drawn, room: int, low: str, high: str) -> str:
     """The ends of the scale, and 0 where there is room between them."""
     line = f"{low}{' ' * max(1, room - len(low) - len(high))}{high}"
-    zero = _place(0.0, cell, room)
+    zero = _place(0.0, cell, room) if cell.zero else -1
     if 0 <= zero < room and line[max(0, zero - 1) : zero + 2].isspace():
         line = f"{line[:zero]}0{line[zero + 1 :]}"
     return line
