@@ -6,8 +6,10 @@ show is still what the commands print.
 
 from __future__ import annotations
 
+import html
 import io
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -15,10 +17,12 @@ from pathlib import Path
 from unittest import mock
 
 from rankgauge.cli.app import app
+from rankgauge.reports.tables import width_of
 from rankgauge.words import LANGUAGES, Language
 
 IMAGES = Path(__file__).parent / "images"
 WIDTH = 80
+_TEXT = re.compile(r'(?P<start><text[^>]*?)textLength="(?P<length>[0-9.]+)"(?P<rest>[^>]*)>(?P<text>[^<]*)</text>')
 NAMES: dict[Language, tuple[str, str]] = {"en": ("demo.svg", "report.png"), "zh": ("demo.zh.svg", "report.zh.png")}
 
 
@@ -79,7 +83,18 @@ def drawn(text: str) -> str:
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     console.print(Text.from_ansi(f"$ rankgauge demo\n\n{text.rstrip()}"), soft_wrap=False)
     made = console.export_svg(title="rankgauge", code_format=_SVG, unique_id="demo")
-    return "\n".join(line.rstrip() for line in made.splitlines()) + "\n"
+    return _spaced("\n".join(line.rstrip() for line in made.splitlines()) + "\n")
+
+
+def _spaced(svg: str) -> str:
+    """rich counts a Chinese character as one column where it takes two."""
+
+    def tag(found: re.Match[str]) -> str:
+        text = html.unescape(found["text"])
+        length = float(found["length"]) / max(len(text), 1) * width_of(text)
+        return f'{found["start"]}textLength="{length:g}"{found["rest"]}>{found["text"]}</text>'
+
+    return _TEXT.sub(tag, svg)
 
 
 def photograph(page: Path, picture: Path) -> None:
