@@ -440,7 +440,7 @@ SAID = {
         "no trace of 1 incident.\nThey were: gold documents are gone or changed.",
         "这些事件是：标准答案文档已消失或被修改。",
     ),
-    "quality": ("nDCG@10 of bm25 fell", "fell from 0.5120 to 0.4310 (-15.8 %)", "从 0.5120 降到 0.4310（-15.8 %）。"),
+    "quality": ("nDCG@10 of bm25 fell", "fell from 0.5120 to 0.4310 (−15.8 %)", "从 0.5120 降到 0.4310（−15.8 %）。"),
     "slice": (
         "R@10 of bm25 (queries tagged billing) fell",
         "these queries alone",

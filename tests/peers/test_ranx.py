@@ -17,7 +17,7 @@ from rankgauge.errors import ContractError, DataError
 from rankgauge.measures import parse_measure
 
 # numba warns of a cast in ranx' own code while it compiles; nothing here can change it.
-pytestmark = pytest.mark.filterwarnings("ignore:unsafe cast from uint64 to int64")
+pytestmark = pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64 to int64")
 
 Lists = dict[str, dict[str, Any]]
 Peer = Callable[[Lists, Lists, list[str]], dict[str, list[float]]]
