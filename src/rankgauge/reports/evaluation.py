@@ -7,7 +7,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from rankgauge.gating.targets import SCENARIOS
 from rankgauge.measures import find_measure
 from rankgauge.measures.explanations import targets_for
 from rankgauge.record import Mean, Record, ScoredMeasure
@@ -101,6 +100,8 @@ def targets_part(record: Record, scenario: str | None) -> Iterator[Block]:
     """How the means stand beside the reference values of a scenario, where one is asked for."""
     if scenario is None:
         return
+    from rankgauge.gating.targets import SCENARIOS  # seldom asked for
+
     scenario = SCENARIOS[scenario]
     goals = {about.name: goals[scenario] for about in record.measures if scenario in (goals := _targets(about.name))}
     rows: list[tuple[Cell, ...]] = []

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rankgauge.record import ComparisonResult, Record
+from rankgauge.record import Record
 from rankgauge.reports.document import note_about, said_once
 from rankgauge.words import Note
+
+if TYPE_CHECKING:  # which a table of means does without
+    from rankgauge.record import ComparisonResult
 
 __all__ = ["remarks_of", "unsaid"]
 
