@@ -83,7 +83,7 @@ def drawing(path: Path) -> Any:
     return pytest.param(path, marks=pytest.mark.needs("font")) if chinese and draws else path
 
 
-@pytest.mark.parametrize("path", map(drawing, PAGES), ids=page_name)
+@pytest.mark.parametrize("path", [drawing(path) for path in PAGES], ids=page_name)
 def test_snippets(path: Path, folder: Path) -> None:
     outputs = pages.run_page(path)
     if os.environ.get("RANKGAUGE_UPDATE_DOCS"):
