@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from rankgauge.words import Language
-from tests.browser.test_report import browser, opened  # noqa: F401 - fixtures
 from tests.reports.samples import comparison_record, evaluation_record, live_record
 from tests.reports.test_chart_files import LONG, _record
 
@@ -42,7 +41,7 @@ FAULTS = """[...document.querySelectorAll("figure.chart:not([hidden]) svg")].fla
     ("language", "width", "mode"), [("zh", 390, "dark"), ("en", 800, "light"), ("zh", 1400, "dark")]
 )
 def test_long_names_are_whole_and_nothing_lies_over_another(
-    opened: Any,  # noqa: F811
+    opened: Any,
     language: Language,
     width: int,
     mode: str,
@@ -54,12 +53,12 @@ def test_long_names_are_whole_and_nothing_lies_over_another(
 
 
 @pytest.mark.parametrize("width", [390, 1400])
-def test_live_charts_are_whole(opened: Any, width: int) -> None:  # noqa: F811
+def test_live_charts_are_whole(opened: Any, width: int) -> None:
     one = opened(live_record(), width=width)
     assert one.page.evaluate(FAULTS) == []
 
 
-def test_scatter_is_square(opened: Any) -> None:  # noqa: F811
+def test_scatter_is_square(opened: Any) -> None:
     for width in (400, 1300):
         one = opened(comparison_record(), width=width)
         box = "(rule) => { const box = rule.getBoundingClientRect(); return [box.width, box.height]; }"
@@ -69,14 +68,14 @@ def test_scatter_is_square(opened: Any) -> None:  # noqa: F811
         assert across > 200
 
 
-def test_labels_have_the_ink_of_the_theme(opened: Any) -> None:  # noqa: F811
+def test_labels_have_the_ink_of_the_theme(opened: Any) -> None:
     for mode, ink in (("light", "rgb(28, 36, 48)"), ("dark", "rgb(231, 235, 241)")):
         one = opened(comparison_record(), color_scheme=mode)
         word = one.page.locator("figure[data-chart=differences] .mark-text text", has_text="mean").last
         assert word.evaluate("(text) => getComputedStyle(text).fill") == ink
 
 
-def test_bars_of_all_systems_have_one_unit(opened: Any) -> None:  # noqa: F811
+def test_bars_of_all_systems_have_one_unit(opened: Any) -> None:
     """Columns differ in width, and equal scores have bars of equal length nevertheless."""
     record = evaluation_record()
     record["systems"][1]["name"] = "a-much-longer-name-of-a-system-than-bm25"
@@ -102,7 +101,7 @@ def test_bars_of_all_systems_have_one_unit(opened: Any) -> None:  # noqa: F811
         assert found.pop() == pytest.approx(float(score) * full, abs=0.2)
 
 
-def test_the_legend_of_grades_holds_in_light_and_dark(opened: Any) -> None:  # noqa: F811
+def test_the_legend_of_grades_holds_in_light_and_dark(opened: Any) -> None:
     one = opened(comparison_record(), color_scheme="dark")
     one.page.click("#table tbody tr:first-child")
     told = one.page.inner_text("#query .legend")

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from rankgauge.words import LANGUAGES, Language
-from tests.browser.test_report import browser, opened  # noqa: F401 - fixtures
 from tests.reports.samples import large_record, live_record
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.needs("font")]
@@ -86,7 +85,7 @@ def redrawn(one: Any, change: Any) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_everything_can_be_read(opened: Any, language: Language) -> None:  # noqa: F811
+def test_everything_can_be_read(opened: Any, language: Language) -> None:
     one = opened(live_record(), language, width=1400)
     page = one.page
     page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
@@ -107,7 +106,7 @@ def test_everything_can_be_read(opened: Any, language: Language) -> None:  # noq
     assert page.evaluate("document.querySelector('#query').scrollWidth <= document.querySelector('#query').clientWidth")
 
 
-def test_many_systems_at_all_widths(opened: Any) -> None:  # noqa: F811
+def test_many_systems_at_all_widths(opened: Any) -> None:
     """Letters are whole, the leaderboard's rows are cards on a telephone and keep difference and verdict."""
     one = opened(large_record(systems=10, queries=300, measures=5), width=800)
     page = one.page

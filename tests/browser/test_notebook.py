@@ -8,7 +8,6 @@ import pytest
 
 from rankgauge import report
 from rankgauge.reports.plot import plot
-from tests.browser.test_report import browser  # noqa: F401 - a fixture
 from tests.reports.samples import live_record, made
 
 pytestmark = pytest.mark.needs("chromium")
@@ -40,7 +39,7 @@ CONTRASTS = """() => {
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_light_and_dark(browser: Any, look: str) -> None:  # noqa: F811
+def test_light_and_dark(browser: Any, look: str) -> None:
     theme, background, color, preferred, shown = LOOKS[look]
     record = made(live_record())
     chart = plot(record)._repr_mimebundle_()["text/html"]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.test_report import browser  # noqa: F401 - a fixture
 from tests.parts import ROOT
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(browser: Browser, site: str) -> Iterator[Page]:  # noqa: F811 - a fixture
+def page(browser: Browser, site: str) -> Iterator[Page]:
     """A page that asks nobody but the site itself."""
     context = browser.new_context(base_url=site, viewport={"width": 1400, "height": 900}, color_scheme="light")
     context.set_default_timeout(15_000)
