@@ -115,10 +115,7 @@ class Word(Text):
     def __init__(self, *words: str, null: bool = False) -> None:
         super().__init__(null=null)
         self.words = words
-
-    @property
-    def holds(self) -> str:  # type: ignore[override]
-        return f"one of {', '.join(self.words)}"
+        self.holds = f"one of {', '.join(words)}"
 
     def value_of(self, cell: Any) -> str:
         if cell not in self.words:
@@ -132,9 +129,9 @@ class Whole(Cell[int]):
     impl = sa.Integer
     _largest = 2**31 - 1
 
-    @property
-    def holds(self) -> str:  # type: ignore[override]
-        return f"a whole number from 0 to {self._largest}"
+    def __init__(self, *, null: bool = False) -> None:
+        super().__init__(null=null)
+        self.holds = f"a whole number from 0 to {self._largest}"
 
     def value_of(self, cell: Any) -> int:
         if not isinstance(cell, int) or not 0 <= cell <= self._largest:
@@ -219,10 +216,7 @@ class Json(Cell[Any]):
     def __init__(self, kind: Any, *, null: bool = False) -> None:
         super().__init__(null=null)
         self.kind = kind
-
-    @property
-    def holds(self) -> str:  # type: ignore[override]
-        return f"the JSON of {getattr(self.kind, '__name__', self.kind)}"
+        self.holds = f"the JSON of {getattr(kind, '__name__', kind)}"
 
     def process_bind_param(self, value: Any, dialect: Any) -> str | None:
         import msgspec
