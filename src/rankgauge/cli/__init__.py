@@ -24,7 +24,7 @@ _PIPE = 141
 
 def main() -> None:
     """Run a command. Whatever goes wrong ends with a message and status 2, never with a traceback: 1 is a verdict."""
-    gc.set_threshold(10_000)  # importing makes much and no garbage: a tenth of the time of a short command
+    gc.set_threshold(100_000)  # importing makes much and no garbage: a tenth of the time of a short command
     _open_streams()
     with redirect_stderr(cast(TextIO, _Masked(sys.stderr))):
         _main()

@@ -29,7 +29,7 @@ class Hits(NamedTuple):
         return Hits(nothing, nothing, nothing, np.zeros(0), nothing, np.zeros(0, dtype=bool))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Judged:
     """The judgments' side: queries and grades, best grade first in each query."""
 

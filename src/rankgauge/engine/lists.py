@@ -38,7 +38,7 @@ class Listed(NamedTuple):
     """None where nobody judged the document."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TopRows:
     """The first documents of many lists as columns; list i is rows `starts[i]:starts[i+1]`, best first."""
 

@@ -34,7 +34,7 @@ class NotGroupedError(Exception):
     """A query came back after other queries: the rows are not grouped by query."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class JudgmentIndex:
     """Judgments made ready to be joined with runs; several runs can share one."""
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["BudgetTexts", "Matched", "match"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Matched:
     """The kernels' view of a run, how many queries the run has in all, and ids to show in messages."""
 
@@ -40,7 +40,7 @@ class Matched:
     """A document of the run and a judged one, where none of the judged was found."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class BudgetTexts:
     """Texts of the documents and how to measure them: by characters, or by a tokenizer's count."""
 

@@ -59,7 +59,7 @@ def expected_scores(ranked: RankedGrades, measure: Measure) -> tuple[Floats, int
     return scores, len(drawn)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Group:
     """Tied documents whose order matters: `hits` are the rows of the judged ones."""
 
@@ -77,7 +77,7 @@ class _Group:
         return _count(self.inside, self.tied - self.inside, self.kinds)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Piece:
     """Orders of one query: the documents above each hit, orders by hits, and the chance of each order."""
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.engine.matching import BudgetTexts, Matched, match
-from rankgauge.engine.orders import expected_scores
 from rankgauge.errors import ContractError, DataError, MeasureError
 from rankgauge.measures import Measure
 from rankgauge.measures.gain import gain_of
@@ -91,6 +90,8 @@ def score_queries(ranked: RankedGrades, measures: Sequence[Measure]) -> tuple[Fl
         if measure.exact_over_ties(ranked):
             values[:, j] = measure.score(ranked)
             continue
+        from rankgauge.engine.orders import expected_scores  # few evaluations need it
+
         values[:, j], queries = expected_scores(ranked, measure)
         if queries:
             drawn[str(measure)] = queries

@@ -21,7 +21,7 @@ __all__ = ["Labels", "Problem", "Ragged", "System", "blind_to_zero", "score_labe
 _CHUNK = 2_000_000  # hits and judgments of virtual queries that are held in memory at a time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ragged:
     """Numbers of many queries one after the other; those of query i are `values[starts[i]:starts[i+1]]`."""
 
@@ -33,7 +33,7 @@ class Ragged:
         return Ragged(np.searchsorted(owner, np.arange(len(self.starts))), self.values[keep])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class System:
     """What one system retrieved: judged hits by rank and grade, and where the open documents of each query stand."""
 
@@ -44,7 +44,7 @@ class System:
     """Queries by open documents; 0 where the document was not retrieved (or there are no more)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Labels:
     """Labelled documents: which labelling (row), which open document of the row's query, and the grade it gets."""
 
@@ -71,7 +71,7 @@ def blind_to_zero(measure: Measure) -> bool:
     return Law.UNJUDGED in measure.definition.laws and not scored
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """A measure, the grades that a label may be, and two systems; None is a system that scores 0."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from rankgauge.engine.orders import DRAWS, MOST_ORDERS, SEED
 from rankgauge.evaluation.caveats import caveats_of
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.explanations import caution_of
@@ -50,6 +49,8 @@ def notes_of(scores: Scores) -> list[Note]:
         level: Literal["info", "warning"] = "info" if contract.ties == "expected" else "warning"
         add(level, f"ties_{contract.ties}{live}", ties=Note("evaluation.ties", counts))
     if scores.table.sampled:
+        from rankgauge.engine.orders import DRAWS, MOST_ORDERS, SEED  # loaded only where orders were drawn
+
         drawn = [
             Note("evaluation.sampled_in", {"name": name, "n": n, "judged": judged})
             for name, n in scores.table.sampled.items()

@@ -18,7 +18,7 @@ from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades
 __all__: list[str] = []
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Topic:
     """One query: which retrieved and which judged documents are relevant to which subtopics."""
 

@@ -20,7 +20,7 @@ Bools = NDArray[np.bool_]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SubtopicHits:
     """Judgments by subtopic, one row for each (query, subtopic, document), for the diversity measures.
 
@@ -70,7 +70,7 @@ def ranges(starts: Ints, rows: Ints) -> tuple[Ints, Ints, Ints]:
     return bounds, row, np.arange(int(bounds[-1])) - bounds[row] + starts[rows][row]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RankedGrades:
     """Judged retrieved documents ("hits") of each query, in rank order, with what the judgments hold in all.
 

@@ -62,7 +62,7 @@ class Coverage:
     """How many documents there are, where the corpus was given."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoreTable:
     """Scores of one run. Columns follow `measures`, rows follow `queries`."""
 

@@ -30,7 +30,7 @@ class IrregularTextError(Exception):
     """The text is not of the plain kind that can be read this way; another reader has to look at it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TextRows:
     """Rows of one text. Query and document of row i are `text[start[i]:start[i] + length[i]]`."""
 

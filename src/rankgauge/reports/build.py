@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from rankgauge.errors import DataError
-from rankgauge.record import Record, SweepResult
+from rankgauge.record import Record
 from rankgauge.reports.answer import answer_part
 from rankgauge.reports.document import Block, Explorer, Notes, Report, Table, word
 from rankgauge.reports.evaluation import (
@@ -40,7 +40,7 @@ def report_of(result: Any, *, per_query: bool = False) -> Report:
             f"no report can be made of {type(result).__name__}; give a record, its file, or a result that has one"
         )
     built = record_report(record, per_query=per_query)
-    if isinstance(getattr(result, "result", None), SweepResult):
+    if record.sweeps and hasattr(result, "result"):  # a `Sweep`
         from rankgauge.reports.versions import versions_part
 
         # What was asked for are the versions, not the means of the best one.

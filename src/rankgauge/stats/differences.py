@@ -18,7 +18,7 @@ _ALIKE = 1e-9
 _NOISE = 1e-12  # a spread this much smaller than the mean is rounding, not spread
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Column:
     """Differences of one comparison over all queries; those that do not count are 0 and masked."""
 
@@ -75,7 +75,7 @@ class Column:
         return not self.own.any()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Outcome:
     """Outcome of a two-sided test of one column. Fewer than two queries give no p-value."""
 
@@ -87,7 +87,7 @@ class Outcome:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inverted(Outcome):
     """A test whose interval a function gives."""
 
