@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankgauge.live.live import LiveEvaluation, evaluate_retriever
     from rankgauge.live.sweep import Sweep, sweep
     from rankgauge.measures import Measure, parse_measure, parse_measures
-    from rankgauge.model import Contract, Corpus, Qrels, Query, Run, TestSet
+    from rankgauge.model import Contract, Corpus, Qrels, Query, Run, Span, TestSet
     from rankgauge.monitoring.alerts.channels import check_alerts
     from rankgauge.monitoring.loop.monitor import Monitor
     from rankgauge.monitoring.loop.plan import load_monitor_plan
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
     "errors": ("RankgaugeError",),
-    "model": ("Contract", "Corpus", "Qrels", "Query", "Run", "TestSet"),
+    "model": ("Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"),
     "formats": ("load_corpus", "load_qrels", "load_run", "load_testset"),
     "formats.convert": ("convert",),
     "measures": ("Measure", "parse_measure", "parse_measures"),
@@ -99,6 +99,7 @@ __all__ = [
     "RankgaugeError",
     "Record",
     "Run",
+    "Span",
     "Sweep",
     "TestSet",
     "__version__",

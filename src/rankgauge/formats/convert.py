@@ -172,6 +172,15 @@ def _target_format(target: str, option: str = "to=") -> Format:
     return named
 
 
+_JSON_ONLY = {
+    "tags": "tags",
+    "no_answer": "which queries have no answer",
+    "conversation": "conversations",
+    "spans": "gold passages",
+}
+"""What only JSON can hold of a query."""
+
+
 def _losses(content: Run | Qrels | TestSet, form: Format) -> list[str]:
     losses = []
     if isinstance(content, TestSet):
@@ -180,8 +189,10 @@ def _losses(content: Run | Qrels | TestSet, form: Format) -> list[str]:
                 losses.append(f"the texts of {counted(sum(q.text != q.id for q in content), 'query', 'queries')}")
             if any(query.texts for query in content):
                 losses.append("the texts of documents")
-        if form != "json" and form != "jsonl" and any(query.tags for query in content):
-            losses.append("tags")
+        if form not in ("json", "jsonl"):
+            losses += [what for name, what in _JSON_ONLY.items() if any(getattr(query, name) for query in content)]
+        if form == "beir" and any(query.groups for query in content):
+            losses.append("groups of evidence")
     if isinstance(content, Qrels) and "subtopic" in content.frame.columns and form in ("json", "jsonl", "beir"):
         losses.append("judgments by subtopic (a document's best grade would be kept)")
     if isinstance(content, Run) and form == "beir":

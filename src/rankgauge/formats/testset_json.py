@@ -1,4 +1,5 @@
-"""Test sets as JSON: a list of {query, relevant_docs, relevance_scores, id, tags, texts}."""
+"""Test sets as JSON: a list of {query, relevant_docs, relevance_scores, id, tags, texts, groups, no_answer,
+conversation, spans}."""
 
 from __future__ import annotations
 
@@ -7,9 +8,12 @@ from typing import Any
 
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.json_values import dump_lines, dumps, id_of, number_of
+from rankgauge.model.spans import Span
 from rankgauge.model.testset import Query, TestSet, grades_of
 
 __all__ = ["is_testset", "render_testset", "testset_of"]
+
+_LABELS = ("relevant_docs", "relevance_scores", "spans", "no_answer")
 
 
 def is_testset(value: Any) -> bool:
@@ -19,7 +23,7 @@ def is_testset(value: Any) -> bool:
         isinstance(items, list)
         and bool(items)
         and isinstance(items[0], Mapping)
-        and ("relevant_docs" in items[0] or "relevance_scores" in items[0])
+        and any(key in items[0] for key in _LABELS)
     )
 
 
@@ -49,7 +53,7 @@ def _query(item: Any) -> Query:
     own_id = "" if own == "" else id_of(own, "query")
     if not isinstance(text, str) or not (text or own_id):
         raise DataError('it has no "query" text and no "id"')
-    if "relevant_docs" not in item and "relevance_scores" not in item:
+    if not any(key in item for key in _LABELS):
         raise DataError('it has neither "relevant_docs" nor "relevance_scores"')
     listed, scores = item.get("relevant_docs") or [], item.get("relevance_scores") or {}
     if not isinstance(listed, list):
@@ -65,7 +69,51 @@ def _query(item: Any) -> Query:
         raise DataError(f'"tags" must be a list of texts, not {tags!r}'[:200])
     if not isinstance(texts, Mapping) or not all(isinstance(value, str) for value in texts.values()):
         raise DataError('"texts" must be an object of document ids and texts')
-    return Query(text or own_id, grades_of(docs, grades), own_id, tuple(tags), dict(texts))
+    spans = _spans(item.get("spans") or [])
+    if not docs and not grades:
+        for span in spans:
+            if span.doc:
+                grades[span.doc] = max(span.grade, grades.get(span.doc, span.grade))
+    return Query(
+        text or own_id,
+        grades_of(docs, grades),
+        own_id,
+        tuple(tags),
+        dict(texts),
+        groups=_groups(item.get("groups") or {}),
+        no_answer=_flag(item.get("no_answer", False)),
+        conversation="" if item.get("conversation") in (None, "") else id_of(item["conversation"], "conversation"),
+        spans=spans,
+    )
+
+
+def _groups(value: Any) -> dict[str, tuple[str, ...]]:
+    """Groups by name; a list of lists gets the numbers of its lists as names."""
+    if isinstance(value, list):
+        value = {str(number): docs for number, docs in enumerate(value, start=1)}
+    if not isinstance(value, Mapping) or not all(isinstance(docs, list) for docs in value.values()):
+        raise DataError('"groups" must be an object of names and lists of document ids, or a list of such lists')
+    return {str(name): tuple(id_of(doc, "document") for doc in docs) for name, docs in value.items()}
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise DataError(f'"no_answer" must be true or false, not {value!r}'[:200])
+    return value
+
+
+def _spans(value: Any) -> tuple[Span, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str | Mapping) for item in value):
+        raise DataError('"spans" must be a list of {"doc": ..., "start": ..., "end": ...} or of quoted texts')
+    return tuple(Span(text=item) if isinstance(item, str) else _span(item) for item in value)
+
+
+def _span(item: Mapping[str, Any]) -> Span:
+    if unknown := sorted(set(item) - {"doc", "start", "end", "text", "grade"}):
+        raise DataError(f'a span has "doc", "start", "end", "text" and "grade", not {unknown[0]!r}')
+    doc = "" if item.get("doc") in (None, "") else id_of(item["doc"], "document")
+    grade = number_of(item.get("grade", 1), "grade of a span")
+    return Span(doc, item.get("start"), item.get("end"), item.get("text") or "", grade)
 
 
 def render_testset(test_set: TestSet, form: str) -> bytes:
@@ -85,4 +133,18 @@ def _item(query: Query) -> dict[str, Any]:
         item["tags"] = list(query.tags)
     if query.texts:
         item["texts"] = dict(query.texts)
+    if query.groups:
+        item["groups"] = {name: list(docs) for name, docs in query.groups.items()}
+    if query.no_answer:
+        item["no_answer"] = True
+    if query.conversation:
+        item["conversation"] = query.conversation
+    if query.spans:
+        item["spans"] = [_span_item(span) for span in query.spans]
     return item
+
+
+def _span_item(span: Span) -> dict[str, Any]:
+    values = {"doc": span.doc, "start": span.start, "end": span.end, "text": span.text}
+    item: dict[str, Any] = {name: value for name, value in values.items() if value not in ("", None)}
+    return item if span.grade == 1 else {**item, "grade": span.grade}

@@ -3,6 +3,7 @@
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
+from rankgauge.model.spans import Span
 from rankgauge.model.testset import Corpus, Query, TestSet
 
-__all__ = ["Contract", "Corpus", "Qrels", "Query", "Run", "TestSet"]
+__all__ = ["Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"]

@@ -6,12 +6,16 @@ import os
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, counted
 from rankgauge.model.files import FILES
 from rankgauge.model.judgments import Qrels
+from rankgauge.model.spans import Span
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["Corpus", "Query", "TestSet"]
 
@@ -29,6 +33,14 @@ class Query:
     tags: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
     """Texts of some judged documents, for people to read."""
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Relevant documents by what they are evidence of (a hop, a facet): one document of each group suffices."""
+    no_answer: bool = False
+    """Whether the right result is nothing: no document of the collection answers the query."""
+    conversation: str = ""
+    """The conversation that the query is a turn of; turns of one conversation are not independent."""
+    spans: Sequence[Span] = ()
+    """Gold passages, by their characters or their texts."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
@@ -41,6 +53,21 @@ class Query:
             object.__setattr__(self, "id", self.text)
         if not self.id:
             raise DataError("a query needs a text or an id")
+        if self.groups:
+            self._check_groups()
+        if self.no_answer and (self.relevant or self.spans):
+            raise DataError(f"query {self.id!r} has no answer, but also a relevant document; drop one of the two")
+
+    def _check_groups(self) -> None:
+        """Groups hold relevant documents only, and each of them: a document that is needed by no group would count
+        for recall and for no group."""
+        relevant, grouped = set(self.relevant), {doc for docs in self.groups.values() for doc in docs}
+        if empty := [name for name, docs in self.groups.items() if isinstance(docs, str) or not docs]:
+            raise DataError(f"query {self.id!r}: group {empty[0]!r} must list at least one document")
+        if unknown := sorted(grouped - relevant):
+            raise DataError(f"query {self.id!r}: {unknown[0]!r} is in a group, but not judged relevant")
+        if left := sorted(relevant - grouped):
+            raise DataError(f"query {self.id!r}: {left[0]!r} is relevant, but in no group; give it a group of its own")
 
     @property
     def relevant(self) -> list[str]:
@@ -121,8 +148,15 @@ class TestSet(Sequence[Query]):
 
     @property
     def qrels(self) -> Qrels:
-        """The judgments alone."""
+        """The judgments alone; groups of evidence are their subtopics."""
+        if any(query.groups for query in self._queries):
+            return Qrels(_rows_by_group(self._queries), name=self.name)
         return Qrels({query.id: query.grades for query in self._queries}, name=self.name)
+
+    @property
+    def conversations(self) -> dict[str, str]:
+        """The conversation of each query that belongs to one."""
+        return {query.id: query.conversation for query in self._queries if query.conversation}
 
     @property
     def tags(self) -> dict[str, list[str]]:
@@ -151,7 +185,7 @@ class TestSet(Sequence[Query]):
 
     def without_texts(self) -> TestSet:
         """Ids and judgments only: what TREC judgments can hold."""
-        return TestSet((replace(q, text=q.id, tags=(), texts={}) for q in self._queries), name=self.name)
+        return TestSet((Query(q.id, q.grades, q.id, groups=q.groups) for q in self._queries), name=self.name)
 
     def __len__(self) -> int:
         return len(self._queries)
@@ -169,6 +203,18 @@ class TestSet(Sequence[Query]):
 
     def __repr__(self) -> str:
         return f"TestSet({self.name!r}: {counted(len(self), 'query', 'queries')})"
+
+
+def _rows_by_group(queries: Sequence[Query]) -> pl.DataFrame:
+    """One row for each document of each group. Where a query has no groups, each document is one of its own."""
+    import polars as pl
+
+    rows = []
+    for query in queries:
+        groups = query.groups or {doc: (doc,) for doc in query.relevant}
+        rows += [(query.id, name, doc, query.grades[doc]) for name, docs in groups.items() for doc in docs]
+        rows += [(query.id, "0", doc, grade) for doc, grade in query.grades.items() if grade <= 0]
+    return pl.DataFrame(rows, schema=["query", "subtopic", "doc", "grade"], orient="row")
 
 
 def grades_of(listed: Sequence[str], scores: Mapping[str, float] | None) -> dict[str, float]:

@@ -1,0 +1,50 @@
+"""Span: a gold passage of a document, by its characters or by its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankgauge.arguments import named_arguments
+from rankgauge.errors import DataError
+
+__all__ = ["Span"]
+
+
+@named_arguments
+@dataclass(frozen=True)
+class Span:
+    """A passage that answers a query: characters `start` to `end` (exclusive) of document `doc`, its `text`, or both.
+
+    A span with a place is anchored. One that has only a text is a quotation; `rankgauge testset anchor` finds its place.
+    """
+
+    doc: str = ""
+    start: int | None = None
+    end: int | None = None
+    text: str = ""
+    grade: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.doc, str) or not isinstance(self.text, str):
+            raise DataError("`doc` and `text` of a span must be texts")
+        if (self.start is None) != (self.end is None):
+            raise DataError("a span needs both `start` and `end`, or neither")
+        if self.start is None and not self.text:
+            raise DataError("a span needs `start` and `end`, or the `text` it quotes")
+        if self.start is not None and self.end is not None:
+            if not all(isinstance(place, int) and not isinstance(place, bool) for place in (self.start, self.end)):
+                raise DataError(f"`start` and `end` of a span are whole numbers, not {self.start!r} and {self.end!r}")
+            if not 0 <= self.start < self.end:
+                raise DataError(f"a span begins at 0 or later and ends after it begins, not {self.start} to {self.end}")
+            if not self.doc:
+                raise DataError(f"the span {self.start} to {self.end} does not say of which document")
+            if self.text and len(self.text) != self.end - self.start:
+                raise DataError(
+                    f"the span {self.start} to {self.end} of {self.doc!r} has {self.end - self.start} characters, but "
+                    f"its text has {len(self.text)}"
+                )
+
+    @property
+    def anchored(self) -> bool:
+        """Whether the place is known."""
+        return self.start is not None
