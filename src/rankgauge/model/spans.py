@@ -15,7 +15,7 @@ __all__ = ["Span"]
 class Span:
     """A passage that answers a query: characters `start` to `end` (exclusive) of document `doc`, its `text`, or both.
 
-    A span with a place is anchored. One that has only a text is a quotation; `rankgauge testset anchor` finds its place.
+    A span with a place is anchored. One that has only a text is a quotation, whose place is not known yet.
     """
 
     doc: str = ""
