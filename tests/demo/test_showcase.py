@@ -23,7 +23,7 @@ def test_the_demo(found: showcase.Showcase, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(showcase, "stdlib_showcase", lambda say: found)
     done = run_command("demo", "--lang", "zh")
     inconclusive = say("comparison.verdict_inconclusive", "zh")
-    for word in ("bm25", "reranked", "ef_search", inconclusive, "中文", "rankgauge-demo.html"):
+    for word in ("bm25", "reranked", "ef_search", inconclusive, "rankgauge-demo.html"):
         assert word in done.stdout, word
     page = (tmp_path / "rankgauge-demo.html").read_text()
     assert 'lang="zh' in page
@@ -34,12 +34,26 @@ def test_the_demo_is_one_screen(found: showcase.Showcase, tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(showcase, "stdlib_showcase", lambda say: found)
-    lines = run_command("demo").stdout.rstrip().splitlines()
-    assert len(lines) <= 25
-    assert max(map(width_of, lines)) <= 80
-    assert lines[2].startswith(("Keep bm25", "Take "))
-    assert not any("中" in line for line in lines)
-    assert "A city's service desk, in Chinese" in run_command("demo", "--chinese").stdout
+    small = showcase.chinese_showcase()
+    monkeypatch.setattr(showcase, "chinese_showcase", lambda say: small)
+    for language, decision in (("en", "Keep bm25"), ("zh", "保留 bm25")):
+        for options in ([], ["--chinese"]):
+            lines = run_command("demo", "--lang", language, *options).stdout.rstrip().splitlines()
+            assert len(lines) <= 25
+            assert max(map(width_of, lines)) <= 80
+            assert lines[2].startswith(decision)
+            assert len([line for line in lines if line.startswith(("bm25 ", "dense ", "hybrid ", "reranked "))]) >= 4
+            assert any("weight=" in line for line in lines)
+            assert ("Python" in lines[0]) is not bool(options)
+
+
+def test_the_threads_of_libraries_do_not_wait_for_one_another() -> None:
+    """One for each call: pools of their own took twice the processor time."""
+    pytest.importorskip("threadpoolctl")
+    from threadpoolctl import threadpool_info
+
+    with showcase._one_thread():
+        assert {pool["num_threads"] for pool in threadpool_info()} == {1}
 
 
 def test_its_figures_hold_together(found: showcase.Showcase) -> None:

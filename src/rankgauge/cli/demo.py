@@ -28,14 +28,14 @@ _ERASED = "\r\x1b[2K"
     show_default=True,
     help="Where to write the report; - for none.",
 )
-@click.option("--chinese", is_flag=True, help="Search a small Chinese collection too, as --lang zh does.")
+@click.option("--chinese", is_flag=True, help="Search a small Chinese collection instead: a city's service desk.")
 @options.details
 @options.lang
 def demo(report: str, chinese: bool, details: bool, language: Language) -> None:
     """Search Python's standard library with four retrievers, offline: quality, significance, latency and tuning.
 
     BM25, dense, hybrid and reranked are compared, the weight of the hybrid and ef_search are tuned, and the report is
-    written as one HTML page.
+    written as one HTML page. --chinese shows the same for a small Chinese collection.
     """
     from rankgauge.demo.showcase import check_showcase, chinese_showcase, stdlib_showcase
     from rankgauge.reports import report as written
@@ -44,7 +44,7 @@ def demo(report: str, chinese: bool, details: bool, language: Language) -> None:
 
     def progress(step: str) -> None:
         if shown:
-            known = step in ("stdlib", "index", "weight", "ef_search")
+            known = step in ("stdlib", "reading", "index", "weight", "ef_search")
             text = say(f"demo.{step}", language) if known else say("demo.asking", language, name=step)
             click.echo(f"{_ERASED}{text} ...", err=True, nl=False)
 
@@ -57,11 +57,9 @@ def demo(report: str, chinese: bool, details: bool, language: Language) -> None:
         click.echo(written(found.record, language=language, digits=3, detail=detail_of(details), **look))
 
     check_showcase(report=report != "-")
-    found = stdlib_showcase(progress)
-    show("demo.title", found)
-    if chinese or language == "zh":
-        show("demo.chinese", chinese_showcase())
+    found, which = (chinese_showcase(progress), "_chinese") if chinese else (stdlib_showcase(progress), "")
+    show(f"demo.title{which}", found)
     if report != "-":
         written(found.record, report, format="html", language=language)
-        echo(say("demo.report", language, path=report))
-    echo(say("demo.next", language))
+        echo(say(f"demo.report{which}", language, path=report))
+    echo(say(f"demo.next{which}", language))
