@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 import signal
+import struct
 import subprocess
 import sys
 from contextlib import redirect_stderr
@@ -12,7 +15,7 @@ from unittest import mock
 
 from rankgauge.cli import main
 
-__all__ = ["Done", "run_command", "run_process"]
+__all__ = ["Done", "run_command", "run_process", "run_terminal"]
 
 
 @dataclass(frozen=True)
@@ -58,3 +61,28 @@ def run_command(*arguments: object, stdin: bytes = b"", status: int | None = 0) 
     assert "Traceback" not in done.stderr
     assert status is None or done.status == status, done
     return done
+
+
+def run_terminal(*arguments: object, columns: int = 80) -> Done:
+    """The installed command in a terminal of so many columns: what it shows there, colours aside."""
+    import fcntl
+    import termios
+
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
+    command = [sys.executable, "-m", "rankgauge", *map(str, arguments)]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                block = os.read(ours, 65536)
+            except OSError:  # how Linux tells that nobody writes there any more
+                break
+            if not block:
+                break
+            shown += block
+    os.close(ours)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode().replace("\r\n", "\n"))
+    return Done(process.returncode, text, "")

@@ -48,7 +48,7 @@ def test_table(folder: Path) -> None:
 
 def test_chinese(folder: Path) -> None:
     done = command(folder, "-m", "DCG@3", "--lang", "zh")
-    assert "在 A 中的排名" in done.stdout
+    assert "A 中的名次" in done.stdout
     assert "共 5 个未标注文档" in done.stdout
 
 

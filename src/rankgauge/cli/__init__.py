@@ -116,7 +116,9 @@ def _complain(message: str) -> None:
         if as_json is not None:
             as_json(visible_message(message))
         else:
-            print(f"rankgauge: {visible_message(message)}", file=sys.stderr, flush=True)
+            from rankgauge.cli.echo import in_lines
+
+            print(in_lines(f"rankgauge: {visible_message(message)}", sys.stderr), file=sys.stderr, flush=True)
 
 
 def _drop_output() -> None:

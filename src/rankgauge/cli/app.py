@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
 from typing import Any
 
 import click
 
+from rankgauge.cli.echo import in_lines
 from rankgauge.cli.folder import NO_FOLDER, folder_is_there
 from rankgauge.cli.interrupt import Interrupted, ReaderGone
 from rankgauge.cli.verdicts import tell_failure, withdraw
@@ -104,10 +106,30 @@ class _Lazy(click.Group):
 
 
 def _shown(error: click.ClickException) -> click.ClickException:
-    """A mistake in the arguments as it may be shown: they may have been made from names of files."""
+    """A mistake in the arguments as it may be shown: they may have been made from names of files. It is broken at words
+    on a terminal, and tells of an option that is unknown here where there is one like it."""
     told = error.format_message()
-    harmless = visible_lines(told)
+    harmless = visible_lines(told) + (_elsewhere(error) if isinstance(error, click.NoSuchOption) else "")
+    prefix = "Error: "
+    harmless = in_lines(prefix + harmless, sys.stderr).removeprefix(prefix)
     return error if told == harmless else click.UsageError(harmless, getattr(error, "ctx", None))
+
+
+def _elsewhere(error: click.NoSuchOption) -> str:
+    """Where an option that the command lacks is: it takes the same as an argument, or other commands have it."""
+    if error.possibilities or error.ctx is None:
+        return ""
+    having: dict[str, set[str]] = {}
+    for name, (module, attribute, _) in _COMMANDS.items():
+        for option in getattr(import_module(module), attribute).params:
+            if error.option_name in option.opts:
+                having[name] = {option.name, option.name.removesuffix("s")}
+    own = [one for one in error.ctx.command.params if isinstance(one, click.Argument)]
+    for argument in own:
+        if any(argument.name in names for names in having.values()):
+            shown = argument.make_metavar(error.ctx)
+            return f" {shown} is an argument: {error.ctx.command_path} {shown}"
+    return f" It is an option of: {', '.join(having)}." if having else ""
 
 
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -11,7 +11,7 @@ import click
 from rankgauge.cli import options
 from rankgauge.cli.echo import echo
 from rankgauge.cli.keeping import history_option
-from rankgauge.cli.showing import chosen_format, format_option, terminal_look
+from rankgauge.cli.showing import chosen_format, detail_of, format_option, tell_hints, terminal_look
 from rankgauge.cli.verdicts import append_step
 from rankgauge.errors import DataError
 
@@ -108,6 +108,7 @@ def rules_of(rules: str | None, **choices: Any) -> GateRules:
 @click.option("--junit", metavar="FILE", help="Also write JUnit XML to this file.")
 @click.option("--summary", metavar="FILE", help="Also write a Markdown summary to this file.")
 @history_option
+@options.details
 @options.digits
 @options.lang
 @options.output
@@ -120,6 +121,7 @@ def gate(
     junit: str | None,
     summary: str | None,
     history: str | None,
+    details: bool,
     digits: int,
     language: Language,
     output: str | None,
@@ -150,7 +152,8 @@ def gate(
     loaded = Record.load(record)
     found = None if wanted.baseline is None else find_baseline(wanted.baseline, history)
     result = check(loaded, found, rules=wanted)
-    show_results([result], form, junit=junit, summary=summary, digits=digits, language=language, output=output)
+    written = {"junit": junit, "summary": summary, "output": output}
+    show_results([result], form, digits=digits, language=language, details=details, **written)
     sys.exit(STATUS[result.accepted])
 
 
@@ -163,12 +166,15 @@ def show_results(
     digits: int = 4,
     language: Language = "en",
     output: str | None = None,
+    details: bool = False,
 ) -> None:
     """Print what the gates found, and write the files asked for."""
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
     from rankgauge.reports import report
     from rankgauge.reports.gate import gate_report, headline, warnings_of
+    from rankgauge.reports.next_step import after_gate
+    from rankgauge.words import Note
 
     built = gate_report(results)
     page = report(built, format="markdown", digits=digits, language=language)
@@ -181,8 +187,11 @@ def show_results(
         told = [result.to_dict() for result in results]
         write_whole(output or "-", dumps(told[0] if len(told) == 1 else told))
     else:
-        look = terminal_look(output)
+        look = {"detail": detail_of(details), **terminal_look(output)}
         report(built, output or "-", format=form, digits=digits, language=language, **look)
+        if form == "terminal" and output is None and len(results) == 1 and sys.stdout.isatty():
+            more = None if details else Note("answer.hint_details")
+            tell_hints([more, after_gate(results[0])], language, **terminal_look())
     if output is not None or form in ("json", "junit"):  # the log of a CI job should tell without opening a file
         for result in results:
             for line in (headline(result, language), *warnings_of(result, language)):

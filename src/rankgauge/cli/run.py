@@ -26,7 +26,7 @@ __all__ = ["init", "run"]
 
 
 @click.command()
-@click.argument("plan", metavar="PLAN.toml")
+@click.argument("plan", metavar="[PLAN.toml]", default="plan.toml")
 @click.option("--check", is_flag=True, help="Only look whether the plan is right.")
 @click.option("--fresh", is_flag=True, help="Forget what earlier starts have answered.")
 @keeping

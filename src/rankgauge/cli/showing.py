@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
@@ -12,7 +12,7 @@ import click
 from rankgauge.cli.echo import echo
 from rankgauge.cli.options import PartOf
 from rankgauge.reports.renderers import RENDERERS
-from rankgauge.words import Language, say, tell
+from rankgauge.words import Language, Note, say, tell
 
 if TYPE_CHECKING:
     from rankgauge.record import Record
@@ -26,6 +26,7 @@ __all__ = [
     "latex_option",
     "scenario_option",
     "show",
+    "tell_hints",
     "terminal_look",
 ]
 
@@ -131,7 +132,7 @@ def show(
     from rankgauge.reports import report
     from rankgauge.reports.build import record_report
     from rankgauge.reports.cells import Look, note_line
-    from rankgauge.reports.tables import wrapped
+    from rankgauge.reports.next_step import next_step
 
     built = record_report(record, per_query=per_query, scenario=scenario)
     look = {"format": form, "language": language, "digits": digits, **terminal_look(output)}
@@ -142,10 +143,18 @@ def show(
         report(built, output or "-", **look)
     _tell_written(record, output, language)
     if form == "terminal" and not details and output is None and sys.stdout.isatty():
-        hint = wrapped(say("answer.hint", language), look["width"])
-        click.echo(click.style(f"\n{hint}", dim=bool(look["color"])))
+        tell_hints([Note("answer.hint"), next_step(record)], language, **terminal_look())
     for caution in built.cautions if form in _NO_REMARKS else ():
         echo(f"rankgauge: {note_line(caution, Look(language))}", err=True)
+
+
+def tell_hints(hints: Iterable[Note | None], language: Language, *, width: int | None, color: bool) -> None:
+    """What else there is and what to do next, below a result on a terminal."""
+    from rankgauge.reports.tables import wrapped
+
+    lines = [wrapped(tell(hint, language), width, "  ") for hint in hints if hint is not None]
+    if lines:
+        click.echo(click.style("\n" + "\n".join(lines), dim=color))
 
 
 def _tell_written(record: Record, output: str | None, language: Language) -> None:

@@ -213,4 +213,5 @@ def _plain(ids: list[str]) -> set[str]:
 
 
 def _listed(ids: list[str]) -> str:
+    ids = list(dict.fromkeys(ids))  # a query stands in a run once for each document
     return ", ".join(map(repr, ids[:3])) + (", ..." if len(ids) > 3 else "")

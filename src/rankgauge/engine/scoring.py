@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,7 +67,10 @@ def score(
         in_run=ranked.in_run,
         retrieved=ranked.retrieved,
         contract=contract,
-        coverage=_coverage(qrels, ranked, measures, matched, order, texts),
+        coverage=replace(
+            _coverage(qrels, ranked, measures, matched, order, texts),
+            ceilings=_ceilings(ranked, measures, counted, order, contract.depth),
+        ),
         sampled=sampled,
     )
 
@@ -121,6 +125,27 @@ def counted_queries(ranked: RankedGrades, measures: Sequence[Measure], contract:
         for j, measure in enumerate(measures):
             counted[:, j] &= has_relevant(ranked, measure)
     return counted
+
+
+def _ceilings(
+    ranked: RankedGrades, measures: Sequence[Measure], counted: Bools, order: Ints, depth: int | None
+) -> dict[str, float]:
+    """The greatest means of R@k and P@k: of n relevant documents min(k, n) are among the first k at best.
+
+    R@k: mean of min(k, n) / n, below 1 where a query has more than k; P@k: mean of min(k, n) / k, below 1 where one has
+    fewer.
+    """
+    found: dict[str, float] = {}
+    for j, measure in enumerate(measures):
+        if measure.name not in ("R", "P") or not isinstance(measure.at, int) or {*dict(measure.values)} - {"rel"}:
+            continue
+        relevant = ranked.n_relevant(float(measure.get("rel")))
+        best = np.minimum(relevant, measure.at if depth is None else min(depth, measure.at))
+        shares = best / (np.maximum(relevant, 1) if measure.name == "R" else measure.at)
+        ceiling = aggregate("mean", shares, counted[:, j], order)
+        if ceiling < 1:
+            found[str(measure)] = ceiling
+    return found
 
 
 def _depths(measures: Iterable[Measure]) -> list[int]:

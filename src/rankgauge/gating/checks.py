@@ -35,6 +35,8 @@ __all__ = [
 ]
 
 _NAMED = 5
+_TOLD = {"missed_percent": ("goal",), "unreachable": ("ceiling",)}
+"""What is told with an outcome of a target."""
 _KEPT = 20
 _TOLERATED = 1.4
 """How many times alpha the chance of a false pass may be before it is warned of."""
@@ -110,6 +112,8 @@ def check_target(sides: Sides, target: Target) -> Rule:
     outcome = f"{'met' if met else 'missed'}{'_unsure' if sure is False else ''}"
     if not met and target.relation == "absolute" and 1 < goal <= 100 and 0 <= mean.value <= 1:
         outcome = "missed_percent"
+    elif (ceiling := _ceiling(sides, target, measure)) is not None and not holds(ceiling, sign, goal):
+        outcome, values["ceiling"] = "unreachable", ceiling
     return _met(
         "target" if target.tag is None else "floor",
         target.text,
@@ -118,8 +122,14 @@ def check_target(sides: Sides, target: Target) -> Rule:
         "target",
         mean=Note("gate.mean" if target.tag is None else "gate.slice_mean", _of(values, "value", "queries")),
         wanted=Note("gate.wanted" if base is None else "gate.wanted_base", _of(values, "operator", "goal", "base")),
-        outcome=Note(f"gate.{outcome}", {"goal": goal} if outcome == "missed_percent" else {}),
+        outcome=Note(f"gate.{outcome}", _of({"goal": goal, **values}, *_TOLD.get(outcome, ()))),
     )
+
+
+def _ceiling(sides: Sides, target: Target, measure: str) -> float | None:
+    """The greatest mean that any lists could have, where it is known and the target is about all queries."""
+    coverage = sides.system.coverage
+    return None if coverage is None or target.tag is not None else coverage.ceilings.get(measure)
 
 
 def _own_mean(sides: Sides, measure: str, queries: Collection[str] | None) -> Mean:

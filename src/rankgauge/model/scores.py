@@ -60,6 +60,8 @@ class Coverage:
     """None where no grade is above 0."""
     collection: int | None = None
     """How many documents there are, where the corpus was given."""
+    ceilings: dict[str, float] = field(default_factory=dict)
+    """The greatest mean that any lists could have, of measures whose cutoff keeps it below 1."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -35,6 +35,11 @@ _REPORT = ("jinja2", "the HTML report", "jinja2"), ("vl_convert", "the charts of
 _ENDINGS = {"record": (".json",), "report": (".html",), "table": (".md", ".csv", ".tex")}
 
 
+_EXAMPLES = {
+    "testset": 'it holds the queries, such as [{"id": "q1", "query": "cancel an order", "relevant_docs": ["d1"]}]',
+    "corpus": 'it holds one document a line, such as {"_id": "d1", "text": "..."}',
+}
+"""What a file that is missing should hold."""
 _HINT = "rankgauge init writes a plan to start from"
 
 
@@ -157,12 +162,16 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
     named = {key: name for key in ("testset", "corpus") if (name := getattr(read, key)) is not None}
     files = {key: folder / name for key, name in named.items()}
     there = {key for key, where in files.items() if where.exists()}
-    faults += [f"{key}: there is no file {name!r} beside the plan" for key, name in named.items() if key not in there]
+    faults += [
+        f"{key}: there is no file {name!r} beside the plan; {_EXAMPLES[key]}"
+        for key, name in named.items()
+        if key not in there
+    ]
     tested, wrong = read_test_set(files["testset"]) if "testset" in there else (None, [])
     faults += [*wrong, *(corpus_faults(files["corpus"]) if "corpus" in there else ())]
     measures = [read.measures] if isinstance(read.measures, str) else read.measures
     faults += _measure_faults(measures, read.contract, has_corpus="corpus" in content)
-    has_corpus = "corpus" in there
+    has_corpus = "corpus" in named  # that its file is missing is told once
     systems, wrong = read_systems(read.system, folder, has_corpus=has_corpus, imports=imports)
     faults += [*wrong, *cache_faults(read.calls.folder_of(file))]
     settings, wrong = _settings(read.compare, [system.name for system in systems])

@@ -104,10 +104,14 @@ def targets_part(record: Record, scenario: str | None) -> Iterator[Block]:
 
     scenario = SCENARIOS[scenario]
     goals = {about.name: goals[scenario] for about in record.measures if scenario in (goals := _targets(about.name))}
+    ceilings = {name: ceiling for name in goals if (ceiling := _ceiling(record, name)) is not None}
+    beyond = {name: ceiling for name, ceiling in ceilings.items() if ceiling <= goals[name]}
     rows: list[tuple[Cell, ...]] = []
     for name, goal in goals.items():
         values = [system.means[name].value for system in record.systems]
-        rows.append((name, goal, *(Scored(value, "better" if value > goal else "worse") for value in values)))
+        missed = "" if name in beyond else "worse"
+        rows.append((name, goal, *(Scored(value, "better" if value > goal else missed) for value in values)))
+    out_of_reach = [word("target_beyond", measure=name, ceiling=ceiling) for name, ceiling in beyond.items()]
     columns = [Column(word("measure")), Column(word("target"), "plain")]
     yield Heading(word("targets_title"), "targets")
     yield Table(
@@ -115,7 +119,14 @@ def targets_part(record: Record, scenario: str | None) -> Iterator[Block]:
         [*columns, *(Column(system.name, "score") for system in record.systems)],
         rows,
         word("targets_of", scenario=word(f"scenario_{scenario}")),
+        out_of_reach,
     )
+
+
+def _ceiling(record: Record, measure: str) -> float | None:
+    """The greatest mean that any lists could have; None where it is not known to lie below 1 for every system."""
+    found = [{} if system.coverage is None else system.coverage.ceilings for system in record.systems]
+    return max((own[measure] for own in found), default=None) if all(measure in own for own in found) else None
 
 
 def _targets(name: str) -> dict[str, float]:

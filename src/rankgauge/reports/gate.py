@@ -23,7 +23,7 @@ from rankgauge.reports.document import (
     table_of,
     word,
 )
-from rankgauge.words import Language, Note
+from rankgauge.words import Language, Note, numbers
 
 __all__ = ["gate_error", "gate_report", "headline", "warnings_of"]
 
@@ -72,10 +72,10 @@ def _blocks(result: GateResult) -> Iterator[Block]:
     measures = [rule for rule in result.rules if rule.kind == "measure"]
     others = [rule for rule in result.rules if rule.kind != "measure"]
     if measures:
-        yield table_of("measures", measures, _MEASURES)
+        yield table_of("measures", measures, _columns(measures), light=True, notes=list(_legend(result, measures)))
     if others:
-        yield table_of("rules", others, _RULES)
-    yield Notes([note_about([rule.name], rule.note) for rule in measures if rule.status != "pass"])
+        yield table_of("rules", others, _RULES, light=True)
+    yield Notes([note_about([rule.name], rule.note) for rule in measures if rule.status != "pass"], detail="evidence")
     if result.remarks:
         yield Notes(result.remarks, folded=True)
 
@@ -93,8 +93,45 @@ def _status(rule: Rule) -> Marked:
     return Marked((word(f"rule_{rule.status}"),), _MARKS[rule.status])
 
 
-def _worst(rule: Rule) -> float | None:
-    return rule.values.get("worst") if rule.values["reason"] == "bounds" else None
+def _bound(name: str) -> Callable[[Rule], Cell]:
+    """At worst or at best, where bounds decided."""
+    return lambda rule: rule.values.get(name) if rule.values["reason"] == "bounds" else None
+
+
+def _needed(rule: Rule) -> Cell:
+    needed = rule.values.get("needed")
+    return "" if needed is None else numbers.rough(needed)
+
+
+def _columns(measures: Sequence[Rule]) -> list[tuple[Column, Callable[[Rule], Cell]]]:
+    """Those of all measures, and how many queries would settle what is inconclusive."""
+    wanted = any(rule.values.get("needed") is not None for rule in measures)
+    return [*_MEASURES, *([(Column(word("gate_needed"), "count"), _needed)] if wanted else [])]
+
+
+def _legend(result: GateResult, measures: Sequence[Rule]) -> Iterator[Note]:
+    """What the last column is, and why it grows with the number of measures: a regression is claimed if any shows one,
+    so its level is divided by their number, while a pass takes all of them and needs no correction."""
+    still_open = [rule for rule in measures if rule.values.get("needed") is not None]
+    if not still_open:
+        return
+    yield Note("gate.needed", {"n": max(rule.values["n"] for rule in still_open)})
+    corrected = [rule.name for rule in still_open if rule.values["mean"] < 0]
+    if corrected and len(measures) > 1:
+        yield Note("gate.family", {"names": corrected, "alpha": result.settings.alpha, "family": len(measures)})
+
+
+def _found(rule: Rule) -> Note:
+    """What a rule found; the rule and the verdict stand beside it and are not told again."""
+    told = rule.note.parameters
+    if rule.note.key != "gate.target" or told["wanted"].key != "gate.wanted":
+        return rule.note
+    outcome = told["outcome"].key.removeprefix("gate.")
+    if outcome in ("met", "missed"):
+        return told["mean"]  # type: ignore[no-any-return]
+    if outcome == "unreachable":
+        return Note("gate.found_unreachable", {"mean": told["mean"], **told["outcome"].parameters})
+    return Note("gate.found_unsure" if outcome.endswith("_unsure") else "gate.found_other", dict(told))
 
 
 _MEASURES: list[tuple[Column, Callable[[Rule], Cell]]] = [
@@ -102,13 +139,14 @@ _MEASURES: list[tuple[Column, Callable[[Rule], Cell]]] = [
     (Column(word("gate_before"), "score"), lambda rule: rule.values["base"]),
     (Column(word("gate_now"), "score"), lambda rule: rule.values["new"]),
     (Column(word("gate_change"), "relative"), lambda rule: rule.values.get("change")),
-    (Column(word("gate_worst"), "relative"), _worst),
-    (Column(word("queries"), "count"), lambda rule: rule.values["n"]),
+    (Column(word("gate_worst"), "relative"), _bound("worst")),
+    (Column(word("gate_best"), "relative"), _bound("best")),
+    (Column(word("queries"), "count", detail="evidence"), lambda rule: rule.values["n"]),
     (Column(word("verdict")), _status),
 ]
 _RULES: list[tuple[Column, Callable[[Rule], Cell]]] = [
     (Column(word("rule")), lambda rule: rule.name),
-    (Column(word("found")), lambda rule: rule.note),
+    (Column(word("found")), _found),
     (Column(word("verdict")), _status),
 ]
 

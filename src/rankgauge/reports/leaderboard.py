@@ -131,7 +131,7 @@ def _leaderboard(record: Record, compared: ComparisonResult) -> Table:
     columns = [
         Column(word("system")),
         head_of(first),
-        Column(answer("vs", a=reference if len(reference) <= _SHORT else answer(mark)), "signed"),
+        Column(answer("vs", a=reference) if len(reference) <= _SHORT else answer(f"vs_{mark}"), "signed"),
         Column(word("interval", level=1 - compared.settings.alpha), "plot", drop=1),
         Column(word("verdict")),
         *([Column(word("letters" if lettered else "ranks"), drop=3)] if letters else []),
@@ -143,7 +143,9 @@ def _leaderboard(record: Record, compared: ComparisonResult) -> Table:
         Target(first.name, system.name, next((p for p in compared.pairs if {*p} == {reference, system.name}), None))
         for system in systems
     ]
-    return Table("leaderboard", columns, [row(system) for system in systems], light=True, leads_to=targets)
+    legend = [answer("letters" if lettered else "ranks", measure=first.name)] if letters else []
+    rows = [row(system) for system in systems]
+    return Table("leaderboard", columns, rows, notes=legend, light=True, leads_to=targets)
 
 
 def _pair_table(record: Record, compared: ComparisonResult) -> Table:

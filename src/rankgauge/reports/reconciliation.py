@@ -6,7 +6,7 @@ import json
 
 from rankgauge.evaluation.reconcile import Reconciliation, Variant
 from rankgauge.measures.measure import Law
-from rankgauge.reports.tables import Table, render_terminal
+from rankgauge.reports.tables import Table, render_terminal, wrapped
 from rankgauge.words import Language, say
 from rankgauge.words.numbers import score
 
@@ -31,12 +31,12 @@ def render(found: Reconciliation, language: Language, *, width: int | None = Non
         for v in variants[:_SHOWN]
     ]
     heads = [say(f"reconcile.{name}", language) for name in ("measure", "changes", "presets", "value")]
-    text = f"{title}\n\n{render_terminal(Table(heads, rows, 3), width=width)}"
+    text = f"{wrapped(title, width)}\n\n{render_terminal(Table(heads, rows, 3), width=width)}"
     if found.claim.is_percentage(Law.BOUNDED in found.measure.definition.laws):
         share = score(found.claim.value / 100, found.claim.digits + 2)
-        text += say("reconcile.percent", language, claimed=claimed, share=share) + "\n"
+        text += wrapped(say("reconcile.percent", language, claimed=claimed, share=share), width) + "\n"
     if len(variants) > _SHOWN:
-        text += say("reconcile.more", language, n=len(variants) - _SHOWN) + "\n"
+        text += wrapped(say("reconcile.more", language, n=len(variants) - _SHOWN), width) + "\n"
     return text
 
 

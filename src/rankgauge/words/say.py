@@ -20,6 +20,8 @@ __all__ = ["LANGUAGES", "Language", "Note", "check_language", "group", "has_text
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 _FEW = 6  # names that a sentence of :few holds at most
+NAMED = ("test", "correction")
+"""What is told by its name in a language, such as {test:test}."""
 _TEXTS = Path(__file__).parent / "texts"
 
 
@@ -114,6 +116,10 @@ class _Filled(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Note):
             value = tell(value, self.language, digits=self.digits)
+        if format_spec in NAMED:
+            key = f"names.{format_spec}_{value}"
+            value = template(key, self.language) if has_text(key) else value  # or one from elsewhere
+            return visible(str(value))
         if format_spec in KINDS:
             return visible(in_kind(value, format_spec, self.digits))
         if format_spec == "few" and isinstance(value, list | tuple) and len(value) > _FEW:
