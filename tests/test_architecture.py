@@ -27,6 +27,7 @@ ORDER = [
     "stats",
     "record",
     "evaluation",
+    "compat",
     "sensitivity",
     "comparison",
     "retrievers",
