@@ -30,6 +30,7 @@ ORDER = [
     "compat",
     "sensitivity",
     "comparison",
+    "exports",
     "retrievers",
     "live",
     "gating",
