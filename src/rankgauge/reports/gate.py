@@ -31,9 +31,10 @@ _MARKS = {"pass": "better", "regression": "worse", "broken": "worse", "inconclus
 
 
 def gate_report(results: GateResult | Sequence[GateResult]) -> Report:
-    """One or several results, one below the other."""
+    """One or several results, one below the other. Only of one are the measures told in sentences too: below several,
+    they would not say which gate they are of."""
     listed = [results] if isinstance(results, GateResult) else list(results)
-    blocks = [block for result in listed for block in _blocks(result)]
+    blocks = [block for result in listed for block in _blocks(result, sentences=len(listed) == 1)]
     return Report(word("gate"), blocks, suites=[_suite(result) for result in listed])
 
 
@@ -67,7 +68,7 @@ def _against(result: GateResult) -> Note | str:
     return word("gate_against_version", baseline=result.baseline.name, version=version)
 
 
-def _blocks(result: GateResult) -> Iterator[Block]:
+def _blocks(result: GateResult, *, sentences: bool) -> Iterator[Block]:
     yield Outcome(_title(result), _outcome(result))
     measures = [rule for rule in result.rules if rule.kind == "measure"]
     others = [rule for rule in result.rules if rule.kind != "measure"]
@@ -75,7 +76,8 @@ def _blocks(result: GateResult) -> Iterator[Block]:
         yield table_of("measures", measures, _columns(measures), light=True, notes=list(_legend(result, measures)))
     if others:
         yield table_of("rules", others, _RULES, light=True)
-    yield Notes([note_about([rule.name], rule.note) for rule in measures if rule.status != "pass"], detail="evidence")
+    told = [note_about([rule.name], rule.note) for rule in measures if rule.status != "pass" and sentences]
+    yield Notes(told, detail="evidence")
     if result.remarks:
         yield Notes(result.remarks, folded=True)
 
