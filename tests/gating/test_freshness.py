@@ -210,3 +210,32 @@ def test_answers_stay_until_the_outputs_are_written(tmp_path: Path) -> None:
     assert found is not None
     assert (found.resumed, found.proven) == (1, True)  # pure code, which has not changed
     assert list((tmp_path / ".rankgauge").rglob("*.jsonl")) == []
+
+
+def test_code_that_is_edited_while_its_index_is_built(tmp_path: Path) -> None:
+    """What answers is the code that was loaded. Its answers must not be kept as those of the file that is there now."""
+    broken = "def rank(query, k):\n    return ['rubbish']\n"
+    modules = {
+        "edited_ranking_of_freshness": "def rank(query, k):\n    return [query]\n",
+        "edited_factory_of_freshness": "from edited_ranking_of_freshness import rank\ndef make():\n    return rank\n",
+    }
+    for name, source in modules.items():
+        (tmp_path / f"{name}.py").write_text(source)
+    asking(tmp_path, "d", 1)
+    (tmp_path / "plan.toml").write_text(
+        'testset = "testset.json"\nmeasures = ["RR"]\n[calls]\ncache = true\n'
+        '[[system]]\nname = "ours"\nfactory = "edited_factory_of_freshness:make"\n[outputs]\nrecord = "record.json"\n'
+    )
+    code = (
+        "import sys; from pathlib import Path; from rankgauge import load_plan, run_plan; plan = load_plan('plan.toml');"
+        "change = sys.argv[1:] and Path('edited_ranking_of_freshness.py').write_text(sys.argv[1]);"
+        "calls = run_plan(plan).record.systems[0].calls; print(calls.cached, calls.proven)"
+    )
+
+    def measured(*change: str) -> str:
+        command = [sys.executable, "-c", code, *change]
+        return subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.strip()
+
+    assert measured(broken) == "0 False"
+    assert measured() == "0 False"
+    assert measured() == "1 True"
