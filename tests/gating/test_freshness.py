@@ -241,7 +241,6 @@ def test_code_that_is_edited_while_its_index_is_built(tmp_path: Path) -> None:
 
     assert measured(broken) == "0 False"
     assert measured() == "0 False"
-    assert measured() == "1 True"
 
 
 def test_a_record_names_the_files_that_were_measured_with(tmp_path: Path) -> None:
@@ -275,6 +274,18 @@ def search(query, k):
         found = run_plan("plan.toml").record.provenance
     assert {role: file.sha256 for role, file in found.inputs.items()} == before
     assert found.git == head
+
+
+def test_so_does_the_record_of_a_retriever(tmp_path: Path) -> None:
+    asking(tmp_path, "d", 1)
+    path = tmp_path / "testset.json"
+    before = hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def search(query: str, k: int) -> list[str]:
+        path.write_text(path.read_text() + "\n")
+        return ["d0"]
+
+    assert evaluate_retriever(search, path, measures="RR").record.provenance.inputs["judgments"].sha256 == before
 
 
 def test_files_that_change_while_they_are_read_are_refused(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def signatures(paths: Mapping[str, Any]) -> dict[str, Signature]:
 
 
 def hashed(paths: Mapping[str, Any], before: Mapping[str, Signature] | None = None) -> dict[str, InputFile]:
-    """Those of the inputs that are files, by their role, with their hashes.
+    """Those of the inputs that are files, by their role, with their hashes; what was hashed before stays.
 
     A file that is no longer the one whose signature was taken `before` it was read is an error: the hash would be of
     something else than what was scored.
@@ -52,7 +52,7 @@ def hashed(paths: Mapping[str, Any], before: Mapping[str, Signature] | None = No
     for role, signature in (before or {}).items():
         if role in paths and (role not in found or _signature(paths[role]) != signature):
             raise FormatError(os.fspath(paths[role]), ["it was changed while it was read; start again"])
-    return found
+    return {role: path for role, path in paths.items() if isinstance(path, InputFile)} | found
 
 
 def _files(paths: Mapping[str, Any]) -> dict[str, str | os.PathLike[str]]:
