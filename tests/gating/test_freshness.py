@@ -29,6 +29,7 @@ from rankgauge.plans.running import run_plan
 from rankgauge.pytest_plugin import Guard
 from rankgauge.record import Calls, Record
 from rankgauge.retrievers import BM25
+from rankgauge.words import Note
 from tests.cli.command import run_command
 from tests.gating.test_gate import BASE, N, made, with_system
 from tests.retrievers.servers import Asked, Reply, Service, calls
@@ -90,6 +91,14 @@ def test_baselines_are_looked_at_when_they_are_made(tmp_path: Path) -> None:
             gate(CACHED, against)
         (tmp_path / "exported.json").write_bytes(dumps(export_baseline(against)))
     assert gate(LIVE, load_baseline(tmp_path / "exported.json")).accepted
+
+
+def test_a_system_that_is_left_out_does_not_make_another_one_the_baseline(tmp_path: Path) -> None:
+    partly = replace(LIVE, invalid={"search": Note("live.error", {"error": "down"}, "warning")})
+    with History.open(tmp_path / "history.db") as history:
+        with pytest.raises(DataError, match=r"lacks 'search', which could not be evaluated.* with `system=`"):
+            set_baseline(history, "main", partly)
+        assert set_baseline(history, "main", partly, system=LIVE.systems[0].name).version == 1
 
 
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
