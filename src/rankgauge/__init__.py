@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rankgauge.errors import RankgaugeError
     from rankgauge.evaluation import Evaluation, evaluate
     from rankgauge.evaluation.reconcile import reconcile
+    from rankgauge.exports.mlflow import log_mlflow
+    from rankgauge.exports.opentelemetry import log_opentelemetry
     from rankgauge.formats import load_corpus, load_qrels, load_run, load_testset
     from rankgauge.formats.convert import convert
     from rankgauge.gating.baseline import load_baseline
@@ -62,6 +64,8 @@ _NAMES = {
     "comparison.stored_scores": ("compare_stored",),
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
+    "exports.mlflow": ("log_mlflow",),
+    "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.fusion": ("fuse",),
     "live.live": ("LiveEvaluation", "evaluate_retriever"),
     "live.sweep": ("Sweep", "sweep"),
@@ -123,6 +127,8 @@ __all__ = [
     "load_qrels",
     "load_run",
     "load_testset",
+    "log_mlflow",
+    "log_opentelemetry",
     "parse_measure",
     "parse_measures",
     "power",

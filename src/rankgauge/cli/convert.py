@@ -9,7 +9,7 @@ from rankgauge.cli.echo import echo
 
 __all__ = ["convert"]
 
-_FORMATS = "trec, json, jsonl, csv, tsv, parquet or beir"
+_FORMATS = "trec, json, jsonl, csv, tsv, parquet, beir, or a tool such as ragas, squad or quepid"
 
 
 @click.command()

@@ -21,7 +21,7 @@ from rankgauge.model.ranked import RankedGrades
 from rankgauge.model.run import Run
 from rankgauge.visible import visible
 
-__all__ = ["CATALOGUE", "NICKNAMES", "TrecEval", "trec_lines", "trec_measures"]
+__all__ = ["CATALOGUE", "NICKNAMES", "SINCE_10", "TrecEval", "trec_lines", "trec_measures"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ _DATA = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 CATALOGUE = {name: Entry(**about) for name, about in _DATA["measures"].items()}
 """In the order in which trec_eval prints them."""
 NICKNAMES = {"official": _DATA["official"], "set": _DATA["set"], "all_trec": list(CATALOGUE)}
-_SINCE_10 = _DATA["since_10"]
+SINCE_10 = _DATA["since_10"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def trec_measures(names: Iterable[str], flags: TrecEval) -> tuple[list[TrecMeasu
         if name == "runid":
             continue
         for single in NICKNAMES.get(name, (name,)):
-            if name == "all_trec" and flags.version == "trec_eval9" and single in _SINCE_10:
+            if name == "all_trec" and flags.version == "trec_eval9" and single in SINCE_10:
                 continue
             if single not in CATALOGUE:
                 raise MeasureError(f"trec_eval has no measure {single!r}; it has: {', '.join(CATALOGUE)}")

@@ -1,17 +1,21 @@
-"""A BEIR folder: corpus.jsonl, queries.jsonl and qrels/*.tsv."""
+"""A BEIR folder: corpus.jsonl, queries.jsonl and qrels/*.tsv; or the same in Parquet, as MTEB keeps it.
+
+MTEB's folders hold corpus/, queries/ and qrels/ (or data/, default/) with files such as test-00000-of-00001.parquet.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from rankgauge.errors import Fault, FormatError
 from rankgauge.formats.json_values import dump_lines, read_json_lines
 from rankgauge.formats.sources import Source, write_whole
-from rankgauge.formats.tables import read_qrels_table, render_table
+from rankgauge.formats.tables import qrels_of_table, read_qrels_table, read_table, render_table
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.testset import Corpus, Query, TestSet
 
@@ -25,6 +29,24 @@ def _pick(folder: Path, stem: str) -> Path | None:
         if (folder / f"{stem}{ending}").is_file():
             return folder / f"{stem}{ending}"
     return None
+
+
+def _shards(folder: Path, *roles: str) -> list[Path]:
+    """The Parquet files of one role: in a folder of its name, or with its name before the number of the shard. Of
+    several splits it is the test one."""
+    for role in roles:
+        named = [folder / f"{role}.parquet", *sorted((folder / "data").glob(f"{role}-*.parquet"))]
+        found = sorted((folder / role).glob("*.parquet")) or [path for path in named if path.is_file()]
+        for split in _SPLITS:
+            if chosen := [path for path in found if path.name.startswith((f"{split}-", f"{split}."))]:
+                return chosen
+        if found:
+            return found
+    return []
+
+
+def _table(files: list[Path]) -> pl.DataFrame:
+    return pl.concat([read_table(Source(path), "parquet") for path in files], how="vertical_relaxed")
 
 
 def _qrels_file(folder: Path) -> Path:
@@ -45,6 +67,8 @@ def _qrels_file(folder: Path) -> Path:
 
 def read_beir_qrels(path: str) -> Qrels:
     """Judgments of the test split, or of the only one there is."""
+    if shards := _shards(Path(path), "qrels", "default", "test", "data"):
+        return qrels_of_table(_table(shards), Source(shards[0]), "parquet")
     return read_qrels_table(Source(_qrels_file(Path(path))), "tsv")
 
 
@@ -52,14 +76,16 @@ def read_beir_testset(path: str) -> TestSet:
     """Judged queries with their texts."""
     qrels = read_beir_qrels(path).to_dict()
     file = _pick(Path(path), "queries.jsonl")
-    texts = _texts(Source(file)) if file else {}
+    texts = _texts(Source(file)) if file else _texts_of_table(_shards(Path(path), "queries"))
     return TestSet((Query(texts.get(query, query), grades, query) for query, grades in qrels.items()), name=str(path))
 
 
 def read_beir_corpus(path: str) -> Corpus:
     file = _pick(Path(path), "corpus.jsonl")
+    if file is None and (shards := _shards(Path(path), "corpus")):
+        return Corpus(_texts_of_table(shards), name=str(path))
     if file is None:
-        raise FormatError(str(path), ["this folder has no corpus.jsonl"])
+        raise FormatError(str(path), ["this folder has no corpus.jsonl and no corpus/*.parquet"])
     return read_corpus(Source(file))
 
 
@@ -68,10 +94,18 @@ def read_corpus(source: Source) -> Corpus:
     return Corpus(_texts(source), name=source.name)
 
 
+def _texts_of_table(shards: list[Path]) -> dict[str, str]:
+    return _texts_of(enumerate(_table(shards).iter_rows(named=True), start=1), shards[0].name) if shards else {}
+
+
 def _texts(source: Source) -> dict[str, str]:
+    return _texts_of(read_json_lines(source), source.name)
+
+
+def _texts_of(items: Iterable[tuple[int, Any]], name: str) -> dict[str, str]:
     texts: dict[str, str] = {}
     faults = []
-    for number, item in read_json_lines(source):
+    for number, item in items:
         key = item.get("_id", item.get("id", item.get("doc_id"))) if isinstance(item, Mapping) else None
         text = item.get("text", item.get("contents", "")) if isinstance(item, Mapping) else None
         if not isinstance(key, str | int) or isinstance(key, bool) or not isinstance(text, str):
@@ -82,7 +116,7 @@ def _texts(source: Source) -> dict[str, str]:
             title = item.get("title")
             texts[str(key)] = f"{title}\n{text}" if isinstance(title, str) and title else text
     if faults:
-        raise FormatError(source.name, faults)
+        raise FormatError(name, faults)
     return texts
 
 

@@ -13,7 +13,8 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import FormatError, counted
 from rankgauge.formats import Source, load_judgments, load_run
 from rankgauge.formats.beir import read_beir_corpus, read_beir_testset, write_beir
-from rankgauge.formats.detect import Format, check_format, detect, format_of_name, is_beir_folder
+from rankgauge.formats.detect import FORMATS, Format, check_format, detect, format_of_name, is_beir_folder
+from rankgauge.formats.imports import layout_of
 from rankgauge.formats.json_lists import render_run_lines
 from rankgauge.formats.json_values import dumps, read_json_lines, read_values
 from rankgauge.formats.sources import fields_of, write_whole
@@ -53,6 +54,8 @@ def load_any(path: str, *, form: str | None = None, kind: str | None = None) -> 
     if path != "-" and (form == "beir" or is_beir_folder(path)):
         return _load_beir(path)
     source = Source(path)
+    if form is not None and form not in FORMATS:
+        return Loaded(load_judgments(source, form), detect(source))
     found = check_format(form) if form else detect(source)
     if (kind or _kind_of(source, found)) == "run":
         return Loaded(load_run(source, found), found, name=source.bare_name, tag=_tag(source, found))
@@ -95,7 +98,7 @@ def _kind_of(source: Source, form: Format) -> Kind:
         return "run" if widths and min(widths) >= 6 else "judgments"
     if form in ("json", "jsonl"):
         value = read_values(source, form)
-        if is_testset(value):
+        if is_testset(value) or layout_of(value) is not None:
             return "testset"
         if isinstance(value, dict) and _could_be_grades(value):
             raise FormatError(
@@ -103,7 +106,10 @@ def _kind_of(source: Source, form: Format) -> Kind:
                 ["this JSON could be a run or judgments; say which with `kind='run'` or `kind='judgments'`"],
             )
         return "run"
-    names = {str(name).strip().casefold() for name in read_table(source, form).columns}
+    columns = read_table(source, form).columns
+    if layout_of(dict.fromkeys(columns)) is not None:
+        return "testset"
+    names = {str(name).strip().casefold() for name in columns}
     grades = set(ID_COLUMNS["grade"]) - {"score"}
     return "judgments" if names & grades or "corpus-id" in names else "run"
 

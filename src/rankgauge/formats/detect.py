@@ -50,8 +50,15 @@ def has_named_columns(head: bytes) -> Format | None:
 
 
 def is_beir_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether a folder holds a collection as BEIR or MTEB keep it."""
     folder = Path(as_path("path", path))
-    return folder.is_dir() and (folder / "qrels").is_dir()
+    return folder.is_dir() and ((folder / "qrels").is_dir() or _has_parquet(folder))
+
+
+def _has_parquet(folder: Path) -> bool:
+    """MTEB's judgments stand in data/ or default/ too, beside the queries."""
+    places = [*folder.glob("*.parquet"), *folder.glob("*/*.parquet")]
+    return any(path.name.startswith("qrels") or path.parent.name in ("qrels", "default", "data") for path in places)
 
 
 def detect(source: Source) -> Format:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import as_path, named_arguments
-from rankgauge.errors import FormatError
-from rankgauge.formats.detect import Format, check_format, detect, is_beir_folder
+from rankgauge.errors import DataError, FormatError
+from rankgauge.formats.detect import FORMATS, Format, check_format, detect, is_beir_folder
 from rankgauge.formats.json_lists import qrels_of, run_of
 from rankgauge.formats.json_values import read_json, read_values
 from rankgauge.formats.sources import Source
@@ -16,6 +17,9 @@ from rankgauge.formats.trec import RunParts, read_qrels
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.testset import Corpus, TestSet, as_testset
+
+if TYPE_CHECKING:
+    from rankgauge.formats.imports import Layout
 
 __all__ = [
     "RunParts",
@@ -42,15 +46,54 @@ def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels 
         from rankgauge.formats.beir import read_beir_testset
 
         return read_beir_testset(os.fspath(path))
+    if format is not None and format not in FORMATS:
+        return _imported(path if isinstance(path, Source) else Source(path), format)
     source, kind = _opened(path, format)
     if kind == "trec":
         return read_qrels(source)
     if kind in ("json", "jsonl"):
         value = read_values(source, kind)
-        return testset_of(value, source.name) if is_testset(value) else qrels_of(value, source.name)
-    from rankgauge.formats.tables import read_qrels_table
+        if is_testset(value):
+            return testset_of(value, source.name)
+        return _foreign(value, source.name) or qrels_of(value, source.name)
+    from rankgauge.formats.tables import qrels_of_table, read_table
 
-    return read_qrels_table(source, kind)
+    table = read_table(source, kind)
+    return _foreign(table, source.name) or qrels_of_table(table, source, kind)
+
+
+def _foreign(value: Any, name: str) -> TestSet | None:
+    """The test set of a JSON value or a table in another tool's layout; None where it is in none."""
+    from rankgauge.formats.imports import layout_of
+
+    table = hasattr(value, "columns")
+    layout = layout_of(dict.fromkeys(value.columns) if table else value)
+    return None if layout is None else _read_layout(layout, value.to_dicts() if table else value, name)
+
+
+def _imported(source: Source, layout: str) -> TestSet:
+    """A file read in the layout that was named."""
+    from rankgauge.formats.imports import layout_named
+
+    chosen, kind = layout_named(layout), detect(source)
+    if kind in ("json", "jsonl"):
+        return _read_layout(chosen, read_values(source, kind), source.name)
+    from rankgauge.formats.tables import read_table
+
+    return _read_layout(chosen, read_table(source, kind).to_dicts(), source.name)
+
+
+def _read_layout(layout: Layout, value: Any, name: str) -> TestSet:
+    from rankgauge.formats.imports.entries import FaultsError
+
+    try:
+        return TestSet(layout.read(value), name=name)
+    except FaultsError as error:
+        raise FormatError(name, error.faults, hint=f"it was read as {layout.about}") from None
+    except (KeyError, TypeError, AttributeError):
+        raise FormatError(name, [f"this is no file of {layout.about}"]) from None
+    except DataError as error:
+        raise FormatError(name, [str(error).removeprefix(f"{name}: ")], hint=f"it was read as {layout.about}") from None
 
 
 @named_arguments
@@ -66,7 +109,12 @@ def load_qrels(path: PathLike | Source, format: str | None = None) -> Qrels:  # 
 
 @named_arguments
 def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:  # noqa: A002
-    """A test set from JSON, JSON Lines or a BEIR folder; plain judgments give one whose texts are the ids."""
+    """A test set from JSON, JSON Lines, a folder of BEIR or MTEB, or a file of another tool; plain judgments give one
+    whose texts are the ids.
+
+    Files of ragas, DeepEval, LlamaIndex, SQuAD, OpenSearch, Quepid, Phoenix and Langfuse are recognised by their own
+    keys; `format` names the layout where that fails.
+    """
     found = load_judgments(path, format)
     return found if isinstance(found, TestSet) else as_testset(found)
 
@@ -97,11 +145,20 @@ def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa
 
 @named_arguments
 def load_corpus(path: PathLike) -> Corpus:
-    """Texts of documents from JSON Lines or a BEIR folder."""
+    """Texts of documents from JSON Lines, a folder of BEIR or MTEB, or a file of SQuAD or LlamaIndex."""
     from rankgauge.formats.beir import read_beir_corpus, read_corpus
 
-    folder = Path(as_path("path", path)).is_dir()
-    return read_beir_corpus(os.fspath(path)) if folder else read_corpus(Source(path))
+    if Path(as_path("path", path)).is_dir():
+        return read_beir_corpus(os.fspath(path))
+    source = Source(path)
+    if detect(source) == "json":
+        from rankgauge.formats.imports import layout_of
+
+        value = read_json(source)
+        layout = layout_of(value)
+        if layout is not None and layout.corpus is not None:
+            return Corpus(layout.corpus(value), name=source.name)
+    return read_corpus(source)
 
 
 def load_chunk_mapping(path: PathLike) -> dict[str, str]:

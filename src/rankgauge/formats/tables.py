@@ -16,7 +16,7 @@ from rankgauge.model.frames import ID_COLUMNS, named_columns
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 
-__all__ = ["read_qrels_table", "read_run_table", "read_table", "render_table"]
+__all__ = ["qrels_of_table", "read_qrels_table", "read_run_table", "read_table", "render_table"]
 
 T = TypeVar("T", Run, Qrels)
 
@@ -51,7 +51,11 @@ def read_run_table(source: Source, kind: Format) -> Run:
 
 
 def read_qrels_table(source: Source, kind: Format) -> Qrels:
-    return _made(Qrels, read_table(source, kind), source, kind, ("query", "doc", "grade"), ("subtopic",))
+    return qrels_of_table(read_table(source, kind), source, kind)
+
+
+def qrels_of_table(table: pl.DataFrame, source: Source, kind: Format) -> Qrels:
+    return _made(Qrels, table, source, kind, ("query", "doc", "grade"), ("subtopic",))
 
 
 def _made(

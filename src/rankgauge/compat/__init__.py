@@ -1,0 +1,1 @@
+"""Drop-in imports for programs written for other tools."""

@@ -1,0 +1,1 @@
+"""Records into the tools in which teams keep their other figures."""

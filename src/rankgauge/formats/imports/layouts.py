@@ -1,0 +1,85 @@
+"""Which layout a JSON value or a table has, and the functions that read it.
+
+A layout is recognised by keys that no other one has; one that is shared is read only by its name (`format="..."`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rankgauge.errors import FormatError
+from rankgauge.formats.detect import FORMATS
+from rankgauge.formats.imports import collections, examples
+from rankgauge.model.testset import Query
+
+__all__ = ["LAYOUTS", "Layout", "layout_named", "layout_of"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How one tool writes test sets."""
+
+    name: str
+    about: str
+    """What it is called, and where such files come from."""
+    read: Callable[[Any], list[Query]]
+    keys: frozenset[str]
+    """Keys of the object, or of the first entry of the list, that tell it."""
+    corpus: Callable[[Any], dict[str, str]] | None = None
+    """The texts of the documents, where the file holds them."""
+
+
+def _layout(name: str, about: str, read: Any, *keys: str, corpus: Any = None) -> Layout:
+    return Layout(name, about, read, frozenset(keys), corpus)
+
+
+LAYOUTS = {
+    layout.name: layout
+    for layout in (
+        _layout("squad", "SQuAD 1.1 and 2.0", collections.squad, "data", corpus=collections.squad_corpus),
+        _layout(
+            "llamaindex",
+            "LlamaIndex: EmbeddingQAFinetuneDataset",
+            collections.embedding_pairs,
+            "queries",
+            "corpus",
+            "relevant_docs",
+            corpus=collections.embedding_corpus,
+        ),
+        _layout("llamaindex-rag", "LlamaIndex: LabelledRagDataset", examples.labelled, "examples"),
+        _layout("opensearch", "OpenSearch Search Relevance Workbench", collections.opensearch, "judgmentRatings"),
+        _layout("quepid", "Quepid: a book's export", collections.quepid, "query_doc_pairs"),
+        _layout("ragas", "ragas", examples.ragas, "user_input"),
+        _layout("ragas-0.1", "ragas before 0.2", examples.old_ragas, "question", "ground_truth"),
+        _layout("deepeval", "DeepEval: goldens", examples.deepeval, "input", "expected_output"),
+        _layout("langfuse", "Langfuse: items of a dataset", examples.langfuse, "input", "expectedOutput"),
+        _layout("phoenix", "Phoenix: examples of a dataset", examples.phoenix, "input", "output"),
+    )
+}
+"""In the order in which they are tried."""
+
+
+def layout_of(value: Any) -> Layout | None:
+    """The layout of a JSON value, or None where it is none of these."""
+    first = value[0] if isinstance(value, list) and value else value
+    if not isinstance(first, Mapping):
+        return None
+    return next((layout for layout in LAYOUTS.values() if layout.keys <= set(first) and _fits(layout, first)), None)
+
+
+def _fits(layout: Layout, first: Mapping[str, Any]) -> bool:
+    """Keys that others use too are looked into."""
+    if layout.name == "squad":
+        data = first["data"]
+        return isinstance(data, list) and bool(data) and isinstance(data[0], Mapping) and "paragraphs" in data[0]
+    return not (layout.name == "llamaindex" and not isinstance(first["queries"], Mapping))
+
+
+def layout_named(name: str) -> Layout:
+    """The layout of this name."""
+    if name not in LAYOUTS:
+        known = f"{', '.join(FORMATS)}; of other tools: {', '.join(LAYOUTS)}"
+        raise FormatError(name, [f"no such format; known are: {known}"])
+    return LAYOUTS[name]
