@@ -349,3 +349,46 @@ def test_only_outputs_of_an_earlier_gate_are_removed() -> None:
     assert Path("gate.json").exists()
     refused("gate", "new.json", "--rules", "rules.toml", "-ogate.json", "--lang", "xx")
     assert not Path("gate.json").exists()
+
+
+class _Panic(BaseException):
+    """What libraries in Rust raise is no `Exception`."""
+
+
+@pytest.mark.parametrize("fault", [OSError(28, "No space left"), MemoryError(), RuntimeError("x"), _Panic("x")])
+def test_no_failure_leaves_the_files_without_a_word(fault: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader of the files must not need the log to see that there was no verdict."""
+    two()
+    files = ["--junit", "gate.xml", "--summary", "gate.md"]
+    run_command("gate", "new.json", "--baseline", "base.json", *files)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "step.md")
+
+    def broken(*_: object, **__: object) -> None:
+        raise fault
+
+    monkeypatch.setattr("rankgauge.cli.gate.rules_of", broken)
+    monkeypatch.setattr("rankgauge.cli._drop_output", lambda: None)  # these tests' output has no number
+    run_command("gate", "new.json", "--baseline", "base.json", *files, status=2)
+    assert ElementTree.parse("gate.xml").findall(".//error")
+    for name in ("gate.md", "step.md"):
+        assert "no verdict was reached" in Path(name).read_text()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--target", "password=hunter2-Zq9"],
+        ["--alpha", "password=hunter2-Zq9"],
+        ["--system", "api_key=hunter2-Zq9"],
+        ["--baseline", "records?api_key=hunter2-Zq9"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_no_secret_of_the_command_line_reaches_the_files(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    two()
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "step.md")
+    refused("gate", "new.json", "--baseline", "base.json", *words, "--junit", "gate.xml", "--summary", "gate.md")
+    for name in ("gate.xml", "gate.md", "step.md"):
+        text = Path(name).read_text()
+        assert "hunter2" not in text
+        assert "***" in text or "\\*\\*\\*" in text

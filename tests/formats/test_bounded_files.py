@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import resource
 import sqlite3
 import subprocess
 import sys
 import tarfile
+import threading
 import zipfile
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -249,6 +252,29 @@ def test_standard_input_is_bounded(qrels: Path) -> None:
         "standard input: it has more than 10 kB; if that is right, allow it with RANKGAUGE_MAX_SIZE=40kB" in done.stderr
     )
     assert run_command("evaluate", qrels, "-", stdin=RUN.encode()).status == 0  # the limit was for one command
+
+
+@pytest.mark.parametrize("role", ["record", "baseline", "rules"])
+def test_a_record_from_a_pipe_is_bounded_as_one_in_a_file(tmp_path: Path, role: str) -> None:
+    """Not by the 4 GB of a run, all of which would be held."""
+    record, pipe = tmp_path / "good.json", tmp_path / "pipe.json"
+    make_record().save(record)
+    os.mkfifo(pipe)
+    sent = []
+
+    def write() -> None:
+        with suppress(BrokenPipeError), open(pipe, "wb", buffering=0) as file:
+            for _ in range(600):
+                sent.append(file.write(b"#" * 1_000_000))
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    given = {"record": [pipe, "--target", "AP >= 0.5"], "baseline": [record, "--baseline", pipe]}
+    given["rules"] = [record, "--rules", pipe]
+    done = run_command("gate", *given[role], status=2)
+    writer.join(30)
+    assert "it has more than 256 MB; if that is right, allow it with RANKGAUGE_MAX_SIZE=1.02GB" in done.stderr
+    assert sum(sent) < 300_000_000
 
 
 def test_parquet_of_equal_values(qrels: Path, tmp_path: Path) -> None:

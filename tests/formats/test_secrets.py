@@ -228,3 +228,24 @@ def test_base64_of_a_short_word_stays() -> None:
     register_secret("prod")
     coded = b64encode(b"prod").decode()
     assert masked(f"it got {coded}") == f"it got {coded}"
+
+
+@pytest.mark.parametrize("token", ["tok-7f3a9c2e", "a?b>c~d/e+f", "k\u00f6nigs-token", "xy" * 20 + "1"])
+def test_a_token_within_a_longer_text_in_base64(token: str) -> None:
+    """As a login of another user, a cookie of JSON and a page of settings have it: at most the signs at its ends, which
+    are shared with their neighbours, stay."""
+    register_secret(token)
+    for before in ("u:", "me:", "admin:", '{"key": "'):
+        for behind in ("", "x", '"}'):
+            coded = b64encode(f"{before}{token}{behind}".encode()).decode()
+            for form in (coded, coded.replace("+", "-").replace("/", "_").rstrip("=")):
+                rest = masked(f"it got {form}").removeprefix("it got ").split("***")
+                assert len(rest) == 2, form
+                assert len(rest[0]) <= len(b64encode(before.encode())), rest
+                assert len(rest[1]) <= len(b64encode(behind.encode())) + 3, rest
+
+
+def test_a_token_in_hexadecimal_digits() -> None:
+    register_secret("tok-7f3a9c2e")
+    for form in (b"tok-7f3a9c2e".hex(), b"tok-7f3a9c2e".hex().upper()):
+        assert masked(f"dump: 00ff{form}0a") == "dump: 00ff***0a"

@@ -3,6 +3,7 @@ are proven to be current or somebody takes them knowingly."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -16,7 +17,8 @@ from typing import Any
 import pytest
 
 from rankgauge import evaluate_retriever
-from rankgauge.errors import DataError
+from rankgauge.errors import DataError, FormatError
+from rankgauge.evaluation import hashed, signatures
 from rankgauge.formats.json_values import dumps
 from rankgauge.gating.baseline import baseline_of, export_baseline, load_baseline
 from rankgauge.gating.gate import gate
@@ -27,6 +29,7 @@ from rankgauge.plans.running import run_plan
 from rankgauge.pytest_plugin import Guard
 from rankgauge.record import Calls, Record
 from rankgauge.retrievers import BM25
+from rankgauge.words import Note
 from tests.cli.command import run_command
 from tests.gating.test_gate import BASE, N, made, with_system
 from tests.retrievers.servers import Asked, Reply, Service, calls
@@ -88,6 +91,14 @@ def test_baselines_are_looked_at_when_they_are_made(tmp_path: Path) -> None:
             gate(CACHED, against)
         (tmp_path / "exported.json").write_bytes(dumps(export_baseline(against)))
     assert gate(LIVE, load_baseline(tmp_path / "exported.json")).accepted
+
+
+def test_a_system_that_is_left_out_does_not_make_another_one_the_baseline(tmp_path: Path) -> None:
+    partly = replace(LIVE, invalid={"search": Note("live.error", {"error": "down"}, "warning")})
+    with History.open(tmp_path / "history.db") as history:
+        with pytest.raises(DataError, match=r"lacks 'search', which could not be evaluated.* with `system=`"):
+            set_baseline(history, "main", partly)
+        assert set_baseline(history, "main", partly, system=LIVE.systems[0].name).version == 1
 
 
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,3 +221,91 @@ def test_answers_stay_until_the_outputs_are_written(tmp_path: Path) -> None:
     assert found is not None
     assert (found.resumed, found.proven) == (1, True)  # pure code, which has not changed
     assert list((tmp_path / ".rankgauge").rglob("*.jsonl")) == []
+
+
+def test_code_that_is_edited_while_its_index_is_built(tmp_path: Path) -> None:
+    """What answers is the code that was loaded. Its answers must not be kept as those of the file that is there now."""
+    broken = "def rank(query, k):\n    return ['rubbish']\n"
+    modules = {
+        "edited_ranking_of_freshness": "def rank(query, k):\n    return [query]\n",
+        "edited_factory_of_freshness": "from edited_ranking_of_freshness import rank\ndef make():\n    return rank\n",
+    }
+    for name, source in modules.items():
+        (tmp_path / f"{name}.py").write_text(source)
+    asking(tmp_path, "d", 1)
+    (tmp_path / "plan.toml").write_text(
+        'testset = "testset.json"\nmeasures = ["RR"]\n[calls]\ncache = true\n'
+        '[[system]]\nname = "ours"\nfactory = "edited_factory_of_freshness:make"\n[outputs]\nrecord = "record.json"\n'
+    )
+    code = (
+        "import sys; from pathlib import Path; from rankgauge import load_plan, run_plan;"
+        "plan = load_plan('plan.toml');"
+        "change = sys.argv[1:] and Path('edited_ranking_of_freshness.py').write_text(sys.argv[1]);"
+        "calls = run_plan(plan).record.systems[0].calls; print(calls.cached, calls.proven)"
+    )
+
+    def measured(*change: str) -> str:
+        command = [sys.executable, "-c", code, *change]
+        return subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.strip()
+
+    assert measured(broken) == "0 False"
+    assert measured() == "0 False"
+
+
+def test_a_record_names_the_files_that_were_measured_with(tmp_path: Path) -> None:
+    """Not those that lie there hours later, when all was asked: a gate goes by their hashes, and by the commit."""
+    git = ["git", "-c", "user.name=me", "-c", "user.email=me@example.org", "-C", str(tmp_path)]
+    source = """
+import subprocess
+from pathlib import Path
+here = Path(__file__).parent
+def search(query, k):
+    for name in ("testset.json", "corpus.jsonl", "plan.toml"):
+        (here / name).write_text((here / name).read_text() + "\\n")
+    subprocess.run(COMMAND, check=True)
+    return ["d0"]
+"""
+    commit = [*git, "commit", "--quiet", "--allow-empty", "--message", "x"]
+    (tmp_path / "editing_module_of_freshness.py").write_text(source.replace("COMMAND", repr(commit)))
+    asking(tmp_path, "d", 1)
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d0", "text": "d0"}\n')
+    (tmp_path / "plan.toml").write_text(
+        'testset = "testset.json"\ncorpus = "corpus.jsonl"\nmeasures = ["RR"]\n[calls]\ncache = false\n'
+        '[[system]]\nname = "ours"\nuse = "editing_module_of_freshness:search"\n'
+    )
+    for command in ([*git, "init", "--quiet"], commit):
+        subprocess.run(command, check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    names = {"judgments": "testset.json", "corpus": "corpus.jsonl", "plan": "plan.toml"}
+    before = {role: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for role, name in names.items()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        found = run_plan("plan.toml").record.provenance
+    assert {role: file.sha256 for role, file in found.inputs.items()} == before
+    assert found.git == head
+
+
+def test_so_does_the_record_of_a_retriever(tmp_path: Path) -> None:
+    asking(tmp_path, "d", 1)
+    path = tmp_path / "testset.json"
+    before = hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def search(query: str, k: int) -> list[str]:
+        path.write_text(path.read_text() + "\n")
+        return ["d0"]
+
+    assert evaluate_retriever(search, path, measures="RR").record.provenance.inputs["judgments"].sha256 == before
+
+
+def test_files_that_change_while_they_are_read_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    path.write_text("one")
+    before = signatures({"run:a": path, "corpus": None, "judgments": "-"})
+    assert list(hashed({"run:a": path}, before)) == ["run:a"]
+    path.write_text("longer")
+    with pytest.raises(FormatError, match="changed while it was read"):
+        hashed({"run:a": path}, before)
+    path.unlink()
+    with pytest.raises(FormatError, match="changed while it was read"):
+        hashed({"run:a": path}, before)
+    assert hashed({}, before) == {}

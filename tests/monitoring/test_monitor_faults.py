@@ -88,12 +88,27 @@ main()
 @pytest.mark.parametrize("moment", ["spooled", "half ingested", "ingested"])
 def test_killed_between_two_steps(service: Workspace, moment: str) -> None:
     """The observation lies in its file; whether it has been taken in or not, it counts once."""
+    killed_between(service, moment, place(service))
+
+
+@pytest.mark.needs("postgresql")
+@pytest.mark.parametrize("moment", ["spooled", "ingested"])
+def test_killed_between_two_steps_before_a_server(
+    service: Workspace, server: Server, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease of the killed one does not hold up the next."""
+    address = server.new()
+    monkeypatch.setenv("RANKGAUGE_HISTORY", address)
+    killed_between(service, moment, address)
+
+
+def killed_between(service: Workspace, moment: str, where: str | Path) -> None:
     service.order(down=["search"])
     command = [sys.executable, "-c", KILLED, moment, "monitor", str(service.plan), "--once"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert [path.suffix for path in service.spooled] == [".json"]
-    with History.open(place(service)) as history:
+    with History.open(where) as history:
         before = [row["status"] for row in rows(history, "checks")]
         assert before == ["invalid" if moment == "ingested" else "running"]
         watch = Watch(service, history)

@@ -79,13 +79,16 @@ def test_files_are_evaluated_too(checkout: Checkout) -> None:
     ],
 )
 def test_no_verdict_without_a_record_of_now(checkout: Checkout, inputs: dict[str, str], told: str) -> None:
-    """A record that was left there earlier is not judged in its place."""
+    """A record that was left there earlier is not judged in its place, and a verdict does not stay."""
+    (checkout.folder / "gate.xml").write_text("<?xml version='1.0'?><testsuites tests='1' failures='0' errors='0'/>")
     ended = run_action(checkout.folder, checkout.env, {**HELD, **inputs})
     assert ended.failed
     assert ended.outputs["verdict"] == "error"
     assert ended.outputs["status"] == "2"
     assert told in ended.log
     assert not list(checkout.folder.rglob("*.part"))
+    junit = checkout.folder / "gate.xml"
+    assert not junit.exists() or ElementTree.parse(junit).findall(".//error")
 
 
 @pytest.mark.parametrize(

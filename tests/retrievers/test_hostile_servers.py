@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -299,3 +301,34 @@ def test_a_retriever_that_takes_no_k_is_told_too() -> None:
     searcher = as_searcher(lambda query: range(101_000))
     assert [fault.kind for fault in searcher.ask("x", 3).faults] == ["unread"]
     assert as_searcher(lambda query: range(90_000)).ask("x", 3).faults == []
+
+
+@pytest.mark.parametrize("more", [1.0, 0.5])
+def test_what_follows_an_answer_is_not_the_next_one(more: float) -> None:
+    """A server, or a proxy before it, that sends an answer twice, or half of it: the rest must not answer the next
+    query, and all others one too late."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve(client: socket.socket) -> None:
+        with client, suppress(OSError):
+            while head := client.recv(65536):
+                while not head.endswith(b"}"):
+                    head += client.recv(65536)
+                body = json.dumps({"hits": [{"id": json.loads(head.partition(b"\r\n\r\n")[2])["query"]}]}).encode()
+                answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+                client.sendall(answer + answer[: int(len(answer) * more)])
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        retriever = HttpRetriever(f"http://127.0.0.1:{listener.getsockname()[1]}/")
+        found = run_queries(retriever, {f"q{n}": f"text{n}" for n in range(6)}, k=1, retries=0)
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+    assert found.failed == []
+    assert {query: list(found.run[query]) for query in found.run} == {f"q{n}": [f"text{n}"] for n in range(6)}

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable
 from contextlib import redirect_stderr, suppress
-from typing import Any, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
 
 from rankgauge.cli.folder import NO_FOLDER, folder_is_there
 from rankgauge.cli.interrupt import Interrupted, ReaderGone
@@ -68,37 +68,39 @@ def _main() -> None:
         sys.exit(130)
     except RankgaugeError as error:
         from rankgauge.cli.flags import in_flags
-        from rankgauge.cli.verdicts import tell_failure
 
-        said = in_flags(str(error), sys.argv[1:])
-        tell_failure(sys.argv[1:], said)
-        _complain(said)
-        sys.exit(2)
+        _fail(in_flags(str(error), sys.argv[1:]))
     except (BrokenPipeError, ReaderGone):
         _drop_output()
         sys.exit(_PIPE)
     except OSError as error:
         if error.filename is not None:
             place = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
-            _complain(f"{place}: {error.strerror or error}")
+            _fail(f"{place}: {error.strerror or error}")
         elif isinstance(error, FileNotFoundError) and not folder_is_there():  # removed since the start
-            _complain(NO_FOLDER)
+            _fail(NO_FOLDER)
         else:  # standard output on a full disk, say
             _drop_output()
-            _complain(f"the output cannot be written: {error.strerror or error}")
-        sys.exit(2)
+            _fail(f"the output cannot be written: {error.strerror or error}")
     except UnicodeEncodeError as error:
-        _complain(_unwritable(error))
-        sys.exit(2)
+        _fail(_unwritable(error))
     except MemoryError:
-        _complain("out of memory")
-        sys.exit(2)
+        _fail("out of memory")
     except BaseException as error:  # a panic of a library in Rust is no Exception
-        _unexpected(error)
-        sys.exit(2)
+        _fail(_unexpected(error))
 
 
-def _unexpected(error: BaseException) -> None:
+def _fail(message: str) -> NoReturn:
+    """End with status 2, told on standard error and, of a gate, in the files where its verdict was to be."""
+    from rankgauge.cli.verdicts import tell_failure
+
+    with suppress(OSError, MemoryError):  # the first error is the one to be told
+        tell_failure(sys.argv[1:], message)
+    _complain(message)
+    sys.exit(2)
+
+
+def _unexpected(error: BaseException) -> str:
     """A fault of this program, in one line; where it happened is shown to those who ask."""
     from rankgauge.formats.secrets import masked
 
@@ -107,7 +109,7 @@ def _unexpected(error: BaseException) -> None:
 
         traceback.print_exception(error)
     said = masked(" ".join(f"{type(error).__name__}: {error}".split()))[:_LONGEST]
-    _complain(f"unexpected error: {said} (this is a fault of rankgauge; {_DEBUG}=1 shows where it is)")
+    return f"unexpected error: {said} (this is a fault of rankgauge; {_DEBUG}=1 shows where it is)"
 
 
 def _complain(message: str) -> None:

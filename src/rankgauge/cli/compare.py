@@ -111,12 +111,13 @@ def compare(
     """
     from rankgauge.comparison import compare as compare_runs
     from rankgauge.errors import DataError
-    from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
+    from rankgauge.evaluation import DEFAULT_MEASURES, make_plan, signatures
     from rankgauge.formats import load_judgments, open_run
 
     paths: dict[str, str | None] = {**input_paths(qrels, runs, output)}
     form = chosen_format(form, as_json, output, latex=latex)
     paths |= {key: choices[key] for key in ("corpus", "collapse_chunks")}
+    before = signatures(paths)
     if rerank and len(runs) != 2:
         raise DataError("--rerank compares exactly two runs: before=CANDIDATES after=RERANKED")
     if ablation is not None:
@@ -136,7 +137,7 @@ def compare(
 
         parts["rerank"] = rerank_of(comparison)
     identified = keep or form in ("json", "html")
-    record = _record(comparison, paths, identified, **parts)
+    record = _record(comparison, paths, before, identified, **parts)
     show(record, form, charts=charts, digits=digits, language=language, output=output, details=details, latex=latex)
     kept.store(record, language)
 
@@ -171,20 +172,28 @@ def compare_scores(
     system, value and perhaps measure. Records are those that `evaluate -o record.json` writes.
     """
     from rankgauge.comparison.stored_scores import compare_stored
+    from rankgauge.evaluation import signatures
 
     form = chosen_format(form, as_json, output, latex=latex)
     options.refuse_overwriting(output, files)
-    comparison = compare_stored(files, measure=measure, force=force, lower_is_better=lower_is_better, **choices)
     paths = {f"scores:{i}": path for i, path in enumerate(files, start=1)}
-    record = _record(comparison, paths, form in ("json", "html"))
+    before = signatures(paths)
+    comparison = compare_stored(files, measure=measure, force=force, lower_is_better=lower_is_better, **choices)
+    record = _record(comparison, paths, before, form in ("json", "html"))
     show(record, form, charts=charts, digits=digits, language=language, output=output, details=details, latex=latex)
 
 
 def _record(
-    comparison: Comparison, paths: Mapping[str, str | None], identified: bool, *, lists: bool = True, **parts: Any
+    comparison: Comparison,
+    paths: Mapping[str, str | None],
+    before: Mapping[str, tuple[int, ...]],
+    identified: bool,
+    *,
+    lists: bool = True,
+    **parts: Any,
 ) -> Record:
     """The record; an `identified` one has what identifies its inputs later, and result lists."""
     from rankgauge.evaluation import hashed
 
-    inputs = hashed(paths if identified else {})
+    inputs = hashed(paths if identified else {}, before)
     return comparison.to_record(inputs=inputs, provenance=identified, lists=identified and lists, **parts)

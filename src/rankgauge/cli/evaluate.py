@@ -65,7 +65,7 @@ def evaluate(
     QRELS holds the judgments: TREC text, a test-set JSON, CSV, TSV, Parquet or a BEIR folder. A RUN is TREC text, JSON,
     JSON Lines, CSV, TSV or Parquet. Each may be compressed (.gz, .zst), and one may be - for standard input.
     """
-    from rankgauge.evaluation import DEFAULT_MEASURES, hashed, make_plan, record_of
+    from rankgauge.evaluation import DEFAULT_MEASURES, hashed, make_plan, record_of, signatures
     from rankgauge.evaluation import evaluate as score_run
     from rankgauge.formats import load_judgments, load_qrels, open_run
 
@@ -78,13 +78,14 @@ def evaluate(
     wanted = measures or DEFAULT_MEASURES
     make_plan(wanted, choices["contract"])  # a misspelled measure should not cost the time to read the files
     whole = keep or form in ("json", "html")
+    before = signatures(paths if whole else {})
     tagged = whole and Path(qrels).is_file()  # a record keeps the tags of a test set
     judgments = load_judgments(qrels, qrels_format) if tagged else load_qrels(qrels, qrels_format)
     results = [
         score_run(judgments, open_run(path, run_format), wanted, name=name, **choices)
         for name, path in named_runs(runs).items()
     ]
-    inputs = hashed(paths if whole else {})
+    inputs = hashed(paths if whole else {}, before)
     record = record_of(results, inputs=inputs, per_query=whole or per_query, provenance=whole, test_set=judgments)
     show(
         record,

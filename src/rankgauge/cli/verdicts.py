@@ -69,12 +69,13 @@ def tell_failure(words: Sequence[str], message: str) -> None:
     """Write into the files that no verdict could be reached."""
     if not _gate(words):
         return
+    from rankgauge.formats.secrets import masked
     from rankgauge.reports import report
     from rankgauge.reports.gate import gate_error
 
     behind = words[words.index("gate") + 1 :]
     record = next((word for word in behind if not word.startswith("-")), "gate")
-    built = gate_error(message, record)
+    built = gate_error(masked(message), masked(record))
     wanted = [form for _, form in _named(words, dict.fromkeys(_FORMATS))]
     for option, path in _named(words, _OPTIONS):
         form = _OPTIONS[option] or (wanted[-1] if wanted else _ENDINGS.get(os.path.splitext(path)[1].lower()))

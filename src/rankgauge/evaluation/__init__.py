@@ -1,7 +1,7 @@
 """Evaluate: inputs of any kind -> scores -> Record."""
 
 from rankgauge.evaluation.evaluate import Evaluation, Scoring, evaluate
-from rankgauge.evaluation.inputs import hashed, read_judgments, read_run
+from rankgauge.evaluation.inputs import hashed, read_judgments, read_run, signatures
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
 from rankgauge.evaluation.recording import record_of
 from rankgauge.evaluation.scores import ByMeasure, Scores
@@ -19,4 +19,5 @@ __all__ = [
     "read_judgments",
     "read_run",
     "record_of",
+    "signatures",
 ]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rankgauge.errors import FormatError
 from rankgauge.formats import RunParts, Source, load_judgments, load_qrels, open_run
 from rankgauge.model.frames import is_frame
 from rankgauge.model.judgments import Qrels
@@ -14,7 +15,9 @@ from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.record import InputFile
 
-__all__ = ["hashed", "read_judgments", "read_run"]
+__all__ = ["hashed", "read_judgments", "read_run", "signatures"]
+
+Signature = tuple[int, ...]
 
 
 def read_judgments(source: Any) -> tuple[Qrels, TestSet | None]:
@@ -34,7 +37,28 @@ def read_run(source: Any, name: str | None = None) -> Run | RunParts:
     return Run(source, name=name or "run")
 
 
-def hashed(paths: Mapping[str, Any]) -> dict[str, InputFile]:
-    """Those of the inputs that are files, by their role, with their hashes."""
-    files = {role: path for role, path in paths.items() if isinstance(path, str | os.PathLike) and Path(path).is_file()}
-    return {role: InputFile(str(path), Source(path).sha256()) for role, path in files.items()}
+def signatures(paths: Mapping[str, Any]) -> dict[str, Signature]:
+    """What tells that a file was written to or replaced, of those of the inputs that are files, by their role."""
+    return {role: _signature(path) for role, path in _files(paths).items()}
+
+
+def hashed(paths: Mapping[str, Any], before: Mapping[str, Signature] | None = None) -> dict[str, InputFile]:
+    """Those of the inputs that are files, by their role, with their hashes; what was hashed before stays.
+
+    A file that is no longer the one whose signature was taken `before` it was read is an error: the hash would be of
+    something else than what was scored.
+    """
+    found = {role: InputFile(str(path), Source(path).sha256()) for role, path in _files(paths).items()}
+    for role, signature in (before or {}).items():
+        if role in paths and (role not in found or _signature(paths[role]) != signature):
+            raise FormatError(os.fspath(paths[role]), ["it was changed while it was read; start again"])
+    return {role: path for role, path in paths.items() if isinstance(path, InputFile)} | found
+
+
+def _files(paths: Mapping[str, Any]) -> dict[str, str | os.PathLike[str]]:
+    return {role: path for role, path in paths.items() if isinstance(path, str | os.PathLike) and Path(path).is_file()}
+
+
+def _signature(path: str | os.PathLike[str]) -> Signature:
+    found = os.stat(path)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from rankgauge.errors import FormatError
+from rankgauge.formats.limits import RECORDS
 from rankgauge.formats.sources import Source
 
 __all__ = ["placed", "read_table", "read_toml", "unknown_key"]
@@ -37,7 +38,7 @@ def read_toml(path: str | Path, hint: str = "") -> dict[str, Any]:
     if not Path(path).exists():
         raise FormatError(str(path), ["there is no such file"], hint=hint)
     try:
-        return tomllib.loads(Source(path).text())
+        return tomllib.loads(Source(path, limits=RECORDS).text(RECORDS))
     except tomllib.TOMLDecodeError as error:
         raise FormatError(str(path), [f"this is no TOML: {error}"]) from None
     except ValueError as error:  # a number of thousands of digits

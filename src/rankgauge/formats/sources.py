@@ -31,21 +31,22 @@ _LONGEST_LINE = 1 << 20  # bytes beyond a block
 
 
 class Source:
-    """One input: a path, or `-` for standard input. That and pipes, `<(zcat ...)`, are read once and kept."""
+    """One input: a path, or `-` for standard input. That and pipes, `<(zcat ...)`, are read once and kept, within the
+    limits."""
 
-    def __init__(self, path: str | os.PathLike[str], *, stdin: BinaryIO | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, stdin: BinaryIO | None = None, limits: Limits = FILES) -> None:
         self.path = as_path("path", path)
         self.name = "standard input" if self.path == "-" else self.path
         self._kept: bytes | None = None
         if self.path == "-":
-            self._kept = self._all_of(stdin or sys.stdin.buffer, FILES, None)
+            self._kept = self._all_of(stdin or sys.stdin.buffer, limits, None)
         elif not Path(self.path).exists():
             raise FormatError(self.path, ["there is no such file"])
         elif Path(self.path).is_dir():
             raise FormatError(self.path, ["this is a folder, not a file"])
         elif not Path(self.path).is_file():
             with self._raw() as pipe:
-                self._kept = self._all_of(pipe, FILES, None)
+                self._kept = self._all_of(pipe, limits, None)
 
     @property
     def bare_name(self) -> str:

@@ -65,11 +65,22 @@ def _parts(secret: str) -> set[str]:
 
 
 def forms(part: str) -> set[str]:
-    """A part decoded (what is encoded is found with it), and in Base64, as authorizations and Kubernetes have it."""
+    """A part decoded (what is encoded is found with it), in Base64, as authorizations and Kubernetes have it, by itself
+    and in the midst of a longer text, and as hexadecimal digits."""
     plain = _decoded(part) - {MASK}
+    long = [text.encode("utf-8", "replace") for text in plain if len(text) >= _CODED]
     coded = {b64encode(text.encode("utf-8", "replace")) for text in plain if ":" in text or len(text) >= _CODED}
-    bare = {code.rstrip(b"=") for code in coded}
-    return plain | {form.decode() for form in (*coded, *bare, *(code.translate(_IN_URLS) for code in bare))}
+    bare = {code.rstrip(b"=") for code in coded} | {_midst(data, before) for data in long for before in range(3)}
+    written = {form.decode() for form in (*coded, *bare, *(code.translate(_IN_URLS) for code in bare))}
+    return plain | written | {data.hex() for data in long}
+
+
+def _midst(data: bytes, before: int) -> bytes:
+    """What Base64 makes of data after so many bytes of others, up to a multiple of 3, whatever those are: without the
+    signs at both ends that hold bits of theirs."""
+    code = b64encode(bytes(before) + data)
+    behind = {0: 0, 1: 3, 2: 2}[(before + len(data)) % 3]
+    return code[before and before + 1 : len(code) - behind]
 
 
 def _decoded(text: str) -> set[str]:

@@ -97,9 +97,10 @@ def as_baseline(given: Any) -> Baseline | None:
 def load_baseline(path: str | os.PathLike[str]) -> Baseline:
     """A baseline from a file: a record, an exported baseline, or means such as {"nDCG@10": 0.71}."""
     from rankgauge.formats.json_values import read_record
+    from rankgauge.formats.limits import RECORDS
     from rankgauge.formats.sources import Source
 
-    source = Source(path)
+    source = Source(path, limits=RECORDS)
     found = _read(read_record(source), source.name)
     return found if os.fspath(path) == "-" else replace(found, path=os.fspath(path))
 

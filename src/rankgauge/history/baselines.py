@@ -75,6 +75,12 @@ def set_baseline(
     `allow="cached"` only. The history is an open one, or its place."""
     check_name(name)
     record = as_record(record)
+    if system is None and record.invalid:
+        # The only one that is left is seldom the one that was meant, and would be held against it from now on.
+        raise DataError(
+            f"the record lacks {', '.join(map(repr, record.invalid))}, which could not be evaluated; measure again, or "
+            "name another one with `system=`"
+        )
     chosen = record.system(system).name
     baseline_of(record, name, system=chosen)
     given = GateRules.of(max_loss=max_loss, targets=targets, allow=allow)

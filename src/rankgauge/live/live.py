@@ -11,7 +11,7 @@ from typing import Any
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison import Comparison
 from rankgauge.errors import RetrieverError
-from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, Scoring, make_plan, record_of
+from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, Scoring, hashed, make_plan, record_of, signatures
 from rankgauge.live.checks import askable, check_scoring, documents_of
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
@@ -137,10 +137,12 @@ class Asking:
         cls, test_set: Any, corpus: Any, calls: CallSettings, scoring: Scoring, id_field: Any, score_field: Any
     ) -> Asking:
         calls.check()
+        given = {"judgments": test_set, "corpus": corpus}
+        before = signatures(given)
         tested, documents = askable(test_set), documents_of(corpus)
         scoring = replace(scoring, corpus=documents)
         check_scoring(scoring)
-        sources = {"judgments": test_set, "corpus": corpus}
+        sources = hashed(given, before)  # now: when all is asked, they may be others
         return cls(tested, documents, calls, scoring, id_field, score_field, sources)
 
     def ask(

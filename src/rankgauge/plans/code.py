@@ -2,7 +2,7 @@
 
 Answers are kept under these files, so that a change anywhere in them is asked again. That the answers are still those
 the code would give is proven only where nothing else can decide about them: code that imports but modules which
-neither open files nor connections, calls nothing that could, and has not changed since this process first saw it.
+neither open files nor connections, calls nothing that could, and has not changed since before it was loaded.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ _OPENING: Final = {
 }
 
 _seen: dict[Path, str] = {}
-"""Hashes of files as this process first saw them, when the modules were loaded from them."""
+"""Hashes of files as this process first saw them."""
+_late: set[Path] = set()
+"""Files first seen when their modules had been loaded: the file may have been another one then."""
 
 
 @dataclass
@@ -58,7 +60,10 @@ class Code:
 
 
 def code_of(modules: Iterable[str], folder: Path) -> Code:
-    """The code of modules that a plan in this folder names, and of all that they import, without importing anything."""
+    """The code of modules that a plan in this folder names, and of all that they import, without importing anything.
+
+    Called before they are imported too, it remembers what they are loaded from: building an index takes time, in which
+    a file may be edited."""
     found, waiting, done = Code(), list(modules), set[str]()
     while waiting:
         name = waiting.pop()
@@ -81,9 +86,11 @@ def code_of(modules: Iterable[str], folder: Path) -> Code:
             found.files[name], found.closed = [], False
             continue
         now = hashlib.sha256(data).hexdigest()
+        if path not in _seen and name in sys.modules:
+            _late.add(path)
         found.files[name] = list(dict.fromkeys((now, _seen.setdefault(path, now))))
         # What is imported later may be found elsewhere then.
-        found.closed &= len(found.files[name]) == 1 and name in sys.modules
+        found.closed &= len(found.files[name]) == 1 and name in sys.modules and path not in _late
         try:
             tree = ast.parse(data)
         except (SyntaxError, ValueError):  # an extension module, or no source

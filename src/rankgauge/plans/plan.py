@@ -18,6 +18,7 @@ from rankgauge.arguments import as_path, named_arguments
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
 from rankgauge.extras import check_installed
+from rankgauge.formats import Source
 from rankgauge.formats.settings import read_table, read_toml
 from rankgauge.formats.variables import register_plan
 from rankgauge.gating.rules import Measured, check_gate_table
@@ -124,6 +125,8 @@ class RunPlan:
     """The plan's path as it was given."""
     started: Path
     """The working folder when the plan was read."""
+    sha256: str | None
+    """Hash of the plan's file when it was read; None of a pipe."""
 
     def shown(self, path: Path) -> Path:
         """A path of this plan as its reader wrote it: seen from where the plan was read."""
@@ -153,6 +156,7 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
     """
     file = Path(as_path("path", path))
     content = read_toml(file, hint=_HINT)
+    sha256 = Source(file).sha256() if file.is_file() else None
     register_plan(content)
     read, faults = read_table(content, "", _PlanFile)
     assert read is not None  # every key has a default
@@ -205,6 +209,7 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
         outputs=read.outputs,
         given=file,
         started=Path.cwd(),
+        sha256=sha256,
     )
 
 

@@ -12,22 +12,22 @@ from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError, RetrieverError
-from rankgauge.evaluation import hashed
+from rankgauge.evaluation import hashed, signatures
 from rankgauge.formats import load_corpus, load_testset
-from rankgauge.formats.git import commit_of, working_folder
+from rankgauge.formats.git import commit_of
 from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.plans.plan import RunPlan, load_plan, modules_of
 from rankgauge.plans.systems import Version, make_system, version_of
-from rankgauge.record import Record
+from rankgauge.record import InputFile, Record
 from rankgauge.retrievers.configuration import corpus_version
 from rankgauge.retrievers.journal import folder_held, journals_in
 from rankgauge.retrievers.own_code import told
 from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
 
-__all__ = ["Outcome", "corpus_of", "evaluate_systems", "plan_record", "run_plan"]
+__all__ = ["Inputs", "Outcome", "evaluate_systems", "plan_record", "read_inputs", "run_plan"]
 
 Progress = Callable[[str, int, int], None]
 """Called with a system's name, the queries done, and all of them."""
@@ -77,8 +77,8 @@ def run_plan(
 
 
 def _carried_out(plan: RunPlan, progress: Progress | None) -> Outcome:
-    test_set = load_testset(plan.test_set)
-    corpus = corpus_of(plan)
+    inputs = read_inputs(plan)
+    test_set, corpus = inputs.test_set, inputs.corpus
     found, invalid = evaluate_systems(plan, test_set, corpus, progress=progress)
     if not found:
         reasons = [shortened(f"{name}: {tell(note, 'en')}") for name, note in invalid.items()]
@@ -90,7 +90,7 @@ def _carried_out(plan: RunPlan, progress: Progress | None) -> Outcome:
         except RankgaugeError as error:
             reason = Note("live.error", {"error": str(error)})
             invalid["sweep"] = Note("live.sweep", {"system": plan.sweep.system, "reason": reason}, "warning")
-    record = plan_record(plan, test_set, found, invalid, corpus=corpus)
+    record = plan_record(plan, inputs, found, invalid)
     if tried is not None:
         record = replace(record, sweeps=[tried.result])
     return Outcome(record, found, tried, invalid)
@@ -131,11 +131,27 @@ def evaluate_systems(
     return found, invalid
 
 
-def corpus_of(plan: RunPlan) -> Corpus | None:
-    """The plan's documents, if it names any."""
-    if plan.corpus is None:
-        return None
-    return load_corpus(plan.corpus)
+@dataclass(frozen=True)
+class Inputs:
+    """What a plan's systems are asked and judged by, and what its files and the code were when asking began: hours
+    later they may be others."""
+
+    test_set: TestSet
+    corpus: Corpus | None
+    files: dict[str, InputFile]
+    commit: str | None
+
+
+def read_inputs(plan: RunPlan) -> Inputs:
+    """The plan's test set, and its documents if it names any."""
+    paths = {"judgments": plan.test_set, "corpus": plan.corpus}
+    before = signatures(paths)
+    test_set = load_testset(plan.test_set)
+    corpus = None if plan.corpus is None else load_corpus(plan.corpus)
+    files = {} if plan.sha256 is None else {"plan": InputFile(str(plan.path), plan.sha256)}
+    files |= hashed(paths, before)
+    shown = {role: replace(file, path=str(plan.shown(Path(file.path)))) for role, file in files.items()}
+    return Inputs(test_set, corpus, shown, commit_of(plan.started))
 
 
 def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Progress | None) -> Sweep:
@@ -186,19 +202,24 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
 
 def plan_record(
     plan: RunPlan,
-    test_set: TestSet,
+    inputs: Inputs,
     found: list[LiveEvaluation],
     invalid: Mapping[str, Note],
     *,
     compared: bool = True,
-    corpus: Corpus | None = None,
+    asked: TestSet | None = None,
 ) -> Record:
-    """The record of a plan's systems; several of them are compared, unless only their scores are wanted."""
-    files = {"plan": plan.path, "judgments": plan.test_set, "corpus": plan.corpus}
-    inputs = {role: replace(file, path=str(plan.shown(Path(file.path)))) for role, file in hashed(files).items()}
+    """The record of a plan's systems; several of them are compared, unless only their scores are wanted. `asked` are
+    the queries, where they are not all of the test set's."""
     baseline = plan.baseline if plan.baseline in [live.name for live in found] else None
     settings = plan.comparison if len(found) > 1 and compared else None
-    record = live_record(found, test_set, settings, baseline=baseline, inputs=inputs, slices=plan.by_tag, corpus=corpus)
-    if working_folder() != plan.started:  # a system has changed it
-        record = replace(record, provenance=replace(record.provenance, git=commit_of(plan.started)))
-    return replace(record, invalid=dict(invalid))
+    record = live_record(
+        found,
+        asked or inputs.test_set,
+        settings,
+        baseline=baseline,
+        inputs=inputs.files,
+        slices=plan.by_tag,
+        corpus=inputs.corpus,
+    )
+    return replace(record, invalid=dict(invalid), provenance=replace(record.provenance, git=inputs.commit))

@@ -224,6 +224,7 @@ def load_object(text: str, folder: Path) -> Any:
     module_name, _, attribute = text.partition(":")
     if not module_name or not attribute:
         raise RankgaugeError(f"{text!r} is not of the form module:attribute")
+    code_of([module_name], folder)  # as it is now: what is edited from here on is not what runs
     try:
         with _beside(folder):
             found: Any = importlib.import_module(module_name)

@@ -12,6 +12,7 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, FormatError, counted
 from rankgauge.formats.durations import in_utc
 from rankgauge.formats.json_values import dumps, read_record
+from rankgauge.formats.limits import RECORDS
 from rankgauge.formats.secrets import masked_value
 from rankgauge.formats.sources import Source
 from rankgauge.measures import find_measure_name
@@ -75,7 +76,7 @@ class Record(Result):
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Record:
         """A record from a file, or a `FormatError` that names what is wrong with it."""
-        source = Source(path)
+        source = Source(path, limits=RECORDS)
         return Record.from_dict(read_record(source), source.name)
 
     @staticmethod

@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.runner import run_queries
     from rankgauge.retrievers.searcher import Searcher, as_searcher
     from rankgauge.retrievers.term_proximity import TermProximity
+    from rankgauge.retrievers.vector_stores import (
+        from_haystack,
+        from_lancedb,
+        from_milvus,
+        from_pgvector,
+        from_qdrant,
+        from_vespa,
+    )
 
 __all__ = [
     "BM25",
@@ -48,7 +56,13 @@ __all__ = [
     "from_chroma",
     "from_elasticsearch",
     "from_faiss",
+    "from_haystack",
+    "from_lancedb",
     "from_langchain",
+    "from_milvus",
+    "from_pgvector",
+    "from_qdrant",
+    "from_vespa",
     "fuse",
     "fuse_lists",
     "parameters_of",
@@ -75,5 +89,13 @@ __getattr__ = lazy_names(
         "runner": ("run_queries",),
         "searcher": ("Searcher", "as_searcher"),
         "term_proximity": ("TermProximity",),
+        "vector_stores": (
+            "from_haystack",
+            "from_lancedb",
+            "from_milvus",
+            "from_pgvector",
+            "from_qdrant",
+            "from_vespa",
+        ),
     },
 )

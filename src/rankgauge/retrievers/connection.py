@@ -84,12 +84,24 @@ class Connection:
                 return Answered(response.status, headers, b"")
         finally:
             response.close()  # an answer that was not read to its end closes the connection
+            if any(map(_left_over, self._pool.connections)):
+                self._pool.close()
 
     def close(self) -> None:
         self._pool.close()
 
     def _address(self, url: Any) -> Any:
         return self._httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+
+
+def _left_over(connection: Any) -> bool:
+    """Whether more was read than the answer: the next request would get it as its own. What lies unread in the socket
+    is seen by httpcore itself."""
+    while connection is not None:
+        if state := getattr(connection, "_h11_state", None):
+            return bool(state.trailing_data[0])
+        connection = getattr(connection, "_connection", None)
+    return False
 
 
 def _check_length(headers: Any, most: int) -> None:

@@ -40,6 +40,8 @@ RETRIEVERS: Registry[Callable[..., Any]] = Registry(
         "chroma": "rankgauge.retrievers.stores:chroma",
         "faiss": "rankgauge.retrievers.stores:faiss",
         "elasticsearch": "rankgauge.retrievers.stores:elasticsearch",
+        "opensearch": "rankgauge.retrievers.stores:elasticsearch",
+        "vespa": "rankgauge.retrievers.stores:vespa",
     },
 )
 _FILLED = {"body", "endpoint", "headers", "url"}

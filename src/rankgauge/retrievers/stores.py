@@ -17,9 +17,10 @@ from rankgauge.retrievers.adapters import MATCH, from_chroma, from_elasticsearch
 from rankgauge.retrievers.checks import Bounds, InFolder, faults_of
 from rankgauge.retrievers.encoders import EndpointUrl, KeyVariable, ModelName, check_encoder, model_encoder
 from rankgauge.retrievers.searcher import Searcher
+from rankgauge.retrievers.vector_stores import from_vespa
 from rankgauge.retrievers.web import MAX_BODY, check_url, with_login
 
-__all__ = ["chroma", "elasticsearch", "faiss"]
+__all__ = ["chroma", "elasticsearch", "faiss", "vespa"]
 
 _CHROMA = ("chromadb", "a Chroma collection", "chromadb", "chroma")
 _FAISS = ("faiss", "a FAISS index", "faiss-cpu", "retrievers")
@@ -123,6 +124,26 @@ def _elasticsearch_faults(**parameters: Any) -> list[str]:
     return faults_of(*(partial(elasticsearch, **given) for given in tried))
 
 
+def vespa(
+    *,
+    url: Annotated[str, "URL of the container."],
+    body: Annotated[dict[str, Any] | None, "The body of the Query API, with {query} where the query stands."] = None,
+    id_field: Annotated[str, "Where the id of a hit is: id, or a field such as fields.doc_id."] = "id",
+    headers: Annotated[dict[str, str] | None, "Headers; ${NAME} is taken from the environment."] = None,
+    timeout: Annotated[float, "Seconds for one call.", Bounds(0.001)] = 30.0,
+    max_body: Annotated[int, "Bytes of the longest answer that is read.", Bounds(1)] = MAX_BODY,
+) -> Searcher:
+    """An application of Vespa."""
+    asked: dict[str, Any] = {"headers": headers, "timeout": timeout, "max_body": max_body}
+    return from_vespa(url, body=body, id_field=id_field, **asked)
+
+
+def _vespa_faults(**parameters: Any) -> list[str]:
+    """Each parameter by itself. Making a searcher connects to nothing."""
+    return faults_of(*(partial(vespa, **{"url": "http://localhost", key: value}) for key, value in parameters.items()))
+
+
+vespa.faults = _vespa_faults  # type: ignore[attr-defined]
 chroma.faults = _chroma_faults  # type: ignore[attr-defined]
 faiss.faults = _faiss_faults  # type: ignore[attr-defined]
 elasticsearch.faults = _elasticsearch_faults  # type: ignore[attr-defined]

@@ -7,7 +7,6 @@ after a failure of the next without anything counted twice.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,9 +16,9 @@ from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.history.checks import abandon_checks, begin_check, last_check, list_checks
+from rankgauge.formats import Source
+from rankgauge.history.checks import abandon_checks, begin_check
 from rankgauge.history.faults import LeaseLostError
-from rankgauge.history.incidents import open_by_kind
 from rankgauge.history.lease import Lease
 from rankgauge.history.location import file_identity
 from rankgauge.history.store import History
@@ -29,7 +28,8 @@ from rankgauge.monitoring.loop.health import Health
 from rankgauge.monitoring.loop.holding import Holding
 from rankgauge.monitoring.loop.ingest import Ingested, ingest
 from rankgauge.monitoring.loop.log import LogFormat, log_line
-from rankgauge.monitoring.loop.memory import queries_taken, watches_of
+from rankgauge.monitoring.loop.measured import begin, begin_figures, tell_check
+from rankgauge.monitoring.loop.memory import queries_taken
 from rankgauge.monitoring.loop.metrics import Metrics
 from rankgauge.monitoring.loop.observing import Observation, new_token, observe
 from rankgauge.monitoring.loop.open_incidents import OpenIncidents
@@ -39,7 +39,6 @@ from rankgauge.monitoring.loop.reference import load_reference
 from rankgauge.monitoring.loop.schedule import Clock, Schedule
 from rankgauge.monitoring.loop.spool import spool, spooled
 from rankgauge.monitoring.loop.standby import Standby
-from rankgauge.monitoring.loop.status import series_of
 from rankgauge.monitoring.loop.watchdog import Watchdog
 from rankgauge.plans.running import Progress
 from rankgauge.words import Language, Note
@@ -89,7 +88,7 @@ class Monitor:
         self.checking = False
         self._tidied = self._retried = False
         self._noted: set[Path] = set()
-        self._plan_file = self._read_plan()
+        self._plan_file = self.plan.run.sha256
         self._took = 0.0
         """Seconds that the last check called and scored."""
 
@@ -237,19 +236,8 @@ class Monitor:
             for note in describe(seen, done):
                 self.note(note)
             if self.metrics is not None and done.status != "abandoned":
-                self._safely(lambda: self._measure(seen, done))
+                self._safely(partial(tell_check, self.metrics, self.history, seen, done))
         return done
-
-    def _measure(self, seen: Observation, done: Ingested) -> None:
-        """The check in the metrics."""
-        assert self.metrics is not None
-        self.metrics.check(
-            self.plan.name,
-            status=done.status,
-            finished=seen.finished,
-            series=series_of(done.watches.values()),
-            open_incidents=open_by_kind(self.history, self.plan.name),
-        )
 
     def _ingest_spooled(self, newest: str = "") -> dict[str, Ingested] | None:
         """Ingest what waits, oldest first, by its token; None where something has to wait on."""
@@ -308,18 +296,9 @@ class Monitor:
     def begin_metrics(self) -> None:
         """Let the metrics begin where earlier starts ended."""
         assert self.metrics is not None
-        name, metrics = self.plan.name, self.metrics
-        ended = [check.finished for check in list_checks(self.history, name, limit=100) if check.finished is not None]
-        valid = last_check(self.history, name, "done")
-        metrics.begin(
-            name,
-            [channel.name for channel in self.plan.channels],
-            last_check=next(iter(ended), None),
-            # so that a monitor that never gets a score is found
-            last_valid_check=self.clock.now() if valid is None else valid.finished,
-            open_incidents=open_by_kind(self.history, name),
-        )
-        self._safely(lambda: metrics.figures(name, series_of(watches_of(self.history, self.plan).values())))
+        metrics = self.metrics
+        begin(metrics, self.history, self.plan, self.clock.now())
+        self._safely(lambda: begin_figures(metrics, self.history, self.plan))
 
     def _acquire(self) -> bool:
         self._reopen()
@@ -338,16 +317,13 @@ class Monitor:
         self._use(open_history(self.plan, place))
         self._replaced = self._tidied = False
 
-    def _read_plan(self) -> str | None:
-        try:
-            return hashlib.sha256(self.plan.run.path.read_bytes()).hexdigest()
-        except OSError:
-            return None
-
     def _note_plan(self) -> None:
         """Say once that the plan's file is another one by now; this start keeps to the one it has read."""
-        now = self._read_plan()
-        if now is not None and now != self._plan_file:
+        try:
+            now = Source(self.plan.run.path).sha256()
+        except RankgaugeError:  # it is not there right now
+            return
+        if now != self._plan_file:
             self._plan_file = now
             self.say("plan_changed", path=self.plan.run.given)
 

@@ -11,12 +11,11 @@ from typing import Annotated
 from msgspec import Meta
 
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.formats import Source, load_testset
 from rankgauge.formats.secrets import masked_value
 from rankgauge.model.testset import TestSet
 from rankgauge.monitoring.detection.drift import Gold, gold_of
 from rankgauge.monitoring.loop.plan import MonitorPlan
-from rankgauge.plans.running import Progress, corpus_of, evaluate_systems, plan_record
+from rankgauge.plans.running import Progress, evaluate_systems, plan_record, read_inputs
 from rankgauge.plans.systems import load_object
 from rankgauge.record import Record
 from rankgauge.words import Note
@@ -67,16 +66,16 @@ def observe(
     names = [system.name for system in plan.run.systems]
     record, gold, judged, done = None, None, None, taken
     try:
-        test_set = load_testset(plan.run.test_set)
-        judged = Source(plan.run.test_set).sha256()
-        corpus = corpus_of(plan.run)
+        inputs = read_inputs(plan.run)
+        test_set, corpus = inputs.test_set, inputs.corpus
+        judged = inputs.files["judgments"].sha256 if "judgments" in inputs.files else None  # of a folder
         if plan.watching.stream:
             test_set = _new_ones(test_set, taken, plan.run.test_set.name)
         gold = _gold(plan, test_set, corpus)
         found, invalid = evaluate_systems(plan.run, test_set, corpus, progress=progress) if len(test_set) else ([], {})
         if found:  # queries that no system could be asked are new to the next check still
             done = taken + len(test_set) if plan.watching.stream else len(test_set)
-            record = plan_record(plan.run, test_set, found, invalid, compared=False)
+            record = plan_record(plan.run, inputs, found, invalid, compared=False, asked=test_set)
     except RankgaugeError as error:  # a test set or corpus that cannot be read: nothing can be said of any system
         record, gold, done = None, None, taken
         invalid = {name: Note("monitor.unreadable", {"error": str(error)}) for name in names}
