@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankgauge.evaluation.reconcile import reconcile
     from rankgauge.exports.mlflow import log_mlflow
     from rankgauge.exports.opentelemetry import log_opentelemetry
-    from rankgauge.formats import load_corpus, load_qrels, load_run, load_testset
+    from rankgauge.formats import load_chunks, load_corpus, load_qrels, load_run, load_testset
     from rankgauge.formats.convert import convert
     from rankgauge.gating.baseline import load_baseline
     from rankgauge.gating.gate import gate
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rankgauge.live.live import LiveEvaluation, evaluate_retriever
     from rankgauge.live.sweep import Sweep, sweep
     from rankgauge.measures import Measure, parse_measure, parse_measures
-    from rankgauge.model import Contract, Corpus, Qrels, Query, Run, Span, TestSet
+    from rankgauge.model import Chunk, Chunks, Contract, Corpus, Qrels, Query, Run, Span, TestSet
     from rankgauge.monitoring.alerts.channels import check_alerts
     from rankgauge.monitoring.loop.monitor import Monitor
     from rankgauge.monitoring.loop.plan import load_monitor_plan
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
     "errors": ("RankgaugeError",),
-    "model": ("Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"),
-    "formats": ("load_corpus", "load_qrels", "load_run", "load_testset"),
+    "model": ("Chunk", "Chunks", "Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"),
+    "formats": ("load_chunks", "load_corpus", "load_qrels", "load_run", "load_testset"),
     "formats.convert": ("convert",),
     "measures": ("Measure", "parse_measure", "parse_measures"),
     "record": ("Note", "Record"),
@@ -87,6 +87,8 @@ _NAMES = {
 }
 
 __all__ = [
+    "Chunk",
+    "Chunks",
     "Comparison",
     "Contract",
     "Corpus",
@@ -121,6 +123,7 @@ __all__ = [
     "gate",
     "judge_next",
     "load_baseline",
+    "load_chunks",
     "load_corpus",
     "load_monitor_plan",
     "load_plan",

@@ -156,9 +156,9 @@ def read_choices(choices: dict[str, Any]) -> dict[str, Any]:
         read["corpus"] = load_corpus(choices["corpus"])
     rule = choices.get("collapse_chunks")
     if rule and os.path.isfile(rule):
-        from rankgauge.formats import load_chunk_mapping
+        from rankgauge.formats import load_chunks
 
-        read["collapse_chunks"] = load_chunk_mapping(rule)
+        read["collapse_chunks"] = load_chunks(rule)
     return read
 
 

@@ -17,6 +17,7 @@ from rankgauge.comparison.systems import check_systems
 from rankgauge.errors import DataError, counted
 from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan, read_judgments, read_run
 from rankgauge.measures import Measure, find_measure
+from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.frames import is_frame
 from rankgauge.model.judgments import Qrels
@@ -49,7 +50,7 @@ def compare(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
-    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
     tokenizer: Callable[[str], int] | None = None,
     stream: bool = False,

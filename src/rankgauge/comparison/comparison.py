@@ -19,6 +19,7 @@ from rankgauge.engine.chunks import collapse
 from rankgauge.errors import counted
 from rankgauge.evaluation import Scores, hashed, read_run, record_of
 from rankgauge.measures import find_measure_name
+from rankgauge.model.chunks import Chunks
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Bools
 from rankgauge.model.run import Run
@@ -70,7 +71,7 @@ class Comparison(ComparedSystems, Result):
         qrels: Qrels | None = None,
         runs: Mapping[str, Any] | None = None,
         test_set: TestSet | None = None,
-        collapse_chunks: str | Mapping[str, str] | None = None,
+        collapse_chunks: str | Mapping[str, str] | Chunks | None = None,
         corpus: Mapping[str, str] | None = None,
         sources: Mapping[str, Any] | None = None,
         remarks: Sequence[Note] = (),

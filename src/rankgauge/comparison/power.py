@@ -14,6 +14,7 @@ from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.errors import DataError
 from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan
 from rankgauge.measures import Measure
+from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.record import Note
 from rankgauge.stats.differences import Column
@@ -89,7 +90,7 @@ def power(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
-    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
 ) -> list[Size]:
     """How many queries find a difference, what difference so many queries find, or the power of both.

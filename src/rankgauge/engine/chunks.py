@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rankgauge.errors import DataError
+from rankgauge.model.chunks import Chunks
 from rankgauge.model.run import Run
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["check_rule", "collapse"]
 
 
-def check_rule(rule: str | Mapping[str, str]) -> None:
+def check_rule(rule: str | Mapping[str, str] | Chunks) -> None:
     """Raise an error unless it is a rule: a regular expression or a mapping."""
     if isinstance(rule, str):
         try:
@@ -29,7 +30,7 @@ def check_rule(rule: str | Mapping[str, str]) -> None:
         )
 
 
-def collapse(run: Run | RunParts, rule: str | Mapping[str, str]) -> tuple[Run, str]:
+def collapse(run: Run | RunParts, rule: str | Mapping[str, str] | Chunks) -> tuple[Run, str]:
     """The run over documents, and the rule as a text for the contract.
 
     `rule` is a regular expression whose first group (or whole match) is the document's id, or a mapping from chunk id
@@ -38,6 +39,8 @@ def collapse(run: Run | RunParts, rule: str | Mapping[str, str]) -> tuple[Run, s
     import polars as pl
 
     check_rule(rule)
+    if isinstance(rule, Chunks):
+        rule = rule.parents
     frame = pl.concat(run.parts())
     chunks = frame["doc"].unique(maintain_order=True)
     if isinstance(rule, str):

@@ -18,9 +18,10 @@ from rankgauge.evaluation.notes import notes_of
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
 from rankgauge.evaluation.recording import record_of
 from rankgauge.evaluation.scores import Scores
-from rankgauge.formats import RunParts, load_chunk_mapping, load_corpus
+from rankgauge.formats import RunParts, load_chunks, load_corpus
 from rankgauge.measures import Measure
 from rankgauge.measures.explanations import sentence
+from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
@@ -104,7 +105,7 @@ class Scoring:
     """How runs are scored: the plan, and the other choices of `evaluate`, which every function that scores takes."""
 
     plan: Plan
-    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None
     tokenizer: Callable[[str], int] | None = None
     stream: bool = False
@@ -121,10 +122,10 @@ class Scoring:
             )
 
     @cached_property
-    def rule(self) -> str | Mapping[str, str] | None:
+    def rule(self) -> str | Mapping[str, str] | Chunks | None:
         """What merges chunks into documents; a mapping in a file is read."""
         given = self.collapse_chunks
-        return load_chunk_mapping(given) if isinstance(given, os.PathLike) else given
+        return load_chunks(given) if isinstance(given, os.PathLike) else given
 
     @cached_property
     def documents(self) -> Mapping[str, str] | None:
@@ -173,7 +174,7 @@ def evaluate(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
-    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
     tokenizer: Callable[[str], int] | None = None,
     stream: bool = False,

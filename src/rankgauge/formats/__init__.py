@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rankgauge.formats.detect import FORMATS, Format
     from rankgauge.formats.loading import (
         RunParts,
-        load_chunk_mapping,
+        load_chunks,
         load_corpus,
         load_judgments,
         load_qrels,
@@ -25,7 +25,7 @@ __all__ = [
     "Format",
     "RunParts",
     "Source",
-    "load_chunk_mapping",
+    "load_chunks",
     "load_corpus",
     "load_judgments",
     "load_qrels",

@@ -14,6 +14,7 @@ from rankgauge.formats.json_values import read_json, read_values
 from rankgauge.formats.sources import Source
 from rankgauge.formats.testset_json import is_testset, testset_of
 from rankgauge.formats.trec import RunParts, read_qrels
+from rankgauge.model.chunks import Chunks
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.testset import Corpus, TestSet, as_testset
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RunParts",
-    "load_chunk_mapping",
+    "load_chunks",
     "load_corpus",
     "load_judgments",
     "load_qrels",
@@ -161,10 +162,10 @@ def load_corpus(path: PathLike) -> Corpus:
     return read_corpus(source)
 
 
-def load_chunk_mapping(path: PathLike) -> dict[str, str]:
-    """Which document each chunk belongs to, from a JSON object {chunk: document}."""
-    source = Source(path)
-    value = read_json(source)
-    if not isinstance(value, dict) or not all(isinstance(parent, str | int) for parent in value.values()):
-        raise FormatError(source.name, ['a chunk mapping is one object {"chunk id": "document id", ...}'])
-    return {chunk: str(parent) for chunk, parent in value.items()}
+@named_arguments
+def load_chunks(path: PathLike) -> Chunks:
+    """Which document each chunk belongs to, from a JSON object {chunk: document}; and where it begins and ends, from
+    JSON Lines or a table with `id`, `doc`, `start`, `end` and `text`."""
+    from rankgauge.formats.chunks import read_chunks
+
+    return read_chunks(Source(path))

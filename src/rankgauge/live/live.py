@@ -14,6 +14,7 @@ from rankgauge.errors import RetrieverError
 from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, Scoring, hashed, make_plan, record_of, signatures
 from rankgauge.live.checks import askable, check_scoring, documents_of
 from rankgauge.measures import Measure
+from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Calls, InputFile, Record
@@ -199,7 +200,7 @@ def evaluate_retriever(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
-    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     tokenizer: Callable[[str], int] | None = None,
 ) -> LiveEvaluation:
     """Ask a retriever every query of the test set for k documents, and score the answers.

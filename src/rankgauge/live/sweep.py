@@ -27,6 +27,7 @@ from rankgauge.live.choosing import best_of, held_out
 from rankgauge.live.live import Asking, LiveEvaluation
 from rankgauge.live.trials import try_settings
 from rankgauge.measures import Measure, parse_measure
+from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.testset import TestSet
 from rankgauge.record import HeldOut, Record, SweepResult, Version
@@ -182,7 +183,7 @@ def sweep(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
-    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     tokenizer: Callable[[str], int] | None = None,
 ) -> Sweep:
     """Try every setting of `factory(**setting)` on the test set.

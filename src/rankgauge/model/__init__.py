@@ -1,9 +1,10 @@
 """The nouns: judgments, runs, test sets, corpora and the contract; and the one ranking rule."""
 
+from rankgauge.model.chunks import Chunk, Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.spans import Span
 from rankgauge.model.testset import Corpus, Query, TestSet
 
-__all__ = ["Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"]
+__all__ = ["Chunk", "Chunks", "Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"]

@@ -22,6 +22,7 @@ from rankgauge.engine.virtual import Labels
 from rankgauge.errors import DataError
 from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan, read_judgments
 from rankgauge.measures import Measure
+from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats, Ints
@@ -125,7 +126,7 @@ def judge_next(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
-    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
 ) -> JudgingPlan:
     """Which documents to judge next: those whose judgments would most narrow what unjudged documents leave open.
 
