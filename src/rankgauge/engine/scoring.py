@@ -73,8 +73,31 @@ def score(
         ),
         sampled=sampled,
         top=ranked.top,
+        scored=_has_scores(matched.ranked),
         no_answer=ranked.no_answer,
+        answerable=_answerable(ranked, contract),
     )
+
+
+def _has_scores(ranked: RankedGrades) -> bool:
+    """Whether first scores differ by more than the lengths of their lists.
+
+    Those of lists of ids count down from the length of the list, or from the same number (ranks turned into scores).
+    """
+    if ranked.top is None:
+        return False
+    known = np.isfinite(ranked.top)
+    top, lengths = ranked.top[known], ranked.retrieved[known]
+    return bool(len(top) and (top != top[0]).any() and (top != lengths).any())
+
+
+def _answerable(ranked: RankedGrades, contract: Contract) -> Bools | None:
+    """Queries with an answer, beside those without one."""
+    if ranked.no_answer is None:
+        return None
+    from rankgauge.measures import parse_measure
+
+    return counted_queries(ranked, [parse_measure("Handled")], contract)[:, 0] & ~ranked.no_answer
 
 
 def _apart(ranked: RankedGrades, contract: Contract) -> Bools:

@@ -88,5 +88,9 @@ class ScoreTable:
     """Measures whose expectation over tied orders is not exact, and for how many queries orders were drawn."""
     top: Floats | None = None
     """The score of each query's first document, NaN where there is none."""
+    scored: bool = True
+    """Whether these scores tell more than how long the lists are; lists of ids have made-up ones."""
     no_answer: Bools | None = None
     """Which queries have no answer; None where none has."""
+    answerable: Bools | None = None
+    """Which of the others count for measures of both kinds; None where every query has an answer."""
