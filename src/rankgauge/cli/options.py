@@ -103,8 +103,8 @@ threshold = click.option(
     "--threshold",
     type=float,
     metavar="SCORE",
-    help="A query counts as answered only if its first document scores at least this much: for Handled, and for queries "
-    "without an answer.",
+    help="A query counts as answered only if its first document scores at least this much: for Handled, and for "
+    "queries without an answer.",
 )
 scoring = together(
     click.option(

@@ -74,7 +74,7 @@ class Variant:
     measure: Measure
     contract: Contract
     queries: str
-    """`all`, `graded` for only those with graded labels, or `one` where those without a relevant document count as 1."""
+    """`all`, `graded` for only those with graded labels, or `one` where those without a relevant document count 1."""
     value: float
     changes: tuple[str, ...]
     """What differs from the default, for people to read."""

@@ -179,7 +179,8 @@ def _expected_seen(ranked: RankedGrades, measure: Measure) -> Floats:
     owner = np.repeat(np.arange(len(ranked)), np.diff(rows.starts))
     found = (rows.hit >= 0) & (rows.grade >= measure.get("rel"))
     owner, subtopic, hit = owner[found], rows.subtopic[found], rows.hit[found]
-    places, members = np.unique(np.stack((owner, subtopic, ranked.above[hit], ranked.tied[hit])), axis=1, return_counts=True)
+    places = np.stack((owner, subtopic, ranked.above[hit], ranked.tied[hit]))
+    places, members = np.unique(places, axis=1, return_counts=True)
     none: dict[tuple[int, int], float] = {}
     for (query, topic, above, tied), count in zip(places.T.tolist(), members.tolist(), strict=True):
         slots = min(tied, max(depth - above, 0))

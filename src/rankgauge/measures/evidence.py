@@ -23,31 +23,33 @@ __all__: list[str] = []
 def all_relevant(ranked: RankedGrades, measure: Measure) -> Floats:
     total = relevant_in_all(ranked, measure)
     if ranked.has_ties:
-        return (total > 0) * probability_of_all(ranked, measure.get("rel"), depth_of(measure, ranked))
-    return ((total > 0) & (hits(ranked, measure) == total)).astype(np.float64)
+        return np.where(total > 0, probability_of_all(ranked, measure.get("rel"), depth_of(measure, ranked)), 0.0)
+    return np.where((total > 0) & (hits(ranked, measure) == total), 1.0, 0.0)
 
 
 def exact_set(ranked: RankedGrades, measure: Measure) -> Floats:
-    return all_relevant(ranked, measure) * (returned(ranked, measure) == relevant_in_all(ranked, measure))
+    return np.where(
+        returned(ranked, measure) == relevant_in_all(ranked, measure), all_relevant(ranked, measure), 0.0
+    )
 
 
 def all_groups(ranked: RankedGrades, measure: Measure) -> Floats:
     if ranked.subtopics is None:
         return all_relevant(ranked, measure)
     seen, groups = groups_seen(ranked, measure)
-    return ((groups > 0) & (seen == groups)).astype(np.float64)
+    return np.where((groups > 0) & (seen == groups), 1.0, 0.0)
 
 
 def answered(ranked: RankedGrades, measure: Measure) -> Bools:
     """Which queries get an answer: their list is not empty, and its first score reaches the threshold, if there is
     one."""
-    threshold = measure.get("threshold")
+    threshold, given = measure.get("threshold"), np.asarray(ranked.retrieved > 0)
     if threshold is None:
-        return ranked.retrieved > 0
+        return given
     if ranked.top is None:
         raise DataError(f"{measure} needs the scores of the lists, which are not known here")
-    with np.errstate(invalid="ignore"):
-        return (ranked.retrieved > 0) & (ranked.top >= threshold)
+    reached: Bools = np.greater_equal(ranked.top, threshold)  # NaN, of an empty list, does not
+    return given & reached
 
 
 def handled(ranked: RankedGrades, measure: Measure) -> Floats:

@@ -31,8 +31,8 @@ def gain_of(grades: Floats, measure: Measure) -> Floats:
 
 
 def _logs(depth: int, discount: str | None = None) -> Floats:
-    """log2(i + 1) of every rank i, or log2(i) from rank 2 on, as in the article of 2002, where the first two ranks weigh
-    alike. Gains are divided by it, not multiplied by its inverse: so rounds trec_eval."""
+    """log2(i + 1) of every rank i; or log2(i) from rank 2 on, as in the article of 2002, so that the first two ranks
+    weigh alike. Gains are divided by it, not multiplied by its inverse: so rounds trec_eval."""
     if discount == "log2(i)":
         return np.log2(np.maximum(np.arange(1, depth + 1), 2))
     return np.log2(np.arange(2, depth + 2))

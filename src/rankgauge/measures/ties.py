@@ -35,7 +35,8 @@ def probability_of_none(ranked: RankedGrades, rel: float, depth: int) -> Floats:
 
 def probability_of_all(ranked: RankedGrades, rel: float, depth: int) -> Floats:
     """Chance that every relevant document is among the first `depth`; 0 where one was not retrieved."""
-    chance = (ranked.total(np.ones(len(ranked.grades)), ranked.relevant(rel)) == ranked.n_relevant(rel)).astype(float)
+    found = ranked.total(np.ones(len(ranked.grades)), ranked.relevant(rel))
+    chance: Floats = (found == ranked.n_relevant(rel)).astype(np.float64)
     for query, above, tied, members in _groups(ranked, ranked.relevant(rel)):
         chance[query] *= comb(min(tied, max(depth - above, 0)), members) / comb(tied, members)
     return chance

@@ -112,8 +112,6 @@ class Qrels(ByQuery):
         same = super().__eq__(other)
         return same if same is not True else isinstance(other, Qrels) and self.no_answer == other.no_answer
 
-    __hash__ = None  # type: ignore[assignment]
-
     def _comparable(self) -> pl.DataFrame:
         columns = sorted(self.frame.columns)
         return self.frame.select(columns).sort(columns)

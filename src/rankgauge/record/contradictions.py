@@ -72,7 +72,7 @@ def contradictions(
 
 
 def _uncountable(system: SystemResult) -> Iterator[str]:
-    """Queries without an answer of which more were refused than there are, or a share that is not that of its counts."""
+    """More queries without an answer refused than there are, or a share that is not that of its counts."""
     own = system.no_answer
     if own is None:
         return

@@ -38,8 +38,8 @@ class NoAnswer:
     interval: Interval | None
     """Of `handled`."""
     auroc: float | None = None
-    """The chance that the first score of a query with an answer is greater than that of one without, ties counting half,
-    an empty list lowest; None where scores tell nothing, or one kind of query is missing."""
+    """The chance that the first score of a query with an answer is greater than that of one without; ties count half,
+    and an empty list is lowest. None where scores tell nothing, or one kind of query is missing."""
     auroc_interval: Interval | None = None
     best: ChosenThreshold | None = None
     """None where `auroc` is."""
