@@ -50,6 +50,12 @@ BREAKS: dict[str, dict[str, tuple[Listed, ...]]] = {
     Law.PERFECT: {
         # More relevant documents than the depth: the divisor stays R.
         "AP@3": (Listed("abcd", dict.fromkeys("abcd", 1)),),
+        # More of them than the depth holds.
+        **{
+            str(m): (Listed("abcdefg", dict.fromkeys("abcdefg", 4)),)
+            for m in MEASURES
+            if m.name == "AllRel" and m.at is not None
+        },
         # Grades below the top weigh less than 1, however well they are placed.
         "AP(grades='linear', max_grade=4)": (Listed("a", {"a": 1}),),
         # The cut lies beyond the last relevant document.
@@ -75,7 +81,12 @@ BREAKS: dict[str, dict[str, tuple[Listed, ...]]] = {
         if m.get("judged_only") and (m.at is not None or m.name == "Rprec")
     },
     # Telling judged from unjudged documents is what judged_only is for; recall without a depth is blind to it.
-    Law.UNJUDGED: {str(m): (Listed("cdea", ZERO), Listed("cdea", NONE)) for m in JUDGED_ONLY if m.name != "SetR"},
+    Law.UNJUDGED: {
+        str(m): (Listed(docs, ZERO), Listed(docs, NONE))
+        for m in JUDGED_ONLY
+        if m.name != "SetR"
+        for docs in ["cdeab" if m.name in ("AllRel", "SetEM") else "cdea"]
+    },
 }
 
 

@@ -248,7 +248,10 @@ def average_interpolated_precision(
 # --- gain and cascades ------------------------------------------------------------------------------------------------
 
 
-def dcg_of(values: Sequence[float]) -> float:
+def dcg_of(values: Sequence[float], discount: str = "log2(i+1)") -> float:
+    """With log2(i) the first gain is taken as it is, and so is the second: log2(2) = 1."""
+    if discount == "log2(i)":
+        return sum(value if i == 1 else value / math.log2(i) for i, value in enumerate(values, start=1))
     return sum(value / math.log2(i + 1) for i, value in enumerate(values, start=1))
 
 
@@ -261,17 +264,25 @@ def best_gains(docs: Sequence[str], grades: Grades, gain: str, gains: Mapping[fl
     return sorted((g for g in gains_down(docs, grades, gain, gains) if g > 0), reverse=True)
 
 
-def dcg(ranking: Ranking, grades: Grades, at: int | None, gain: str, gains: Mapping[float, float] | None) -> float:
-    return dcg_of(gains_down(cut(ranking, at), grades, gain, gains))
+def dcg(
+    ranking: Ranking, grades: Grades, at: int | None, gain: str, gains: Mapping[float, float] | None, discount: str
+) -> float:
+    return dcg_of(gains_down(cut(ranking, at), grades, gain, gains), discount)
 
 
 def ndcg(
-    ranking: Ranking, grades: Grades, at: int | None, gain: str, gains: Mapping[float, float] | None, ideal: str
+    ranking: Ranking,
+    grades: Grades,
+    at: int | None,
+    gain: str,
+    gains: Mapping[float, float] | None,
+    discount: str,
+    ideal: str,
 ) -> float:
     best = best_gains(ranking if ideal == "retrieved" else list(grades), grades, gain, gains)
     if ideal == "returned":
         best = best[: len(ranking)]
-    return over(dcg(ranking, grades, at, gain, gains), dcg_of(cut(best, at)))
+    return over(dcg(ranking, grades, at, gain, gains, discount), dcg_of(cut(best, at), discount))
 
 
 def err_of(values: Sequence[float], top: float) -> float:
@@ -561,6 +572,28 @@ def subtopic_recall(ranking: Ranking, subtopics: Subtopics, at: int | None, rel:
     return _mean_over_subtopics(lambda grades: float(hits(cut(ranking, at), grades, rel) > 0), subtopics, rel)
 
 
+def all_groups(ranking: Ranking, subtopics: Subtopics, at: int | None, rel: float) -> float:
+    return float(subtopic_recall(ranking, subtopics, at, rel) == 1)
+
+
+# --- evidence that is needed together, and no answer ------------------------------------------------------------------
+
+
+def all_relevant(ranking: Ranking, grades: Grades, at: int | None, rel: float) -> float:
+    wanted = {doc for doc in grades if is_relevant(doc, grades, rel)}
+    return float(bool(wanted) and wanted <= set(cut(ranking, at)))
+
+
+def exact_set(ranking: Ranking, grades: Grades, at: int | None, rel: float) -> float:
+    wanted = {doc for doc in grades if is_relevant(doc, grades, rel)}
+    return float(bool(wanted) and wanted == set(cut(ranking, at)))
+
+
+def handled(ranking: Ranking, grades: Grades, at: int | None, rel: float, threshold: None) -> float:
+    """Of a query that has an answer, without a threshold: lists alone tell no more."""
+    return float(bool(ranking) and (at is None or hits(cut(ranking, at), grades, rel) > 0))
+
+
 # --- all of them ------------------------------------------------------------------------------------------------------
 
 ORACLES: dict[str, Callable[..., float]] = {
@@ -610,6 +643,9 @@ ORACLES: dict[str, Callable[..., float]] = {
     "NERR10": nerr10,
     "NERR11": nerr11,
     "Compat": compatibility,
+    "AllRel": all_relevant,
+    "SetEM": exact_set,
+    "Handled": handled,
 }
 DIVERSITY: dict[str, Callable[..., float]] = {
     "alpha_nDCG": alpha_ndcg,
@@ -621,6 +657,7 @@ DIVERSITY: dict[str, Callable[..., float]] = {
     "P_IA": p_ia,
     "AP_IA": ap_ia,
     "StRecall": subtopic_recall,
+    "AllGroups": all_groups,
 }
 FLOOR = 0.00001
 """Least value inside a geometric mean."""

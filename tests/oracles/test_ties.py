@@ -139,7 +139,8 @@ def draw_all() -> list[Measure]:
         measure
         for texts in SETTINGS.values()
         for measure in map(parse_measure, texts)
-        if "subtopics" not in measure.definition.needs and scale(measure) >= 4 and not measure.get("budget")
+        if "subtopics" not in measure.definition.needs and scale(measure) >= 4
+        if not measure.get("budget") and measure.get("threshold") is None  # the oracle sees no scores
     ]
 
 

@@ -71,6 +71,7 @@ _showing = options.together(
 @click.argument("qrels", metavar="QRELS")
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
 @options.scoring
+@options.threshold
 @_testing
 @click.option("--rerank", is_flag=True, help="Two runs, before=CANDIDATES after=RERANKED: split the change.")
 @click.option("--ablation", metavar="NAME", help="The full system; all others are it with a part taken away.")

@@ -22,6 +22,7 @@ _ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|gz|z
 @click.argument("qrels", metavar="QRELS")
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
 @options.scoring
+@options.threshold
 @click.option("-q", "--per-query", is_flag=True, help="Show every query too.")
 @format_option(
     "How to show the result; trec_eval prints its own lines under its own contract. Default: by the ending of "

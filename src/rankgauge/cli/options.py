@@ -23,6 +23,7 @@ __all__ = [
     "read_choices",
     "refuse_overwriting",
     "scoring",
+    "threshold",
     "together",
 ]
 
@@ -97,6 +98,13 @@ input_formats = together(
         help="trec, json, jsonl, csv, tsv, parquet or beir, if detection is wrong.",
     ),
     click.option("--run-format", metavar="FORMAT", help="The same for the runs."),
+)
+threshold = click.option(
+    "--threshold",
+    type=float,
+    metavar="SCORE",
+    help="A query counts as answered only if its first document scores at least this much: for Handled, and for "
+    "queries without an answer.",
 )
 scoring = together(
     click.option(

@@ -50,6 +50,7 @@ def compare(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
+    threshold: float | None = None,
     collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
     tokenizer: Callable[[str], int] | None = None,
@@ -62,7 +63,7 @@ def compare(
     matter. The other choices are those of `evaluate`.
     """
     settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
-    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
+    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
     return compare_runs(qrels, runs, Scoring(plan, collapse_chunks, corpus, tokenizer, stream), settings, baseline)
 
 

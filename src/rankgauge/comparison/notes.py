@@ -29,7 +29,7 @@ def notes_of_comparison(
         *remarks,
         *([_note("info", "lower", names=lower)] if lower else []),
         *([_note("info", "few", n=fewest)] if 2 <= fewest < FEW_QUERIES else []),
-        *_on_queries(compared, groups),
+        *_on_queries(compared, groups, _without_answer(evaluations)),
         *_on_scores(evaluations),
     ]
 
@@ -60,16 +60,26 @@ def _on_tests(compared: ComparedSystems) -> Iterator[Note]:
         yield _note("warning", "not_a_mean", test=settings.test, what=LOCATIONS[settings.test])
 
 
-def _on_queries(compared: ComparedSystems, groups: Mapping[str, Sequence[Standing]]) -> Iterator[Note]:
+def _without_answer(evaluations: Sequence[Scores]) -> dict[str, int]:
+    """By measure: queries that do not count because they have no answer, which is said elsewhere."""
+    table = evaluations[0].table if evaluations else None
+    if table is None or table.no_answer is None:
+        return {}
+    return {name: int((table.no_answer & ~table.counted[:, j]).sum()) for j, name in enumerate(table.measures)}
+
+
+def _on_queries(
+    compared: ComparedSystems, groups: Mapping[str, Sequence[Standing]], without_answer: Mapping[str, int]
+) -> Iterator[Note]:
     """Queries that a pair or all pairs had to do without, and orders that contradict the means."""
     if not compared.all_pairs or len(compared.pairs) == 1:
         for row in compared.rows:
-            if left := len(compared.queries) - row.queries:
+            if left := len(compared.queries) - row.queries - without_answer.get(row.measure, 0):
                 yield _note("warning", "excluded", measure=row.measure, a=row.a, b=row.b, n=left)
         return
     for measure in compared.measures:
         queries = next(row.queries for row in compared.rows if row.measure == measure.name)
-        if left := len(compared.queries) - queries:
+        if left := len(compared.queries) - queries - without_answer.get(measure.name, 0):
             yield _note("warning", "excluded_from_all", measure=measure.name, n=left, rest=queries)
         shown = groups.get(measure.name, [])
         against, circle = out_of_order(shown, compared.rows, measure.name, lower_is_better=measure.lower_is_better)

@@ -45,6 +45,7 @@ def assemble(
     retrieved: Ints,
     subtopics: SubtopicHits | None = None,
     prefix: dict[str, Ints] | None = None,
+    top: Floats | None = None,
 ) -> RankedGrades:
     """All parts as one `RankedGrades`, hits in rank order. `hit` of the subtopics is the row of the judgment here."""
     n = len(judged.queries)
@@ -68,4 +69,5 @@ def assemble(
         ties_met=np.bincount(owner[hits.tie_met[order]], minlength=n),
         subtopics=subtopics,
         prefix=prefix or {},
+        top=top,
     )

@@ -17,7 +17,7 @@ from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.keys import Hashes, list_bounds, pair_keys, repeated_pairs
-from rankgauge.model.ordering import places, rank_lists
+from rankgauge.model.ordering import first_scores, places, rank_lists
 from rankgauge.model.ranked import Floats, Ints, RankedGrades, SubtopicHits, largest_first
 from rankgauge.model.run import Run
 from rankgauge.model.text_rows import has_repeats
@@ -53,6 +53,8 @@ class JudgmentIndex:
             frame = frame.group_by("query", "doc", maintain_order=True).agg(pl.col("grade").max())
         bounds, heads = list_bounds(frame["query"])
         queries = heads.unique(maintain_order=True)
+        if qrels.without_documents:
+            queries = pl.Series("query", qrels.queries, dtype=pl.String)
         numbers = pl.DataFrame({"query": queries, "owner": np.arange(len(queries), dtype=np.int64)})
         owner = np.repeat(_numbers_of(heads, numbers), np.diff(bounds))
         grades = frame["grade"].to_numpy()
@@ -127,6 +129,7 @@ class FrameMatcher:
         self._hits: list[Hits] = []
         self._in_run = np.zeros(n, dtype=bool)
         self._retrieved = np.zeros(n, dtype=np.int64)
+        self._top = np.full(n, np.nan)
         self._budgets = budgets
         self._prefix = {key: np.zeros(n, dtype=np.int64) for key in self._budgets}
         self._seen: Hashes = np.zeros(0, dtype=np.uint64)
@@ -152,6 +155,7 @@ class FrameMatcher:
             keys = pair_keys(starts, heads, frame["doc"])
         inside = owners >= 0
         self._retrieved[owners[inside]] = np.diff(starts)[inside]
+        self._top[owners[inside]] = first_scores(frame["score"].to_numpy(), starts, self._contract)[inside]
         self._find(frame, starts, owners, keys)
         for name, (cost, limit) in self._budgets.items():
             self._count_fitting(name, cost, limit, frame, starts, owners)
@@ -211,5 +215,11 @@ class FrameMatcher:
     def finish(self) -> RankedGrades:
         """What the kernels see, for all judged queries."""
         return assemble(
-            self._index.judged, self._hits, self._in_run, self._retrieved, self._index.subtopics, self._prefix
+            self._index.judged,
+            self._hits,
+            self._in_run,
+            self._retrieved,
+            self._index.subtopics,
+            self._prefix,
+            self._top,
         )

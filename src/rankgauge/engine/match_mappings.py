@@ -17,7 +17,7 @@ from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.errors import DataError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.ordering import as_compared, ids_descending, place_of_scores
+from rankgauge.model.ordering import as_compared, first_scores, ids_descending, place_of_scores
 from rankgauge.model.ranked import Floats, Ints, RankedGrades, largest_first
 from rankgauge.model.run import Run
 
@@ -55,7 +55,8 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
     found = np.fromiter(looked_up, dtype=np.float64, count=len(grades))
     hit = np.flatnonzero(~np.isnan(found))
     owner, asked = owner[hit], as_compared(found[hit], contract.scores)
-    above, tied = place_of_scores(scores, np.concatenate(([0], np.cumsum(retrieved))), owner, asked)
+    starts = np.concatenate(([0], np.cumsum(retrieved)))
+    above, tied = place_of_scores(scores, starts, owner, asked)
     tie_met = tied > 1
     if contract.ties == "given":
         above = _given(own, owner, _names(judgments, judged.starts, owner, hit))
@@ -64,7 +65,8 @@ def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
         above[tie_met] += _tied_before(own, owner[tie_met], names, asked[tie_met], contract)
     if contract.ties != "expected":
         tied = np.ones_like(above)
-    return assemble(judged, [Hits(owner, above, tied, grades[hit], hit, tie_met)], in_run, retrieved)
+    found_hits = [Hits(owner, above, tied, grades[hit], hit, tie_met)]
+    return assemble(judged, found_hits, in_run, retrieved, top=first_scores(scores, starts, contract))
 
 
 def numbers_of(

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.model.contract import Contract
-from rankgauge.model.ordering import places
+from rankgauge.model.ordering import first_scores, places
 from rankgauge.model.ranked import Ints, RankedGrades, largest_first
 from rankgauge.model.text_rows import IrregularTextError, Keys, TextRows, has_repeats, mixed
 
@@ -44,6 +44,7 @@ class TextMatcher:
         self._judged = Judged(queries, self._starts, largest_first(judgments.number, self._owner))
         self._in_run = np.zeros(len(queries), dtype=bool)
         self._retrieved = np.zeros(len(queries), dtype=np.int64)
+        self._top = np.full(len(queries), np.nan)
         self._hits: list[Hits] = []
         self._heads: list[Keys] = []
         self.first_queries: list[str] = []
@@ -58,7 +59,7 @@ class TextMatcher:
             self._add(part)
         if not self._heads or has_repeats(np.sort(np.concatenate(self._heads))):  # nothing, or a query came back
             raise IrregularTextError
-        return assemble(self._judged, self._hits, self._in_run, self._retrieved)
+        return assemble(self._judged, self._hits, self._in_run, self._retrieved, top=self._top)
 
     def _add(self, rows: TextRows) -> None:
         first = rows.first_of_lists()
@@ -74,6 +75,7 @@ class TextMatcher:
         judged = owners >= 0
         self._in_run[owners[judged]] = True
         self._retrieved[owners[judged]] = np.diff(starts)[judged]
+        self._top[owners[judged]] = first_scores(rows.number, starts, self._contract)[judged]
         row, judgment = self._join(rows, starts, owners, pairs)
         number = np.searchsorted(starts, row, side="right") - 1
         above, tied, tie_met = places(rows.number, starts, row, number, partial(_ids, rows), self._contract)

@@ -70,6 +70,21 @@ def match(
     stream: bool = False,
 ) -> Matched:
     """Find the judged documents in the run. `limits` are the context budgets to be counted."""
+    found = _match(qrels, run, contract, limits, texts, stream)
+    if not qrels.no_answer:
+        return found
+    marked = np.fromiter(map(qrels.no_answer.__contains__, found.ranked.queries), bool, len(found.ranked))
+    return replace(found, ranked=replace(found.ranked, no_answer=marked))
+
+
+def _match(
+    qrels: Qrels,
+    run: Run | RunParts,
+    contract: Contract,
+    limits: set[int] | None,
+    texts: BudgetTexts | None,
+    stream: bool,
+) -> Matched:
     if isinstance(run, Run) and run.mapping is not None and qrels.mapping is not None and not limits and not stream:
         ranked = match_mappings(qrels, run, contract)
         matched = Matched(ranked, len(run.mapping))

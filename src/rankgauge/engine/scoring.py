@@ -45,7 +45,7 @@ def score(
     limits = {int(measure.get("budget")) for measure in budgets}
     matched = match(qrels, run, contract, limits=limits, texts=texts, stream=stream)
     ranked = matched.ranked if contract.depth is None else matched.ranked.limited(contract.depth)
-    missing = ~ranked.in_run
+    missing = ~ranked.in_run & ~_apart(ranked, contract)
     if contract.missing == "error" and missing.any():
         first = [ranked.queries[i] for i in np.flatnonzero(missing)[:5]]
         raise ContractError(
@@ -68,11 +68,43 @@ def score(
         retrieved=ranked.retrieved,
         contract=contract,
         coverage=replace(
-            _coverage(qrels, ranked, measures, matched, order, texts),
+            _coverage(qrels, ranked, measures, matched, order, texts, contract),
             ceilings=_ceilings(ranked, measures, counted, order, contract.depth),
         ),
         sampled=sampled,
+        top=ranked.top,
+        scored=_has_scores(matched.ranked),
+        no_answer=ranked.no_answer,
+        answerable=_answerable(ranked, contract),
     )
+
+
+def _has_scores(ranked: RankedGrades) -> bool:
+    """Whether first scores differ by more than the lengths of their lists.
+
+    Those of lists of ids count down from the length of the list, or from the same number (ranks turned into scores).
+    """
+    if ranked.top is None:
+        return False
+    known = np.isfinite(ranked.top)
+    top, lengths = ranked.top[known], ranked.retrieved[known]
+    return bool(len(top) and (top != top[0]).any() and (top != lengths).any())
+
+
+def _answerable(ranked: RankedGrades, contract: Contract) -> Bools | None:
+    """Queries with an answer, beside those without one."""
+    if ranked.no_answer is None:
+        return None
+    from rankgauge.measures import parse_measure
+
+    return counted_queries(ranked, [parse_measure("Handled")], contract)[:, 0] & ~ranked.no_answer
+
+
+def _apart(ranked: RankedGrades, contract: Contract) -> Bools:
+    """Which queries have no answer and are judged by that alone."""
+    if ranked.no_answer is None or contract.no_answer == "count":
+        return np.zeros(len(ranked), dtype=bool)
+    return ranked.no_answer
 
 
 def _require_numbers(values: Floats, measures: Sequence[Measure], ranked: RankedGrades) -> None:
@@ -121,9 +153,13 @@ def counted_queries(ranked: RankedGrades, measures: Sequence[Measure], contract:
     counted = np.ones((len(ranked), len(measures)), dtype=bool)
     if contract.missing == "skip":
         counted &= ranked.in_run[:, None]
-    if contract.no_relevant == "skip":
-        for j, measure in enumerate(measures):
+    for j, measure in enumerate(measures):
+        if contract.no_relevant == "skip":
             counted[:, j] &= has_relevant(ranked, measure)
+        if ranked.no_answer is not None and "no_answer" in measure.definition.needs:
+            counted[ranked.no_answer, j] = True  # a file has no other way to return nothing than to lack the query
+        elif ranked.no_answer is not None and contract.no_answer == "skip":
+            counted[ranked.no_answer, j] = False
     return counted
 
 
@@ -186,12 +222,14 @@ def _coverage(
     matched: Matched,
     order: Ints,
     texts: BudgetTexts | None,
+    contract: Contract,
 ) -> Coverage:
     from rankgauge.measures import parse_measure
 
     rels = [m.get("rel") for m in measures if m.definition.relevance and m.get("rel") is not None]
     rel = rels[0] if rels else 1.0
-    answered = ranked.retrieved > 0
+    others = ~_apart(ranked, contract)
+    answered = (ranked.retrieved > 0) & others
     judged_at = {}
     if not qrels.only_relevant and answered.any():
         for depth in _depths(measures):
@@ -199,8 +237,8 @@ def _coverage(
     return Coverage(
         judged_queries=len(ranked),
         run_queries=matched.run_queries,
-        missing=int((~ranked.in_run).sum()),
-        no_relevant=int((ranked.n_relevant(rel) == 0).sum()),
+        missing=int((~ranked.in_run & others).sum()),
+        no_relevant=int(((ranked.n_relevant(rel) == 0) & others).sum()),
         not_judged=matched.run_queries - int(ranked.in_run.sum()),
         tied_documents=int(ranked.ties_met.sum()),
         tied_queries=int((ranked.ties_met > 0).sum()),
@@ -210,4 +248,6 @@ def _coverage(
         lengths=_lengths(ranked),
         grades=_grades(ranked.judged_grades),
         collection=None if texts is None else len(texts.texts),
+        no_answer=0 if ranked.no_answer is None else int(ranked.no_answer.sum()),
+        ungrouped=ranked.subtopics is None and any("subtopics" in m.definition.needs for m in measures),
     )

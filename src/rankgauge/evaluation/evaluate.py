@@ -174,6 +174,7 @@ def evaluate(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
+    threshold: float | None = None,
     collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
     tokenizer: Callable[[str], int] | None = None,
@@ -184,9 +185,11 @@ def evaluate(
 
     Both may be dictionaries of dictionaries, `Qrels`/`Run`, data frames of polars, pandas or pyarrow, or paths; they
     are only read. `contract` names a preset such as 'trec_eval', or is a `Contract`; the single choices override it.
-    `rel` is the least grade that counts as relevant. `collapse_chunks` merges chunks into documents first: a regular
-    expression whose first group is the document's id, a mapping from chunk to document, or a `Path` to one. `corpus`,
-    texts by id or a path, and `tokenizer`, which gives a text its length, serve measures with a context budget.
+    `rel` is the least grade that counts as relevant, `threshold` the score that a list's first document needs for the
+    query to count as answered (`Handled`, and `.no_answer` where queries have none). `collapse_chunks` merges chunks
+    into documents first: a regular expression whose first group is the document's id, a mapping from chunk to document,
+    or a `Path` to one. `corpus`, texts by id or a path, and `tokenizer`, which gives a text its length, serve measures
+    with a context budget.
     """
-    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
+    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
     return Scoring(plan, collapse_chunks, corpus, tokenizer, stream).evaluation(qrels, run, name)

@@ -28,8 +28,16 @@ def notes_of(scores: Scores) -> list[Note]:
     if coverage.missing:
         kept = "skip" if contract.missing == "skip" else "zero"
         add("warning", f"missing_{kept}", n=coverage.missing, judged=judged)
-    if coverage.no_relevant:
-        add("warning", f"no_relevant_{contract.no_relevant}", n=coverage.no_relevant, judged=judged)
+    if coverage.no_answer:
+        apart = contract.no_answer == "skip"
+        counts = {"n": coverage.no_answer, "judged": judged}
+        notes.append(Note("evidence.left_out", counts) if apart else Note("evidence.counted", counts, "warning"))
+    notes += _scores_needed(scores)
+    if coverage.ungrouped:
+        notes.append(Note("evidence.ungrouped"))
+    said = 0 if contract.no_answer == "skip" else coverage.no_answer
+    if coverage.no_relevant > said:
+        add("warning", f"no_relevant_{contract.no_relevant}", n=coverage.no_relevant - said, judged=judged)
     if coverage.not_judged:
         add("info", "not_judged", n=coverage.not_judged, run=coverage.run_queries)
     if coverage.id_mismatch is not None:
@@ -62,3 +70,13 @@ def notes_of(scores: Scores) -> list[Note]:
         if (text := caution_of(measure)) is not None:
             add("warning", "caution", name=str(measure), text=text)
     return notes
+
+
+def _scores_needed(scores: Scores) -> list[Note]:
+    """Whether a threshold, or queries without an answer, ask for scores that are not there."""
+    if scores.table.scored:
+        return []
+    names = [str(measure) for measure in scores.measures if measure.get("threshold") is not None]
+    if names:
+        return [Note("evidence.unscored_threshold", {"names": names}, "warning")]
+    return [Note("evidence.unscored", level="warning")] if scores.coverage.no_answer else []

@@ -25,6 +25,8 @@ class Plan:
     asked: Sequence[Measure]
     contract: Contract
     preset: str = "default"
+    threshold: float | None = None
+    """The score that a list's first document needs for the query to count as answered."""
 
 
 def make_plan(
@@ -36,6 +38,7 @@ def make_plan(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
+    threshold: float | None = None,
 ) -> Plan:
     """Resolve measure names, contract preset and single choices into one plan."""
     asked = parse_measures(measures)
@@ -47,13 +50,27 @@ def make_plan(
     else:
         raise ContractError(f"contract={contract!r} is neither the name of a preset nor a Contract")
     if rel is not None:
-        if not isinstance(rel, Real) or isinstance(rel, bool) or not math.isfinite(rel):
-            raise ContractError(f"rel={rel!r} must be a number")
+        _check_number("rel", rel)
         resolved = [
             m.with_values(rel=rel)
             if m.definition.relevance and m.definition.parameter("rel") and not m.is_set("rel")
             else m
             for m in resolved
         ]
+    if threshold is not None:
+        _check_number("threshold", threshold)
+        resolved = [
+            m.with_values(threshold=threshold)
+            if m.definition.parameter("threshold") and not m.is_set("threshold")
+            else m
+            for m in resolved
+        ]
+    else:
+        threshold = next((m.get("threshold") for m in resolved if m.is_set("threshold")), None)
     changed = base.with_changes(ties=ties, missing=missing, no_relevant=no_relevant, duplicates=duplicates, depth=depth)
-    return Plan(resolved, asked, changed, name)
+    return Plan(resolved, asked, changed, name, threshold)
+
+
+def _check_number(name: str, value: object) -> None:
+    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        raise ContractError(f"{name}={value!r} must be a number")

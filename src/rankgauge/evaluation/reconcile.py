@@ -14,7 +14,7 @@ import numpy as np
 from rankgauge.arguments import named_arguments
 from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.engine.matching import match
-from rankgauge.engine.scoring import has_relevant, score_queries
+from rankgauge.engine.scoring import counted_queries, has_relevant, score_queries
 from rankgauge.errors import DataError, MeasureError
 from rankgauge.evaluation.inputs import read_judgments, read_run
 from rankgauge.formats import load_run
@@ -74,7 +74,7 @@ class Variant:
     measure: Measure
     contract: Contract
     queries: str
-    """`all`, or `graded` for only those with graded labels."""
+    """`all`, `graded` for only those with graded labels, or `one` where those without a relevant document count 1."""
     value: float
     changes: tuple[str, ...]
     """What differs from the default, for people to read."""
@@ -109,7 +109,8 @@ def reconcile(
     claim = Claim.of(str(value))
     judgments, _ = read_judgments(qrels)
     lists = load_run(run) if isinstance(run, str | os.PathLike) else read_run(run)  # whole, for it is scored many times
-    presets = _preset_names(asked)
+    silent = bool(judgments.no_answer)
+    presets = _preset_names(asked, silent)
     groups: dict[bytes, Variant] = {}
     tried = 0
     for order, drop_self in itertools.product(_ORDERS, (False, True)):
@@ -119,25 +120,36 @@ def reconcile(
         values, _ = score_queries(ranked, choices)
         rows = byte_order(ranked.queries)
         for j, choice in enumerate(choices):
-            for missing, no_relevant, graded in itertools.product(("zero", "skip"), ("count", "skip"), (False, True)):
-                full = contract.with_changes(missing=missing, no_relevant=no_relevant, duplicates="error")
-                mask = _mask(ranked, choice, full, graded)
+            found = has_relevant(ranked, choice)
+            for full, queries in _countings(contract, silent=silent, without=not found.all()):
+                mask = _mask(ranked, choice, full, queries == "graded")
                 if not mask.any():
                     continue
                 tried += 1
-                names = () if graded else tuple(presets.get((choice, full), ()))
+                column = np.where(found, values[:, j], 1.0) if queries == "one" else values[:, j]
                 variant = Variant(
                     choice,
                     full,
-                    "graded" if graded else "all",
-                    aggregate(choice.definition.aggregate, values[:, j], mask, rows),
-                    _changes(asked, choice, full, graded),
-                    names,
+                    queries,
+                    aggregate(choice.definition.aggregate, column, mask, rows),
+                    _changes(asked, choice, full, queries),
+                    tuple(presets.get((choice, full), ())) if queries == "all" else (),
                 )
-                scores = values[:, j].round(12) + 0.0  # an average over tied orders ends in other digits
+                scores = column.round(12) + 0.0  # an average over tied orders ends in other digits
                 key = str(choice).encode() + mask.tobytes() + scores.tobytes()
                 groups[key] = _plainer(groups.get(key, variant), variant)
     return _result(claim, asked, list(groups.values()), tried)
+
+
+def _countings(contract: Contract, *, silent: bool, without: bool) -> Iterator[tuple[Contract, str]]:
+    """Which queries count, and how. That those without a relevant document count as 1 is tried where there are such."""
+    answers = ("skip", "count") if silent else ("skip",)
+    for missing, no_answer in itertools.product(("zero", "skip"), answers):
+        own = contract.with_changes(missing=missing, no_answer=no_answer, duplicates="error")
+        for no_relevant, queries in itertools.product(("count", "skip"), ("all", "graded")):
+            yield own.with_changes(no_relevant=no_relevant), queries
+        if without:
+            yield own, "one"
 
 
 def _plainer(one: Variant, other: Variant) -> Variant:
@@ -157,7 +169,7 @@ def _result(claim: Claim, asked: Measure, variants: list[Variant], tried: int) -
     return Reconciliation(claim, asked, tried, matches, nearest)
 
 
-def _preset_names(asked: Measure) -> dict[tuple[Measure, Contract], list[str]]:
+def _preset_names(asked: Measure, silent: bool) -> dict[tuple[Measure, Contract], list[str]]:
     named: dict[tuple[Measure, Contract], list[str]] = {}
     for preset in PRESETS.values():
         try:
@@ -165,18 +177,15 @@ def _preset_names(asked: Measure) -> dict[tuple[Measure, Contract], list[str]]:
         except MeasureError:
             continue
         contract = preset.contract.with_changes(
-            missing="zero" if preset.contract.missing == "error" else preset.contract.missing
+            missing="zero" if preset.contract.missing == "error" else preset.contract.missing,
+            no_answer=preset.contract.no_answer if silent else "skip",
         )
         named.setdefault((measure, contract), []).append(preset.name)
     return named
 
 
 def _mask(ranked: RankedGrades, measure: Measure, contract: Contract, graded: bool) -> Bools:
-    mask = np.ones(len(ranked), dtype=bool)
-    if contract.missing == "skip":
-        mask &= ranked.in_run
-    if contract.no_relevant == "skip":
-        mask &= has_relevant(ranked, measure)
+    mask = counted_queries(ranked, [measure], contract)[:, 0]
     if graded:
         labelled = (ranked.judged_grades != 0) & (ranked.judged_grades != 1)
         mask &= np.bincount(ranked.judged_owner[labelled], minlength=len(ranked)) > 0
@@ -191,6 +200,7 @@ def _measure_variants(asked: Measure, ranked: RankedGrades) -> Iterator[Measure]
         "rel": [1.0, *[g for g in grades if g != 1.0], 0.0],
         "judged_only": [False, True],
         "gain": ["linear", "exp"],
+        "discount": ["log2(i+1)", "log2(i)"],
         "ideal": ["judged", "retrieved", "returned"],
         "over": ["k", "returned"],
         "capped": [False, True],
@@ -219,12 +229,12 @@ def _measure_variants(asked: Measure, ranked: RankedGrades) -> Iterator[Measure]
             yield variant
 
 
-def _changes(asked: Measure, measure: Measure, contract: Contract, graded: bool) -> tuple[str, ...]:
+def _changes(asked: Measure, measure: Measure, contract: Contract, queries: str) -> tuple[str, ...]:
     default = Contract()
     changes = [f"{name}={value!r}" for name, value in measure.values if (name, value) not in asked.values]
     for name, value in contract.to_dict().items():
         if value != getattr(default, name):
             changes.append(f"{name}={value}")
-    if graded:
-        changes.append("queries=graded")
+    if queries != "all":
+        changes.append({"graded": "queries=graded", "one": "no_relevant=1"}[queries])
     return tuple(changes)

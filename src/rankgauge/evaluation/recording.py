@@ -62,6 +62,7 @@ def _system(scores: Scores, per_query: bool) -> SystemResult:
         coverage=scores.coverage,
         notes=notes_of(scores),
         calls=scores.calls,
+        no_answer=scores.no_answer,
     )
 
 

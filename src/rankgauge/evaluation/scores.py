@@ -10,7 +10,7 @@ from rankgauge.errors import MeasureError
 from rankgauge.evaluation.plan import Plan
 from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.scores import ScoreTable
-from rankgauge.record import Calls
+from rankgauge.record import Calls, NoAnswer
 from rankgauge.stats.intervals import Interval, mean_interval
 
 __all__ = ["ByMeasure", "Scores"]
@@ -81,6 +81,15 @@ class Scores:
             averaged = measure.definition.aggregate == "mean"
             intervals.append(mean_interval(counted, bounds=measure.bounds) if averaged else None)
         return self._by_measure(intervals)
+
+    @cached_property
+    def no_answer(self) -> NoAnswer | None:
+        """What became of the queries without an answer; None where every query has one."""
+        if not self.coverage.no_answer:
+            return None
+        from rankgauge.evaluation.no_answer import no_answer_of  # most test sets have none
+
+        return no_answer_of(self.table, self.plan.threshold)
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())

@@ -201,6 +201,8 @@ def _losses(content: Run | Qrels | TestSet, form: Format) -> list[str]:
             losses.append("groups of evidence")
     if isinstance(content, Qrels) and "subtopic" in content.frame.columns and form in ("json", "jsonl", "beir"):
         losses.append("judgments by subtopic (a document's best grade would be kept)")
+    if isinstance(content, Qrels) and content.no_answer and form not in ("json", "jsonl"):
+        losses.append(_JSON_ONLY["no_answer"])
     if isinstance(content, Run) and form == "beir":
         raise FormatError("beir", ["a BEIR folder holds a test set, not a run"])
     return losses

@@ -200,6 +200,7 @@ def evaluate_retriever(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
+    threshold: float | None = None,
     collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     tokenizer: Callable[[str], int] | None = None,
 ) -> LiveEvaluation:
@@ -218,7 +219,7 @@ def evaluate_retriever(
     `allow="cached"`.
     """
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
-    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
+    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
     asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field)
 

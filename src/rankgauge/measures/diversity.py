@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
 from rankgauge.errors import DataError
+from rankgauge.measures.counting import ratio, recall
 from rankgauge.measures.measure import Kernel, Measure
+from rankgauge.measures.parameters import depth_of
 from rankgauge.model.ranked import Bools, Floats, Ints, RankedGrades
 
-__all__: list[str] = []
+__all__ = ["groups_seen"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,11 +155,40 @@ def average_precision_ia(topic: _Topic, measure: Measure) -> float:
     return float((sums / in_all).mean())
 
 
-@_by_topic
-def subtopic_recall(topic: _Topic, measure: Measure) -> float:
-    depth = _depth(measure)
-    seen = {sub for rank, subs in topic.found if depth is None or rank <= depth for sub in subs}
-    return len(seen) / topic.subtopics
+def groups_seen(ranked: RankedGrades, measure: Measure) -> tuple[Floats, Floats]:
+    """How many subtopics of each query have a relevant document among the first k, and how many there are."""
+    topics, depth = _topics(ranked, measure), _depth(measure)
+    seen = [{sub for rank, subs in t.found if depth is None or rank <= depth for sub in subs} for t in topics]
+    return np.array([*map(len, seen)], dtype=np.float64), np.array([t.subtopics for t in topics], dtype=np.float64)
+
+
+def subtopic_recall(ranked: RankedGrades, measure: Measure) -> Floats:
+    """Judgments without subtopics have each relevant document as one of its own, which makes it recall."""
+    if ranked.subtopics is None:
+        return recall(ranked, measure)
+    seen, subtopics = groups_seen(ranked, measure)
+    return ratio(_expected_seen(ranked, measure) if ranked.has_ties else seen, subtopics)
+
+
+def _expected_seen(ranked: RankedGrades, measure: Measure) -> Floats:
+    """The expected number of subtopics seen, over tied orders: of each, the chance that not all of its documents stand
+    behind the first k."""
+    rows = ranked.subtopics
+    assert rows is not None
+    depth = depth_of(measure, ranked)
+    owner = np.repeat(np.arange(len(ranked)), np.diff(rows.starts))
+    found = (rows.hit >= 0) & (rows.grade >= measure.get("rel"))
+    owner, subtopic, hit = owner[found], rows.subtopic[found], rows.hit[found]
+    places = np.stack((owner, subtopic, ranked.above[hit], ranked.tied[hit]))
+    places, members = np.unique(places, axis=1, return_counts=True)
+    none: dict[tuple[int, int], float] = {}
+    for (query, topic, above, tied), count in zip(places.T.tolist(), members.tolist(), strict=True):
+        slots = min(tied, max(depth - above, 0))
+        none[query, topic] = none.get((query, topic), 1.0) * comb(tied - count, slots) / comb(tied, slots)
+    seen = np.zeros(len(ranked))
+    for (query, _), chance in none.items():
+        seen[query] += 1.0 - chance
+    return seen
 
 
 alpha_ndcg, alpha_dcg = _discounted(_log, normalized=True), _discounted(_log, normalized=False)

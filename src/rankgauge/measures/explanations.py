@@ -29,7 +29,8 @@ __all__ = [
 _TEXTS = Path(__file__).parent / "texts"
 # Parameters that change the figure, but not what its sentence says.
 _SAME_READING = frozenset(
-    {"rel", "gain", "gains", "judged_only", "rule", "p", "T", "min_rel", "max_rel", "alpha", "hit", "noise", "miss"}
+    {"rel", "gain", "gains", "discount", "judged_only", "rule", "p", "T", "min_rel", "max_rel", "alpha", "hit", "noise"}
+    | {"miss", "threshold"}
 )
 
 TARGETS: dict[str, dict[str, float]] = {

@@ -30,8 +30,11 @@ def gain_of(grades: Floats, measure: Measure) -> Floats:
     return gains
 
 
-def _logs(depth: int) -> Floats:
-    """log2(i + 1) of every rank i. Gains are divided by it, not multiplied by its inverse: so rounds trec_eval."""
+def _logs(depth: int, discount: str | None = None) -> Floats:
+    """log2(i + 1) of every rank i; or log2(i) from rank 2 on, as in the article of 2002, so that the first two ranks
+    weigh alike. Gains are divided by it, not multiplied by its inverse: so rounds trec_eval."""
+    if discount == "log2(i)":
+        return np.log2(np.maximum(np.arange(1, depth + 1), 2))
     return np.log2(np.arange(2, depth + 2))
 
 
@@ -45,7 +48,7 @@ def _one_by_one(values: Floats) -> float:
     return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
 
 
-def _ideal(values: Floats, owner: Ints, n: int, cut: Ints | int | None) -> Floats:
+def _ideal(values: Floats, owner: Ints, n: int, cut: Ints | int | None, discount: str | None = None) -> Floats:
     """DCG of the best order of the given gains, cut at one depth, or at a depth for each query."""
     keep = values > 0
     values, owner = values[keep], owner[keep]
@@ -58,33 +61,34 @@ def _ideal(values: Floats, owner: Ints, n: int, cut: Ints | int | None) -> Float
     if cut is not None:
         inside = place < (cut if isinstance(cut, int) else cut[owner])
         values, owner, place = values[inside], owner[inside], place[inside]
-    table = _logs(int(place.max(initial=0)) + 1)
+    table = _logs(int(place.max(initial=0)) + 1, discount)
     return np.asarray(np.bincount(owner, weights=values / table[place], minlength=n), dtype=np.float64)
 
 
 def dcg(ranked: RankedGrades, measure: Measure) -> Floats:
-    depth = depth_of(measure, ranked)
+    depth, discount = depth_of(measure, ranked), measure.get("discount")
 
     def sum_up() -> Floats:
-        gains = gain_of(ranked.grades, measure)
+        gains, logs = gain_of(ranked.grades, measure), _logs(depth, discount)
         if ranked.has_ties:
-            return ranked.total(gains * ranked.weights(1.0 / _logs(depth)))
-        return ranked.total(gains / np.append(_logs(depth), np.inf)[np.minimum(ranked.above, depth)])
+            return ranked.total(gains * ranked.weights(1.0 / logs))
+        return ranked.total(gains / np.append(logs, np.inf)[np.minimum(ranked.above, depth)])
 
-    return ranked.cached(("dcg", measure.get("gain"), measure.get("gains"), depth), sum_up)
+    return ranked.cached(("dcg", measure.get("gain"), measure.get("gains"), discount, depth), sum_up)
 
 
 def ideal_dcg(ranked: RankedGrades, measure: Measure) -> Floats:
-    n, source = len(ranked), measure.get("ideal")
+    n, source, discount = len(ranked), measure.get("ideal"), measure.get("discount")
     depth = None if measure.at is None else int(measure.at)
     if source == "retrieved":
-        return _ideal(gain_of(ranked.grades, measure), ranked.owner, n, depth)
+        return _ideal(gain_of(ranked.grades, measure), ranked.owner, n, depth, discount)
 
     def best() -> Floats:
         cut = depth if source == "judged" else np.minimum(ranked.retrieved, depth or ranked.retrieved)
-        return _ideal(gain_of(ranked.judged_grades, measure), ranked.judged_owner, n, cut)
+        return _ideal(gain_of(ranked.judged_grades, measure), ranked.judged_owner, n, cut, discount)
 
-    return ranked.cached(("ideal_dcg", source, measure.get("gain"), measure.get("gains"), measure.at), best)
+    key = ("ideal_dcg", source, measure.get("gain"), measure.get("gains"), discount, measure.at)
+    return ranked.cached(key, best)
 
 
 def ndcg(ranked: RankedGrades, measure: Measure) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankgauge.model.ranked import Bools, Floats, RankedGrades, tie_groups
 
-__all__ = ["expected_precision_sum", "expected_reciprocal_rank", "probability_of_none"]
+__all__ = ["expected_precision_sum", "expected_reciprocal_rank", "probability_of_all", "probability_of_none"]
 
 
 def _groups(ranked: RankedGrades, mask: Bools) -> Iterator[tuple[int, int, int, int]]:
@@ -30,6 +30,15 @@ def probability_of_none(ranked: RankedGrades, rel: float, depth: int) -> Floats:
     for query, above, tied, members in _groups(ranked, ranked.relevant(rel)):
         slots = min(tied, max(depth - above, 0))
         chance[query] *= comb(tied - members, slots) / comb(tied, slots)
+    return chance
+
+
+def probability_of_all(ranked: RankedGrades, rel: float, depth: int) -> Floats:
+    """Chance that every relevant document is among the first `depth`; 0 where one was not retrieved."""
+    found = ranked.total(np.ones(len(ranked.grades)), ranked.relevant(rel))
+    chance: Floats = (found == ranked.n_relevant(rel)).astype(np.float64)
+    for query, above, tied, members in _groups(ranked, ranked.relevant(rel)):
+        chance[query] *= comb(min(tied, max(depth - above, 0)), members) / comb(tied, members)
     return chance
 
 

@@ -17,6 +17,9 @@ _GRADES = (2.0, 0.0, 3.0, 0.0, 1.0)
 _MISSED = (1.0,)
 """Grades of the judged documents that were not retrieved."""
 
+_FIRST_SCORE = 0.8
+"""Of the first document, for measures with a threshold."""
+
 
 def example(measure: Measure) -> RankedGrades:
     """The example as kernels see it, with grades cut to what the measure's scale takes."""
@@ -44,6 +47,7 @@ def example(measure: Measure) -> RankedGrades:
             np.array([0, 1, 2, 3, 4, -1]),
         ),
         prefix={f"budget={measure.get('budget')}": np.array([3])},
+        top=np.array([_FIRST_SCORE]),
     )
 
 
@@ -81,6 +85,13 @@ def _steps(measure: Measure, ranked: RankedGrades) -> list[str]:
         return [f"1 / {relevant[0]}" if relevant else "0"]
     if measure.name == "Success":
         return [f"h_{depth} = {found}"]
+    if measure.name in ("AllRel", "SetEM"):
+        size = f", n = {min(depth, len(ranked.grades))}" if measure.name == "SetEM" else ""
+        return [f"h_{depth} = {found}, R = {total}{size}"]
+    if measure.name in ("StRecall", "AllGroups"):
+        return [_group_step(measure, ranked)]
+    if measure.name == "Handled":
+        return _handled_steps(measure, depth, found)
     if measure.name == "AP" and measure.get("grades") == "binary" and measure.get("norm") == "R":
         parts = " + ".join(f"{i}/{rank}" for i, rank in enumerate(relevant, start=1))
         return [f"({parts}) / {total}"]
@@ -89,9 +100,30 @@ def _steps(measure: Measure, ranked: RankedGrades) -> list[str]:
     return []
 
 
+def _group_step(measure: Measure, ranked: RankedGrades) -> str:
+    """Which subtopics have a relevant document: {0: rank 1, ...}."""
+    rows, depth = ranked.subtopics, measure.at or len(ranked.grades)
+    assert rows is not None
+    first: dict[int, int] = {}
+    for topic, hit, grade in zip(rows.subtopic.tolist(), rows.hit.tolist(), rows.grade.tolist(), strict=True):
+        if grade >= measure.get("rel"):
+            rank = hit + 1 if 0 <= hit < depth else 0
+            first[topic] = min(filter(None, (first.get(topic, 0), rank)), default=0)
+    return "; ".join(f"s_{topic + 1}: {rank or '-'}" for topic, rank in sorted(first.items()))
+
+
+def _handled_steps(measure: Measure, depth: int, found: int) -> list[str]:
+    threshold = measure.get("threshold")
+    sign = "<" if threshold is not None and threshold > _FIRST_SCORE else ">="
+    steps = [] if threshold is None else [f"{plain(_FIRST_SCORE)} {sign} {plain(threshold)}"]
+    return [*steps, *([] if measure.at is None else [f"h_{depth} = {found}"])]
+
+
 def _gain_steps(measure: Measure, ranked: RankedGrades, depth: int) -> list[str]:
+    shift = 0 if measure.get("discount") == "log2(i)" else 1
+
     def dcg(gains: list[float]) -> str:
-        return " + ".join(f"{g:g}/log2({i + 1})" for i, g in enumerate(gains, start=1) if g) or "0"
+        return " + ".join(f"{g:g}/log2({max(i + shift, 2)})" for i, g in enumerate(gains, start=1) if g) or "0"
 
     gains = gain_of(ranked.grades, measure).tolist()
     lines = [f"DCG = {dcg(gains[:depth])}"]

@@ -13,6 +13,7 @@ __all__ = ["Contract"]
 Ties = Literal["trec", "given", "stable", "expected"]
 Missing = Literal["zero", "skip", "error"]
 NoRelevant = Literal["count", "skip"]
+NoAnswer = Literal["skip", "count"]
 Duplicates = Literal["error", "first"]
 Precision = Literal["float64", "float32"]
 
@@ -28,6 +29,9 @@ class Contract:
     - `scores`: `float64`, or `float32` as trec_eval 9 compares them.
     - `missing`: a judged query that the run lacks counts `zero`, is left out (`skip`), or is an `error`.
     - `no_relevant`: a query without relevant documents counts with the measure's own value, or is left out (`skip`).
+    - `no_answer`: a query that a test set marks as having no answer is left out of every mean (`skip`), except of
+      measures made for it (`Handled`); or it counts as one without relevant documents (`count`), as in tools that know
+      no such mark.
     - `duplicates`: a document twice in one list is an `error`, or the `first` (best ranked) is kept.
     - `depth`: lists are cut after this many documents before anything is measured.
     - `drop_self`: documents whose id equals the query's are removed (BEIR does so).
@@ -42,6 +46,7 @@ class Contract:
     depth: int | None = None
     drop_self: bool = False
     collapse: str | None = None
+    no_answer: NoAnswer = "skip"
 
     def __post_init__(self) -> None:
         allowed = {
@@ -50,6 +55,7 @@ class Contract:
             "missing": get_args(Missing),
             "no_relevant": get_args(NoRelevant),
             "duplicates": get_args(Duplicates),
+            "no_answer": get_args(NoAnswer),
         }
         for name, choices in allowed.items():
             value = getattr(self, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,16 +25,56 @@ class Qrels(ByQuery):
     """Judgments, immutable: `qrels[query]` is {document: grade}; with subtopics, a document's best grade.
 
     Made from a dictionary, a data frame, rows with names as ir_measures' `Qrel`, ranx' `Qrels`, or by reading a file.
-    A list or set of ids in place of {document: grade} names the relevant documents, of grade 1.
+    A list or set of ids in place of {document: grade} names the relevant documents, of grade 1. `no_answer` names the
+    queries whose right result is nothing.
     """
 
     _number, _called, _attribute = "grade", "judgments", "qrels"
     _load: Callable[[], pl.DataFrame] | None = None
     text: TextRows | None = None
     """The rows of a plain TREC file, if the judgments come from one."""
+    no_answer: frozenset[str] = frozenset()
+    """Queries that no document of the collection answers."""
 
-    def __init__(self, source: Qrels | Mapping[str, Mapping[str, float]] | Any, *, name: str = "judgments") -> None:
+    def __init__(
+        self,
+        source: Qrels | Mapping[str, Mapping[str, float]] | Any,
+        *,
+        name: str = "judgments",
+        no_answer: Iterable[str] = (),
+    ) -> None:
         super().__init__(source, name=name)
+        if isinstance(no_answer, str) or not isinstance(no_answer, Iterable):
+            raise DataError(f"{self.name}: `no_answer` must be a list of query ids, not {no_answer!r}")
+        if marked := frozenset(map(str, no_answer)):
+            self._mark(marked)
+
+    def _mark(self, queries: frozenset[str]) -> None:
+        """Note queries without an answer; they need not have judgments."""
+        self.no_answer, self.text = self.no_answer | queries, None  # plain text has no place for them
+        for kept in ("_index", "_lists", "without_documents"):
+            vars(self).pop(kept, None)
+        if self._mapping is not None:
+            self._mapping = {**self._mapping, **{query: {} for query in sorted(queries - self._mapping.keys())}}
+            answered = [query for query in queries if any(grade > 0 for grade in self._mapping[query].values())]
+        else:
+            answered = list(queries & set(self.frame.filter(self.frame["grade"] > 0)["query"]))
+        if answered:
+            raise DataError(
+                f"{self.name}: query {min(answered)!r} has no answer, but also a relevant document; drop one of the two"
+            )
+
+    @cached_property
+    def without_documents(self) -> list[str]:
+        """Queries of which no document is judged: they have no row among the columns."""
+        if self._mapping is not None:
+            return [query for query, docs in self._mapping.items() if not docs]
+        return sorted(self.no_answer - set(self.frame["query"].unique())) if self.no_answer else []
+
+    @property
+    def queries(self) -> Sequence[str]:
+        """Ids of the queries, in the order in which they first appear; those that no column can hold come last."""
+        return super().queries if self._mapping is not None else [*super().queries, *self.without_documents]
 
     @classmethod
     def of_text(cls, rows: TextRows, name: str, load: Callable[[], pl.DataFrame]) -> Qrels:
@@ -66,7 +106,11 @@ class Qrels(ByQuery):
         for query, doc, grade in self.frame.select("query", "doc", "grade").iter_rows():
             docs = result.setdefault(query, {})
             docs[doc] = max(grade, docs.get(doc, grade))
-        return result
+        return result | {query: {} for query in self.without_documents}
+
+    def __eq__(self, other: object) -> bool:
+        same = super().__eq__(other)
+        return same if same is not True else isinstance(other, Qrels) and self.no_answer == other.no_answer
 
     def _comparable(self) -> pl.DataFrame:
         columns = sorted(self.frame.columns)

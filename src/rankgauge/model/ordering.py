@@ -23,6 +23,7 @@ __all__ = [
     "as_compared",
     "best_first",
     "descending_order",
+    "first_scores",
     "ids_descending",
     "is_descending",
     "place_of_scores",
@@ -132,6 +133,17 @@ def _tied_before(scores: Floats, starts: Ints, row: Ints, first: Ints, tied: Int
     before = np.zeros(len(row), dtype=np.int64)
     before[asked] = (np.arange(len(members)) - offsets[group])[at]
     return before
+
+
+def first_scores(scores: Floats, starts: Ints, contract: Contract) -> Floats:
+    """The score of each list's first document, NaN where the list is empty."""
+    found = np.full(len(starts) - 1, np.nan)
+    filled = np.flatnonzero(np.diff(starts))
+    if len(filled):
+        begin = starts[filled]
+        first = scores[begin] if contract.ties == "given" else np.maximum.reduceat(scores, begin)
+        found[filled] = as_compared(first, contract.scores)
+    return found
 
 
 def as_compared(scores: Floats, precision: str) -> Floats:

@@ -95,6 +95,10 @@ class RankedGrades:
     """Lists are cut after this many documents; a tie may lie across the cut."""
     prefix: dict[str, Ints] = field(default_factory=dict)
     """Depths that differ by query, such as how many texts fit into a context budget."""
+    top: Floats | None = None
+    """The score of each query's first document, NaN where there is none."""
+    no_answer: Bools | None = None
+    """Which queries have no answer, so that an empty list is right; None where none has."""
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -224,6 +228,8 @@ class RankedGrades:
             ties_met=self.ties_met[rows],
             subtopics=subtopics,
             prefix={key: depths[rows] for key, depths in self.prefix.items()},
+            top=None if self.top is None else self.top[rows],
+            no_answer=None if self.no_answer is None else self.no_answer[rows],
             _cache={},
         )
 

@@ -62,6 +62,10 @@ class Coverage:
     """How many documents there are, where the corpus was given."""
     ceilings: dict[str, float] = field(default_factory=dict)
     """The greatest mean that any lists could have, of measures whose cutoff keeps it below 1."""
+    no_answer: int = 0
+    """Queries marked as having no answer. They count neither as missing nor as without relevant documents."""
+    ungrouped: bool = False
+    """Whether a measure of groups of evidence was asked for, and the judgments have no groups."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,3 +86,11 @@ class ScoreTable:
     coverage: Coverage
     sampled: Mapping[str, int] = field(default_factory=dict)
     """Measures whose expectation over tied orders is not exact, and for how many queries orders were drawn."""
+    top: Floats | None = None
+    """The score of each query's first document, NaN where there is none."""
+    scored: bool = True
+    """Whether these scores tell more than how long the lists are; lists of ids have made-up ones."""
+    no_answer: Bools | None = None
+    """Which queries have no answer; None where none has."""
+    answerable: Bools | None = None
+    """Which of the others count for measures of both kinds; None where every query has an answer."""

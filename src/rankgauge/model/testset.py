@@ -149,9 +149,10 @@ class TestSet(Sequence[Query]):
     @property
     def qrels(self) -> Qrels:
         """The judgments alone; groups of evidence are their subtopics."""
+        silent = [query.id for query in self._queries if query.no_answer]
         if any(query.groups for query in self._queries):
-            return Qrels(_rows_by_group(self._queries), name=self.name)
-        return Qrels({query.id: query.grades for query in self._queries}, name=self.name)
+            return Qrels(_rows_by_group(self._queries), name=self.name, no_answer=silent)
+        return Qrels({query.id: query.grades for query in self._queries}, name=self.name, no_answer=silent)
 
     @property
     def conversations(self) -> dict[str, str]:
@@ -206,7 +207,8 @@ class TestSet(Sequence[Query]):
 
 
 def _rows_by_group(queries: Sequence[Query]) -> pl.DataFrame:
-    """One row for each document of each group. Where a query has no groups, each document is one of its own."""
+    """One row for each document of each group. Where a query has no groups, each document is one of its own; a query
+    without any judgment has no row."""
     import polars as pl
 
     rows = []
@@ -239,7 +241,10 @@ def grades_of(listed: Sequence[str], scores: Mapping[str, float] | None) -> dict
 
 def as_testset(qrels: Qrels) -> TestSet:
     """A test set whose texts are the ids."""
-    return TestSet((Query(query, grades, query) for query, grades in qrels.to_dict().items()), name=qrels.name)
+    made = (
+        Query(query, grades, query, no_answer=query in qrels.no_answer) for query, grades in qrels.to_dict().items()
+    )
+    return TestSet(made, name=qrels.name)
 
 
 @named_arguments

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Unjudged,
         UnjudgedRange,
     )
+    from rankgauge.record.no_answer import ChosenThreshold, NoAnswer
     from rankgauge.record.parts import (
         InputFile,
         ListedDocument,
@@ -42,11 +43,13 @@ __all__ = [
     "Calls",
     "Change",
     "Changes",
+    "ChosenThreshold",
     "ComparisonResult",
     "HeldOut",
     "InputFile",
     "ListedDocument",
     "Mean",
+    "NoAnswer",
     "Note",
     "Provenance",
     "Record",
@@ -88,6 +91,7 @@ __getattr__ = lazy_names(
             "Unjudged",
             "UnjudgedRange",
         ),
+        "no_answer": ("ChosenThreshold", "NoAnswer"),
         "parts": (
             "InputFile",
             "ListedDocument",

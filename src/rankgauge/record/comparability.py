@@ -54,7 +54,13 @@ def _contract(own: Record, other: Record) -> Iterator[Difference]:
 
 
 def _settings(record: Record) -> dict[str, Any]:
-    return {} if record.contract is None else {"preset": record.preset, **asdict(record.contract)}
+    """The choices that could matter: how queries without an answer count does not where there are none."""
+    if record.contract is None:
+        return {}
+    found = {"preset": record.preset, **asdict(record.contract)}
+    if not any(system.coverage is not None and system.coverage.no_answer for system in record.systems):
+        del found["no_answer"]
+    return found
 
 
 def _inputs(own: Record, other: Record) -> Iterator[Difference]:

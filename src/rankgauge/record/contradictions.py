@@ -53,6 +53,7 @@ def contradictions(
         if about.bounds is not None and not about.bounds[0] < about.bounds[1]:
             yield f"measure {about.name!r}: its bounds are {list(about.bounds)}"
     for system in systems:
+        yield from _uncountable(system)
         for about in measures:
             place = f"system {system.name!r}, {about.name}"
             told, values = system.means.get(about.name), system.per_query.get(about.name)
@@ -69,6 +70,19 @@ def contradictions(
                 yield f"{place}: {outside:.6g} lies outside its range, {low:g} to {high:g}"
             elif values and about.aggregate in AGGREGATES:
                 yield from _unlike_its_scores(place, told.value, values, counted, about.aggregate)
+
+
+def _uncountable(system: SystemResult) -> Iterator[str]:
+    """More queries without an answer refused than there are, or a share that is not that of its counts."""
+    own = system.no_answer
+    if own is None:
+        return
+    counts = (own.answered, own.answerable, own.refused, own.unanswerable)
+    queries = own.answerable + own.unanswerable
+    if min(counts) < 0 or own.answered > own.answerable or own.refused > own.unanswerable or not queries:
+        yield f"system {system.name!r}: the counts of queries with and without an answer contradict one another"
+    elif not abs(own.handled - (own.answered + own.refused) / queries) < 1e-9:
+        yield f"system {system.name!r}: {own.handled:.6g} is not the share of its queries that were handled rightly"
 
 
 def _outside(told: float, values: list[float] | None, about: ScoredMeasure) -> float | None:

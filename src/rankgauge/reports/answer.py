@@ -34,6 +34,10 @@ def answer_part(record: Record) -> Iterator[Block]:
         yield from leaderboard_part(record, record.comparison)
         yield from _tuned(record)
         yield from changed_part(record, record.comparison)
+    if any(system.no_answer is not None for system in record.systems):
+        from rankgauge.reports.no_answer import no_answer_lines  # most test sets have none
+
+        yield from no_answer_lines(record)
     remarks = remarks_of(record)
     if remarks:
         yield Notes(remarks, answer("remarks", n=len(remarks)), bulleted=True, folded=True)

@@ -71,6 +71,10 @@ def record_report(record: Record, *, per_query: bool = False, scenario: str | No
         blocks.append(Explorer([*static, *part.changed_part(record, compared)]))
         blocks += [*part.ending_part(record, compared)]
         blocks += part.verdict_cards(compared) if compared.rows else ()
+    if any(system.no_answer is not None for system in record.systems):
+        from rankgauge.reports.no_answer import no_answer_part
+
+        blocks += no_answer_part(record)
     blocks += [*readings(record), *provenance_part(record)]
     names = [system.name for system in record.systems]
     about = word("comparison_of" if compared is not None else "evaluation_of", names=_named(names))

@@ -189,6 +189,8 @@ def contract_facts(record: Record) -> Iterator[Block]:
     """How the scores were counted; scores from elsewhere have no contract."""
     if record.contract is not None:
         chosen = {name: value for name, value in asdict(record.contract).items() if value not in (None, False)}
+        if all(system.no_answer is None for system in record.systems):
+            del chosen["no_answer"]  # which says nothing of queries that all have one
         yield Facts(
             word("contract"), [(name, str(value)) for name, value in chosen.items()], record.preset or "", "evidence"
         )

@@ -101,13 +101,15 @@ def split_measures(qrels: Qrels, measures: Sequence[Measure]) -> tuple[list[Meas
 
 def reason_of(key: str) -> Note:
     """Why there is no range."""
-    return Note(f"comparison.no_range_{key}")
+    return Note("evidence.no_range" if key == "no_answer" else f"comparison.no_range_{key}")
 
 
 def _why_not(measure: Measure) -> str | None:
     definition = measure.definition
     if "subtopics" in definition.needs:
         return "subtopics"
+    if "no_answer" in definition.needs:
+        return "no_answer"
     if measure.get("budget") is not None:
         return "budget"
     if measure.get("judged_only"):

@@ -20,7 +20,7 @@ from rankgauge.stats.constant import constant_bounds
 from rankgauge.stats.differences import Column
 from rankgauge.stats.skewness import skew_moment, skew_shift
 
-__all__ = ["Interval", "mean_interval", "share_interval", "student_quantile"]
+__all__ = ["Interval", "mean_interval", "normal_quantile", "share_interval", "student_quantile"]
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ def mean_interval(
     return Interval(max(mean - half + min(0, shift), low), min(mean + half + max(0, shift), high), level, "t")
 
 
-def _normal_quantile(p: float) -> float:
+def normal_quantile(p: float) -> float:
     from statistics import NormalDist  # it brings fractions and decimals along
 
     return NormalDist().inv_cdf(p)
 
 
 def share_interval(share: float, n: int, level: float) -> tuple[float, float]:
-    z = _normal_quantile((1 + level) / 2)
+    z = normal_quantile((1 + level) / 2)
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return (0.0 if share == 0 else centre - half), (1.0 if share == 1 else centre + half)
@@ -79,7 +79,7 @@ def share_interval(share: float, n: int, level: float) -> tuple[float, float]:
 @lru_cache(1024)  # many means over as many queries are shown together
 def student_quantile(p: float, freedom: int) -> float:
     """The p-quantile (p > 0.5) of Student's t: a Cornish-Fisher start, then Newton steps on the exact distribution."""
-    z = _normal_quantile(p)
+    z = normal_quantile(p)
     if freedom == 1:
         return math.tan(math.pi * (p - 0.5))
     n = float(freedom)
