@@ -146,11 +146,12 @@ def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa
 
 @named_arguments
 def load_corpus(path: PathLike) -> Corpus:
-    """Texts of documents from JSON Lines, a folder of BEIR or MTEB, or a file of SQuAD or LlamaIndex."""
+    """Texts of documents from JSON Lines, a folder of BEIR or MTEB, a file of SQuAD or LlamaIndex, or a folder of .md and
+    .txt files, each of which is the document of its name without the ending."""
     from rankgauge.formats.beir import read_beir_corpus, read_corpus
 
-    if Path(as_path("path", path)).is_dir():
-        return read_beir_corpus(os.fspath(path))
+    if (folder := Path(as_path("path", path))).is_dir():
+        return read_text_files(folder) or read_beir_corpus(os.fspath(path))
     source = Source(path)
     if detect(source) == "json":
         from rankgauge.formats.imports import layout_of
@@ -160,6 +161,20 @@ def load_corpus(path: PathLike) -> Corpus:
         if layout is not None and layout.corpus is not None:
             return Corpus(layout.corpus(value), name=source.name)
     return read_corpus(source)
+
+
+def read_text_files(folder: Path) -> Corpus | None:
+    """The text files of a folder, whole and unchanged, line ends too: places are counted in them. None where it has none,
+    or holds a corpus of another kind."""
+    if is_beir_folder(folder) or any(folder.glob("corpus*")):
+        return None
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in (".md", ".txt") and path.is_file())
+    texts: dict[str, str] = {}
+    for file in files:
+        if file.stem in texts:
+            raise FormatError(str(folder), [f"two files are named {file.stem!r}, which would be one document's id"])
+        texts[file.stem] = Source(file).text()
+    return Corpus(texts, name=str(folder)) if texts else None
 
 
 @named_arguments
