@@ -32,7 +32,9 @@ from tests.oracles.check import oracle
 
 DOCS = ("a", "b", "c", "d", "e", "f", "g")
 MEANS = [
-    d for d in all_definitions() if d.aggregate == "mean" and not {"subtopics"} & d.needs and d.family != "coverage"
+    d
+    for d in all_definitions()
+    if d.aggregate == "mean" and not {"subtopics", "characters"} & d.needs and d.family != "coverage"
 ]
 FORMS = {
     form: [d.name for d in MEANS if d.form(parse_measure(SETTINGS[d.name][0])) == form]

@@ -151,8 +151,8 @@ passages = together(
         "--chunks",
         multiple=True,
         metavar="[NAME=]FILE",
-        help="What the ids of the runs stand for, where labels are passages or documents and runs return chunks: lines of "
-        "JSON, or a table, with id, doc, start, end and text. NAME= gives a run chunks of its own.",
+        help="What the ids of the runs stand for, where labels are passages or documents and runs return chunks: lines "
+        "of JSON, or a table, with id, doc, start, end and text. NAME= gives a run chunks of its own.",
     ),
     click.option(
         "--chunk-ids",
@@ -197,8 +197,8 @@ def given_chunks(files: tuple[str, ...], ids: str | None) -> Any:
         from rankgauge.model.chunks import compiled_ids
 
         return compiled_ids(ids)
-    named = [text.partition("=") for text in files]
-    own = {name: path for (name, equals, path), text in zip(named, files, strict=True) if equals and not os.path.exists(text)}
+    named = [text.partition("=") for text in files if not os.path.exists(text)]
+    own = {name: path for name, equals, path in named if equals}
     if len(files) - len(own) > 1 or (own and len(own) < len(files)):
         raise DataError("several --chunks need the names of their runs: --chunks a=FILE --chunks b=FILE")
     return own or (files[0] if files else None)

@@ -59,8 +59,9 @@ def anchor(
 ) -> None:
     """Bind quoted passages and answers to the characters of the documents they stand in.
 
-    What stands once is bound; what stands in several places, or nowhere, is listed, with the place that is most like it,
-    and the exit status is 1. White space, quotation marks, dashes, soft hyphens and composed letters make no difference.
+    What stands once is bound; what stands in several places, or nowhere, is listed, with the place that is most like
+    it, and the exit status is 1. White space, quotation marks, dashes, soft hyphens and composed letters make no
+    difference.
     """
     from rankgauge.errors import DataError
     from rankgauge.formats import load_testset
@@ -118,7 +119,7 @@ def drift(
     if corpus is None:
         raise DataError("--corpus names the texts of the documents as they are now: give it")
     if mend != (output is not None):
-        raise click.UsageError("--mend writes a new test set: name it with --output" if mend else "--output goes with --mend")
+        raise click.UsageError("--mend and --output go together: they write a new test set")
     options.refuse_overwriting(output, [path for path in (source, corpus, old, chunks) if path])
     found = label_drift(source, corpus, old=old, chunks=chunks)
     if output is not None:

@@ -138,7 +138,7 @@ def _chunks(record: Record, paths: Mapping[str, str]) -> GivenChunks | None:
     own = {role.removeprefix("chunks:"): path for role, path in paths.items() if role.startswith("chunks:")}
     if "chunks" not in paths and not own:
         raise DataError("the chunks are not among the record's inputs")
-    return paths["chunks"] if "chunks" in paths else own
+    return paths.get("chunks", own)
 
 
 def _finding(what: Note, off: list[str]) -> Finding:

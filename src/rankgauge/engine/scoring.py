@@ -36,8 +36,8 @@ def score(
     stream: bool = False,
     labels: SpanLabels | None = None,
 ) -> ScoreTable:
-    """Score one run. `texts` gives documents their length, for measures with a context budget; `labels` are the passages
-    that the judgments were made from, for measures of characters."""
+    """Score one run. `texts` gives documents their length, for measures with a context budget; `labels` are the
+    passages that the judgments were made from, for measures of characters."""
     budgets = [measure for measure in measures if measure.get("budget") is not None]
     if budgets and texts is None:
         raise DataError(f"{budgets[0]} needs the texts of the documents: give them with `corpus=`")

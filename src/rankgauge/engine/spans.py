@@ -1,7 +1,7 @@
 """Labels that are passages, resolved against the chunks that a retriever searches.
 
-A chunk is relevant to a passage if it holds at least a share of it (`overlap`), or lies wholly inside it. Where chunks and
-passages have places, shares are of characters, else of the words that both texts have in common, in one run.
+A chunk is relevant to a passage if it holds at least a share of it (`overlap`), or lies wholly inside it. Where chunks
+and passages have places, shares are of characters, else of the words that both texts have in common, in one run.
 
 Each passage is a subtopic, found as soon as one chunk that is relevant to it is: a passage that stands in two chunks
 counts once. If no chunk is relevant to a passage, it stays in the judgments as one that cannot be found. With chunks
@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -134,9 +133,9 @@ class SpanLabels:
         for (query, _), span in spans.items():
             if not span.text:
                 raise DataError(
-                    f"query {query!r}: the span {span.start} to {span.end} of {span.doc!r} has a place and no text, but "
-                    f"the chunks of {span.doc!r} in {self.chunks.name} have no places; give chunks with `start` and "
-                    "`end`, or spans with their texts"
+                    f"query {query!r}: the span {span.start} to {span.end} of {span.doc!r} has a place and no text, "
+                    f"but the chunks of {span.doc!r} in {self.chunks.name} have no places; give chunks with `start` "
+                    "and `end`, or spans with their texts"
                 )
         if not self.chunks.texts:
             query, span = next((query, span) for (query, _), span in spans.items())
@@ -154,11 +153,10 @@ class SpanLabels:
     def _units_of(self, query: Query) -> list[list[_Label]]:
         """The query's labels by what they are evidence of: each passage, each document without passages, each group."""
         spans: dict[str, list[_Label]] = {}
-        quoted = []
+        quoted: list[_Label] = []
         for at, span in enumerate(query.spans):
             label = _Label(span.grade, self._covers[query.id, at], _told(span), span)
             (spans.setdefault(span.doc, []) if span.doc else quoted).append(label)
-        # A quotation without a document makes document labels beside it neither better nor worse known.
         documents = {doc: self._document(query, doc) for doc in query.grades if doc not in spans}
         units: list[list[_Label]] = []
         grouped: set[str] = set()
@@ -190,7 +188,7 @@ class SpanLabels:
 
         for query in self.test_set:
             relevant: set[str] = set()
-            for number, unit in zip(count(1), self._units[query.id]):  # noqa: B905 - as long as there are units
+            for number, unit in enumerate(self._units[query.id], start=1):
                 best: dict[str, float] = {}
                 for label in unit:
                     for cover in label.covers:
@@ -235,10 +233,7 @@ class SpanLabels:
     @cached_property
     def split(self) -> int:
         """Spans that are found, but of which no chunk holds all."""
-        return sum(
-            bool(own) and not any(cover.share >= _WHOLE for cover in own)
-            for own in self._covers.values()
-        )
+        return sum(bool(own) and not any(one.share >= _WHOLE for one in own) for own in self._covers.values())
 
     def gold(self) -> dict[str, list[Span]]:
         """The passages of each query, all with places, for the measures of characters."""

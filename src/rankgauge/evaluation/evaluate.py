@@ -209,9 +209,9 @@ def evaluate(
     texts by id or a path, and `tokenizer`, which gives a text its length, serve measures with a context budget.
 
     `chunks` says what the ids of the run stand for where it returns chunks and the labels are passages or documents:
-    `Chunks`, the path of a file of them, or a compiled expression that reads document, start and end from an id. A chunk
-    is relevant to a passage if it holds at least the share `overlap` of it (default: 0.5), or lies wholly inside it;
-    recall then counts passages.
+    `Chunks`, the path of a file of them, or a compiled expression that reads document, start and end from an id. A
+    chunk is relevant to a passage if it holds at least the share `overlap` of it (default: 0.5), or lies wholly inside
+    it; recall then counts passages.
     """
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, stream, chunks, overlap)

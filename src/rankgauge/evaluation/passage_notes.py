@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
@@ -24,25 +23,24 @@ def passage_notes(found: Passages, contract: Contract, measures: Sequence[Measur
         yield Note("spans.rule", {"spans": found.spans, "overlap": contract.overlap})
     else:
         yield Note("spans.documents", {"labels": found.labels})
-    for asked, shown in found.recall.items():
-        yield Note("spans.recall", {"asked": asked, "shown": shown})
+    if recalls := [str(measure) for measure in measures if measure.name == "StRecall"]:
+        yield Note("spans.recall", {"measures": recalls})
     if found.by_text:
         yield Note("spans.by_text", {"n": found.by_text, "spans": found.spans})
     if found.split:
         yield Note("spans.split", {"n": found.split, "spans": found.spans})
     if found.in_no_chunk:
         counts = {"n": found.in_no_chunk, "labels": found.labels, "overlap": contract.overlap}
-        yield Note("spans.in_no_chunk" if contract.chunk_ids is None else "spans.not_retrieved", counts, _level(contract))
+        if contract.chunk_ids is None:
+            yield Note("spans.in_no_chunk", counts, "warning")
+        else:
+            yield Note("spans.not_retrieved", counts)
     if found.unknown:
         yield Note("spans.unknown", {"n": found.unknown}, "warning")
     counting = [str(measure) for measure in measures if measure.name in _IN_ALL]
     if contract.chunk_ids is not None and counting:
         yield Note("spans.ids_alone", {"measures": counting}, "warning")
     yield from _sensitivity(found, contract)
-
-
-def _level(contract: Contract) -> Literal["info", "warning"]:
-    return "warning" if contract.chunk_ids is None else "info"
 
 
 def _sensitivity(found: Passages, contract: Contract) -> Iterator[Note]:

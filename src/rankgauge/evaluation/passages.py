@@ -40,8 +40,8 @@ def _checked(given: Any) -> Chunks | re.Pattern[str]:
         return compiled_ids(given)
     if not isinstance(given, Chunks):
         raise DataError(
-            "`chunks` must be Chunks, the path of a file of them, a compiled regular expression that reads their places "
-            f"from ids, or one of these for each system, not a {type(given).__name__}"
+            "`chunks` must be Chunks, the path of a file of them, a compiled regular expression that reads their "
+            f"places from ids, or one of these for each system, not a {type(given).__name__}"
         )
     return given
 
@@ -78,10 +78,7 @@ class PassageScoring:
 
     def check(self) -> None:
         """Read what is given, before a run is."""
-        if self._by_system:
-            _ = self._own
-        else:
-            _ = self.one
+        _ = self._own if self._by_system else self.one
 
     def chunks_of(self, name: str | None, run: Run | RunParts) -> Chunks:
         """The chunks that a system's ids stand for."""
@@ -138,11 +135,6 @@ class PassageScoring:
             in_no_chunk=labels.in_no_chunk(self.share),
             split=labels.split,
             unknown=_unknown(run, chunks),
-            recall={
-                str(asked): str(measure)
-                for asked, measure in zip(plan.asked, plan.measures, strict=True)
-                if measure.name == "StRecall" != asked.name
-            },
             overlaps=_at_overlaps(labels, run, plan, texts, self.share),
         )
         return replace(table, coverage=replace(table.coverage, passages=found)), plan

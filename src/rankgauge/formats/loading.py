@@ -146,8 +146,8 @@ def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa
 
 @named_arguments
 def load_corpus(path: PathLike) -> Corpus:
-    """Texts of documents from JSON Lines, a folder of BEIR or MTEB, a file of SQuAD or LlamaIndex, or a folder of .md and
-    .txt files, each of which is the document of its name without the ending."""
+    """Texts of documents from JSON Lines, a folder of BEIR or MTEB, a file of SQuAD or LlamaIndex, or a folder of .md
+    and .txt files, each of which is the document of its name without the ending."""
     from rankgauge.formats.beir import read_beir_corpus, read_corpus
 
     if (folder := Path(as_path("path", path))).is_dir():
@@ -164,8 +164,8 @@ def load_corpus(path: PathLike) -> Corpus:
 
 
 def read_text_files(folder: Path) -> Corpus | None:
-    """The text files of a folder, whole and unchanged, line ends too: places are counted in them. None where it has none,
-    or holds a corpus of another kind."""
+    """The text files of a folder, whole and unchanged, line ends too: places are counted in them. None where it has
+    none, or holds a corpus of another kind."""
     if is_beir_folder(folder) or any(folder.glob("corpus*")):
         return None
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in (".md", ".txt") and path.is_file())

@@ -57,8 +57,6 @@ class Passages:
     """Passages that no single chunk holds whole."""
     unknown: int = 0
     """Retrieved ids that are not among the chunks."""
-    recall: dict[str, str] = field(default_factory=dict)
-    """Recall as it was asked for, which counts chunks, and the measure in its place, which counts passages."""
     overlaps: list[AtOverlap] = field(default_factory=list)
     """The means at other thresholds."""
 

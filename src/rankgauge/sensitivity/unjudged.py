@@ -108,6 +108,8 @@ def _why_not(measure: Measure) -> str | None:
     definition = measure.definition
     if "subtopics" in definition.needs:
         return "subtopics"
+    if "characters" in definition.needs:
+        return "characters"
     if measure.get("budget") is not None:
         return "budget"
     if measure.get("judged_only"):

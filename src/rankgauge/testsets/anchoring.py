@@ -94,10 +94,11 @@ def anchor(
 ) -> Anchored:
     """Bind quoted passages to the places where they stand in the corpus.
 
-    Texts are compared up to white space, quotation marks, dashes, soft hyphens and the composition of letters. A passage
-    that stands once is bound; one that stands in several places, or in none, is left and listed, unless `several` says
-    that "all" places are meant, each as a passage of its own, or the "first". With `chunks`, relevant ids that name a
-    chunk become passages too, so that the labels outlive the chunking. The test set itself is not changed.
+    Texts are compared up to white space, quotation marks, dashes, soft hyphens and the composition of letters. A
+    passage that stands once is bound; one that stands in several places, or in none, is left and listed, unless
+    `several` says that "all" places are meant, each as a passage of its own, or the "first". With `chunks`, relevant
+    ids that name a chunk become passages too, so that the labels outlive the chunking. The test set itself is not
+    changed.
     """
     tested, documents = read_inputs(test_set, corpus)
     if several is not None and several not in get_args(Several):

@@ -138,8 +138,8 @@ def label_drift(
 ) -> LabelDrift:
     """What became of the labels of a test set after the corpus was updated, or cut into other chunks.
 
-    `old` is the corpus that the labels were made for: it gives texts to passages that have only a place, and tells which
-    documents changed. `chunks` tells which passages are cut by the new chunks, or share one.
+    `old` is the corpus that the labels were made for: it gives texts to passages that have only a place, and tells
+    which documents changed. `chunks` tells which passages are cut by the new chunks, or share one.
     """
     tested, new = read_inputs(test_set, corpus)
     if new is None:

@@ -196,10 +196,8 @@ def find_passages(texts: Iterable[str], corpus: Mapping[str, str]) -> dict[str, 
 def _with_blanks(place: Place, text: str, corpus: Mapping[str, str]) -> Place:
     """The place together with the blanks around the text, where the document has the same ones."""
     start = place.start - (len(text) - len(text.lstrip()))
-    if (start, start + len(text)) != (place.start, place.end) and start >= 0:
-        if corpus[place.doc].startswith(text, start):
-            return Place(place.doc, start, start + len(text))
-    return place
+    exact = start >= 0 and corpus[place.doc].startswith(text, start)
+    return Place(place.doc, start, start + len(text)) if exact else place
 
 
 def _whole(text: str, start: int, end: int) -> bool:

@@ -57,7 +57,8 @@ def _answer(answer: Mapping[str, Any], doc: str, context: str) -> Span:
 
 def references(value: Any) -> list[Query]:
     """chunking_evaluation: rows of question, corpus_id and references, a JSON list of {"content", "start_index",
-    "end_index"}, which are characters of the text that corpus_id names. A question that stands twice gets both rows'."""
+    "end_index"}, which are characters of the text that corpus_id names. A question that stands twice gets those of
+    both rows."""
     asked: dict[str, dict[Span, None]] = {}
 
     def row(item: Mapping[str, Any]) -> None:
