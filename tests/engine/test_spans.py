@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,7 @@ def test_chunks_without_gaps_hold_every_passage_at_half(cuts: list[int], span: t
     """As the module says: up to an overlap of 0.5 each passage has a relevant chunk."""
     start, end = span[0], min(100, span[0] + span[1])
     bounds = [0, *sorted(cuts), 100]
-    places = [("a", a, b) for a, b in zip(bounds, bounds[1:], strict=False)]
+    places = [("a", a, b) for a, b in pairwise(bounds)]
     labels = SpanLabels(labelled([("a", start, end)]), chunks_of(places))
     assert labels.in_no_chunk(0.5) == 0
 

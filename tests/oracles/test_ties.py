@@ -139,7 +139,8 @@ def draw_all() -> list[Measure]:
         measure
         for texts in SETTINGS.values()
         for measure in map(parse_measure, texts)
-        if not measure.definition.needs & {"subtopics", "characters"} and scale(measure) >= 4 and not measure.get("budget")
+        if not measure.definition.needs & {"subtopics", "characters"}
+        if scale(measure) >= 4 and not measure.get("budget")
     ]
 
 

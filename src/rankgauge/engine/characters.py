@@ -98,7 +98,7 @@ class CharacterCounts:
         )
 
     def _best(self, gold: dict[str, Intervals]) -> float:
-        """|gold in chunks| / |chunks with gold, and the gold that is in none|: chunking_evaluation's precision_omega."""
+        """|gold in chunks| / |chunks with gold, and gold that is in none|: chunking_evaluation's precision_omega."""
         held, needed = 0, 0
         for doc, own in gold.items():
             chunks = Intervals()

@@ -47,6 +47,11 @@ def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels 
         from rankgauge.formats.beir import read_beir_testset
 
         return read_beir_testset(os.fspath(path))
+    if format is not None and format.startswith("mtrag") and not isinstance(path, Source):
+        from rankgauge.formats.imports.mtrag import MTRAG, read_mtrag
+
+        if format in MTRAG:
+            return read_mtrag(path, format)
     if format is not None and format not in FORMATS:
         return _imported(path if isinstance(path, Source) else Source(path), format)
     source, kind = _opened(path, format)
@@ -113,8 +118,9 @@ def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:
     """A test set from JSON, JSON Lines, a folder of BEIR or MTEB, or a file of another tool; plain judgments give one
     whose texts are the ids.
 
-    Files of ragas, DeepEval, LlamaIndex, SQuAD, OpenSearch, Quepid, Phoenix and Langfuse are recognised by their own
-    keys; `format` names the layout where that fails.
+    Files of ragas, DeepEval, LlamaIndex, SQuAD, OpenSearch, Quepid, Phoenix, Langfuse and chunking_evaluation are
+    recognised by their own keys; `format` names the layout where that fails. `format="mtrag"` reads judgments of MT-RAG
+    together with the texts beside them.
     """
     found = load_judgments(path, format)
     return found if isinstance(found, TestSet) else as_testset(found)

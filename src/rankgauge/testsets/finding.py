@@ -24,7 +24,8 @@ _WINDOWS = (32, 16, 8, 4, 2, 1)
 _KEPT = 20  # places that are kept of a passage; all are counted
 _GRAM, _GRAMS, _COMMON = 8, 48, 200  # characters, windows of a passage, places beyond which a window says nothing
 _COMPARED = 400  # characters of a passage that are compared to find how alike it is
-_LEAST_VOTES = 3
+_LEAST_VOTES, _SHORT = 3, 40  # windows in their order that make a likeness; in a short passage one must do
+_LEAST_ALIKE = 0.4
 
 Hashes = NDArray[np.uint64]
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
@@ -224,9 +225,10 @@ def find_nearest(texts: Sequence[str], corpus: Mapping[str, str]) -> list[Neares
     for block in _blocks(corpus):
         for number, (votes, at) in _votes(block, windows, forms).items():
             before = best[number]
-            if votes >= _LEAST_VOTES and (before is None or votes > before[0]):
+            least = _LEAST_VOTES if len(forms[number]) >= _SHORT else 1
+            if votes >= least and (before is None or votes > before[0]):
                 best[number] = votes, _compared(block, forms[number], at)
-    return [None if one is None else one[1] for one in best]
+    return [None if one is None or one[1].similarity < _LEAST_ALIKE else one[1] for one in best]
 
 
 def _votes(block: _Block, windows: _Windows, forms: Sequence[str]) -> dict[int, tuple[int, int]]:

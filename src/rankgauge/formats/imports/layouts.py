@@ -12,6 +12,7 @@ from typing import Any
 from rankgauge.errors import FormatError
 from rankgauge.formats.detect import FORMATS
 from rankgauge.formats.imports import collections, examples
+from rankgauge.formats.imports.mtrag import MTRAG
 from rankgauge.model.testset import Query
 
 __all__ = ["LAYOUTS", "Layout", "layout_named", "layout_of"]
@@ -88,6 +89,6 @@ def _fits(layout: Layout, first: Mapping[str, Any]) -> bool:
 def layout_named(name: str) -> Layout:
     """The layout of this name."""
     if name not in LAYOUTS:
-        known = f"{', '.join(FORMATS)}; of other tools: {', '.join(LAYOUTS)}"
+        known = f"{', '.join(FORMATS)}; of other tools: {', '.join([*LAYOUTS, *MTRAG])}"
         raise FormatError(name, [f"no such format; known are: {known}"])
     return LAYOUTS[name]
