@@ -42,6 +42,7 @@ class Unanchored:
     """Of one that stands nowhere: what is most like it."""
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Anchored:
     """A test set whose passages have places, and those that have none yet."""

@@ -64,6 +64,7 @@ class DocumentDrift:
     """How many queries call it relevant."""
 
 
+@named_arguments
 @dataclass(frozen=True)
 class LabelDrift:
     """What became of every label, and a test set with the passages that moved at their new places."""
