@@ -299,8 +299,22 @@ def test_characters_need_every_place() -> None:
     with pytest.raises(RankgaugeError, match="'c9' was retrieved"):
         evaluate(labelled([("a", 0, 10)]), {"q0": ["c0", "c9"]}, "CharR", chunks=chunks)
     assert evaluate(labelled([("a", 0, 10)]), {"q0": ["c0", "c9"]}, "RR", chunks=chunks).warnings == [
-        "1 retrieved id is not among the chunks and count as not relevant"
+        "not among the chunks: 1 retrieved id, counted as not relevant"
     ]
+
+
+def test_places_of_another_text_are_noticed() -> None:
+    """Chunks whose places were counted in bytes: every é before them moves them by one."""
+    text = "é" * 20 + "The answer stands here. And more follows it."
+    span = Span("a", 20, 43, text[20:43])
+    test_set = TestSet([Query("q", {}, "q0", spans=(span,))])
+    right = Chunks({"c0": Chunk("a", 10, 60, text[10:60])})
+    wrong = Chunks({"c0": Chunk("a", 10, 60, text.encode()[10:60].decode())})
+    for chunks, misread in ((right, 0), (wrong, 1)):
+        result = evaluate(test_set, {"q0": ["c0"]}, "RR", chunks=chunks)
+        assert result.coverage.passages is not None
+        assert (result.coverage.passages.misread, result.coverage.passages.compared) == (misread, 1)
+        assert [note.key for note in result.notes if note.level == "warning"] == ["spans.misread"][:misread]
 
 
 def test_two_ways_to_cut_are_compared(tmp_path: Path) -> None:

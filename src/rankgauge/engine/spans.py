@@ -22,6 +22,7 @@ from rankgauge.engine.quotations import quoted_in
 from rankgauge.errors import DataError
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.judgments import Qrels
+from rankgauge.model.normal_text import same_text
 from rankgauge.model.ranked import Ints
 from rankgauge.model.spans import Span
 from rankgauge.model.testset import Query, TestSet
@@ -234,6 +235,22 @@ class SpanLabels:
     def split(self) -> int:
         """Spans that are found, but of which no chunk holds all."""
         return sum(bool(own) and not any(one.share >= _WHOLE for one in own) for own in self._covers.values())
+
+    @cached_property
+    def misread(self) -> tuple[int, int]:
+        """Passages that read otherwise in a chunk which should hold all of them, and how many could be compared.
+
+        Places that were counted in bytes, or in another version of a text, give no error, only wrong scores.
+        """
+        wrong, compared = 0, 0
+        for key, span in self._by_place.items():
+            whole = [self.chunks[cover.chunk] for cover in self._covers[key] if cover.share >= _WHOLE]
+            held = next((chunk for chunk in whole if chunk.text and span.text), None)
+            if held is not None:
+                compared += 1
+                start = (span.start or 0) - (held.start or 0)
+                wrong += not same_text(held.text[start : start + len(span.text)], span.text)
+        return wrong, compared
 
     def gold(self) -> dict[str, list[Span]]:
         """The passages of each query, all with places, for the measures of characters."""

@@ -25,6 +25,8 @@ def passage_notes(found: Passages, contract: Contract, measures: Sequence[Measur
         yield Note("spans.documents", {"labels": found.labels})
     if recalls := [str(measure) for measure in measures if measure.name == "StRecall"]:
         yield Note("spans.recall", {"measures": recalls})
+    if chunks := [str(measure) for measure in measures if measure.name == "R"]:
+        yield Note("spans.recall_of_chunks", {"measures": chunks})
     if found.by_text:
         yield Note("spans.by_text", {"n": found.by_text, "spans": found.spans})
     if found.split:
@@ -35,6 +37,8 @@ def passage_notes(found: Passages, contract: Contract, measures: Sequence[Measur
             yield Note("spans.in_no_chunk", counts, "warning")
         else:
             yield Note("spans.not_retrieved", counts)
+    if found.misread:
+        yield Note("spans.misread", {"n": found.misread, "compared": found.compared}, "warning")
     if found.unknown:
         yield Note("spans.unknown", {"n": found.unknown}, "warning")
     counting = [str(measure) for measure in measures if measure.name in _IN_ALL]

@@ -135,6 +135,8 @@ class PassageScoring:
             in_no_chunk=labels.in_no_chunk(self.share),
             split=labels.split,
             unknown=_unknown(run, chunks),
+            misread=labels.misread[0],
+            compared=labels.misread[1],
             overlaps=_at_overlaps(labels, run, plan, texts, self.share),
         )
         return replace(table, coverage=replace(table.coverage, passages=found)), plan

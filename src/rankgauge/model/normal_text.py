@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NormalText", "words_of"]
+__all__ = ["NormalText", "same_text", "words_of"]
 
 Places = NDArray[np.int64]
 
@@ -130,6 +130,11 @@ def _composed(original: str) -> tuple[str, Places, Places]:
             ends += [last] * len(made)
         parts.append(made)
     return "".join(parts), np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64)
+
+
+def same_text(a: str, b: str) -> bool:
+    """Whether two texts have the same normal form."""
+    return a == b or NormalText(a).text == NormalText(b).text
 
 
 def words_of(text: str) -> list[str]:

@@ -57,6 +57,10 @@ class Passages:
     """Passages that no single chunk holds whole."""
     unknown: int = 0
     """Retrieved ids that are not among the chunks."""
+    misread: int = 0
+    """Passages that read otherwise in a chunk which, by its place, holds all of them."""
+    compared: int = 0
+    """Passages whose texts could be compared so."""
     overlaps: list[AtOverlap] = field(default_factory=list)
     """The means at other thresholds."""
 

@@ -11,14 +11,14 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 from rankgauge.formats import load_chunks, load_corpus, load_testset
 from rankgauge.model.chunks import Chunks
-from rankgauge.model.normal_text import NormalText
+from rankgauge.model.normal_text import same_text
 from rankgauge.model.spans import Span
 from rankgauge.model.testset import Query, TestSet
 from rankgauge.testsets.finding import Found, Nearest, Place, find_nearest, find_passages
 from rankgauge.words import Note
 from rankgauge.words.visible import clipped
 
-__all__ = ["Anchored", "Several", "Unanchored", "anchor", "read_inputs", "same_text", "with_spans"]
+__all__ = ["Anchored", "Several", "Unanchored", "anchor", "read_inputs", "with_spans"]
 
 Several = Literal["all", "first"]
 _NEAREST = 200  # passages that are compared with what is most like them
@@ -161,11 +161,6 @@ def _from_chunks(query: Query, chunks: Chunks, corpus: Mapping[str, str] | None)
             spans.append(Span(chunk.doc, chunk.start, chunk.end, fitting, grade))
         grades[chunk.doc] = max(grade, grades.get(chunk.doc, grade))
     return replace(query, grades=grades, spans=tuple(spans)), len(named)
-
-
-def same_text(a: str, b: str) -> bool:
-    """Whether two texts are the same up to what `NormalText` leaves out."""
-    return a == b or NormalText(a).text == NormalText(b).text
 
 
 def _stands(span: Span, corpus: Mapping[str, str]) -> bool:

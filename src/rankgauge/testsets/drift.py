@@ -13,9 +13,10 @@ from rankgauge.engine.spans import PlacedChunks
 from rankgauge.errors import DataError
 from rankgauge.formats import load_chunks, load_corpus
 from rankgauge.model.chunks import Chunks
+from rankgauge.model.normal_text import same_text
 from rankgauge.model.spans import Span
 from rankgauge.model.testset import TestSet
-from rankgauge.testsets.anchoring import read_inputs, same_text, with_spans
+from rankgauge.testsets.anchoring import read_inputs, with_spans
 from rankgauge.testsets.finding import Found, Nearest, Place, find_nearest, find_passages
 from rankgauge.words import Note
 from rankgauge.words.visible import clipped
