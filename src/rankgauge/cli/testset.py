@@ -136,6 +136,7 @@ def _tell(built: Any, data: dict[str, Any], as_json: bool, output: str | None, l
     from rankgauge.cli.flags import in_flags
     from rankgauge.cli.showing import terminal_look
     from rankgauge.formats.json_values import dumps
+    from rankgauge.formats.sources import write_whole
     from rankgauge.reports import report
 
     if as_json:
@@ -143,6 +144,9 @@ def _tell(built: Any, data: dict[str, Any], as_json: bool, output: str | None, l
     else:
         look = terminal_look(stream=sys.stderr if output == "-" else sys.stdout)
         text = in_flags(report(built, format="terminal", language=language, **look), sys.argv[1:])
-    echo(text.rstrip("\n"), err=output == "-")
+    if output == "-":
+        click.echo(text, err=True, nl=False)
+    else:
+        write_whole("-", text.encode())
     if output not in (None, "-"):
         echo(say("spans.wrote", language, path=output), err=True)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rankgauge.reports.document import Block, Cell, Column, Notes, Paragraph, Report, Table, Text
-from rankgauge.testsets.anchoring import Anchored, Unanchored
-from rankgauge.testsets.drift import LabelDrift, SpanDrift
+from rankgauge.reports.document import Block, Cell, Column, Notes, Paragraph, Report, Table
+from rankgauge.testsets.anchoring import Anchored
+from rankgauge.testsets.drift import LabelDrift
 from rankgauge.testsets.finding import Nearest, Place
 from rankgauge.words import Note
 from rankgauge.words.visible import clipped
 
 __all__ = ["anchor_report", "drift_report"]
 
-_SHOWN = 10
+_SHOWN = 6
 _MOST_TEXT = 40
+_URGENT = ("orphaned", "several", "moved")
 
 
 def anchor_report(found: Anchored) -> Report:
@@ -27,30 +28,30 @@ def _anchor_blocks(found: Anchored) -> Iterator[Block]:
     if not found.left:
         yield Paragraph(Note("spans.all_anchored"))
         return
-    heads = [Column(Note(f"spans.{name}")) for name in ("query", "passage", "why", "where")]
-    rows: list[list[Cell]] = [
-        [
-            clipped(one.query, _MOST_TEXT),
-            clipped(one.text, _MOST_TEXT),
-            Note(f"spans.reason_{one.reason}"),
-            _where(one.places, one.total, one.nearest),
-        ]
+    listed = [
+        _item(f"reason_{one.reason}", one.query, one.text, one.places, one.total, one.nearest)
         for one in found.left[:_SHOWN]
     ]
-    yield Table("left", heads, rows, notes=_more(found.left))
+    yield Notes([*listed, *_more(len(found.left))])
 
 
-def _more(items: Sequence[Unanchored] | Sequence[SpanDrift]) -> list[Note]:
-    return [Note("spans.more_left", {"n": len(items) - _SHOWN})] if len(items) > _SHOWN else []
+def _more(n: int) -> list[Note]:
+    return [Note("spans.more_left", {"n": n - _SHOWN})] if n > _SHOWN else []
 
 
-def _where(places: Sequence[Place], total: int, nearest: Nearest | None) -> Text:
+def _item(
+    status: str, query: str, text: str, places: Sequence[Place], total: int, nearest: Nearest | None
+) -> Note:
+    """One passage: what is the matter, what it says, and where it, or what is like it, stands."""
+    about = {"status": Note(f"spans.{status}"), "query": clipped(query, _MOST_TEXT), "text": clipped(text, _MOST_TEXT)}
     if nearest is not None:
-        return Note("spans.alike", {"place": _place(nearest.place), "similarity": nearest.similarity})
+        alike = {"place": _place(nearest.place), "similarity": nearest.similarity}
+        return Note("spans.item_at", {**about, "where": Note("spans.alike", alike)})
     if not places:
-        return ""
+        return Note("spans.item", about)
     first = _place(places[0])
-    return first if total <= 1 else Note("spans.more_places", {"place": first, "n": total - 1})
+    where = first if total <= 1 else Note("spans.more_places", {"place": first, "n": total - 1})
+    return Note("spans.item_at", {**about, "where": where})
 
 
 def _place(place: Place) -> Note:
@@ -71,19 +72,12 @@ def _drift_blocks(found: LabelDrift) -> Iterator[Block]:
     if found.documents:
         documents: list[list[Cell]] = [[Note(f"spans.status_{key}"), n] for key, n in found.document_counts.items()]
         yield Table("documents", [Column(Note("spans.documents_head")), number], documents)
-    urgent = {"orphaned": 0, "several": 1, "moved": 2}
-    listed = sorted((one for one in found.spans if one.status in urgent), key=lambda one: urgent[one.status])
+    listed = sorted((one for one in found.spans if one.status in _URGENT), key=lambda one: _URGENT.index(one.status))
     if listed:
-        heads = [Column(Note(f"spans.{name}")) for name in ("query", "passage", "became", "where")]
-        examples: list[list[Cell]] = [
-            [
-                clipped(one.query, _MOST_TEXT),
-                clipped(one.text, _MOST_TEXT),
-                Note(f"spans.status_{one.status}"),
-                _where(one.places, len(one.places), one.nearest),
-            ]
+        examples = [
+            _item(f"status_{one.status}", one.query, one.text, one.places, len(one.places), one.nearest)
             for one in listed[:_SHOWN]
         ]
-        yield Table("spans", heads, examples, notes=_more(listed))
+        yield Notes([*examples, *_more(len(listed))])
     if found.notes:
         yield Notes(found.notes)

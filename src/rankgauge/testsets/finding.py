@@ -25,7 +25,7 @@ _KEPT = 20  # places that are kept of a passage; all are counted
 _GRAM, _GRAMS, _COMMON = 8, 48, 200  # characters, windows of a passage, places beyond which a window says nothing
 _COMPARED = 400  # characters of a passage that are compared to find how alike it is
 _LEAST_VOTES, _SHORT = 3, 40  # windows in their order that make a likeness; in a short passage one must do
-_LEAST_ALIKE = 0.4
+_LEAST_ALIKE = 0.6
 
 Hashes = NDArray[np.uint64]
 _FIRST = np.uint64(0x9E3779B97F4A7C15)
