@@ -30,6 +30,7 @@ ORDER = [
     "compat",
     "sensitivity",
     "comparison",
+    "testsets",
     "exports",
     "retrievers",
     "live",

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from rankgauge.reports.writing import report
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
+    from rankgauge.testsets.anchoring import Anchored, anchor
+    from rankgauge.testsets.drift import LabelDrift, label_drift
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
@@ -64,6 +66,8 @@ _NAMES = {
     "comparison.stored_scores": ("compare_stored",),
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
+    "testsets.anchoring": ("Anchored", "anchor"),
+    "testsets.drift": ("LabelDrift", "label_drift"),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.fusion": ("fuse",),
@@ -87,6 +91,7 @@ _NAMES = {
 }
 
 __all__ = [
+    "Anchored",
     "Chunk",
     "Chunks",
     "Comparison",
@@ -96,6 +101,7 @@ __all__ = [
     "GateResult",
     "GateRules",
     "History",
+    "LabelDrift",
     "LiveEvaluation",
     "Measure",
     "Monitor",
@@ -109,6 +115,7 @@ __all__ = [
     "Sweep",
     "TestSet",
     "__version__",
+    "anchor",
     "audit",
     "check_alerts",
     "compare",
@@ -122,6 +129,7 @@ __all__ = [
     "fuse",
     "gate",
     "judge_next",
+    "label_drift",
     "load_baseline",
     "load_chunks",
     "load_corpus",

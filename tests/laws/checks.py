@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from rankgauge import evaluate
+from rankgauge import Chunk, Chunks, Query, Span, TestSet, evaluate
 from rankgauge.measures import Law, Measure
 from tests.oracles.cases import DOCS, SUBTOPICS, best_grades, judged, subtopic_frame
 
@@ -44,10 +44,28 @@ def scores(measures: Sequence[Measure], lists: Sequence[Listed]) -> dict[Measure
     judged: object = dict(zip(names, (one.grades for one in lists), strict=True))
     if any("subtopics" in measure.definition.needs for measure in measures):
         judged = subtopic_frame({name: one.subtopics for name, one in zip(names, lists, strict=True)})
-    table = evaluate(judged, run, measures).table
+    if any("characters" in measure.definition.needs for measure in measures):
+        table = evaluate(_with_passages(names, lists), run, measures, chunks=CHUNKS).table
+    else:
+        table = evaluate(judged, run, measures).table
     rows = {query: table.values[i].tolist() for i, query in enumerate(table.queries)}
     nothing = [0.0] * len(measures)  # a frame cannot hold a list without a single judgment
     return {measure: [rows.get(name, nothing)[j] for name in names] for j, measure in enumerate(measures)}
+
+
+CHUNKS = Chunks({doc: Chunk("text", 10 * i, 10 * i + 14) for i, doc in enumerate(DOCS)})
+
+
+def _with_passages(names: Sequence[str], lists: Sequence[Listed]) -> TestSet:
+    """A passage for each relevant document, which begins in its chunk and may end in the next one."""
+    spans = {
+        doc: (Span("text", 10 * i + 3, 10 * i + 12), Span("text", 10 * i + 9, 10 * i + 16))
+        for i, doc in enumerate(DOCS)
+    }
+    return TestSet(
+        Query(name, {}, name, spans=tuple(s for doc, grade in one.grades.items() if grade > 0 for s in spans[doc]))
+        for name, one in zip(names, lists, strict=True)
+    )
 
 
 def scale(measure: Measure) -> float:

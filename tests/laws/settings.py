@@ -85,5 +85,9 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     "NERR9": ("NERR9@3", "NERR9(max_rel=4)@5"),
     "NERR10": ("NERR10", "NERR10(p=0.5, max_rel=4)"),
     "NERR11": ("NERR11", "NERR11(T=2.5, max_rel=4)"),
+    "CharP": ("CharP", "CharP@2", "CharP(overlaps='each')@3", "CharP(overlaps='each')"),
+    "CharR": ("CharR", "CharR@2", "CharR(overlaps='each')@3", "CharR(overlaps='each')"),
+    "CharIoU": ("CharIoU", "CharIoU@2", "CharIoU(overlaps='each')@3", "CharIoU(overlaps='each')"),
+    "CharPBest": ("CharPBest",),
     "Compat": ("Compat", "Compat(p=0.8)", "Compat(normalize=False)"),
 }

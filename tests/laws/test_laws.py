@@ -29,7 +29,8 @@ from tests.oracles.cases import (
 
 BINARY = (-1, 0, 1)
 MEASURES = [parse_measure(text) for texts in SETTINGS.values() for text in texts]
-PLAIN = [m for m in MEASURES if "subtopics" not in m.definition.needs]
+PLAIN = [m for m in MEASURES if not m.definition.needs & {"subtopics", "characters"}]
+CHARACTERS = [m for m in MEASURES if "characters" in m.definition.needs]
 DIVERSE = [m for m in MEASURES if "subtopics" in m.definition.needs]
 
 JUDGED_ONLY = [m for m in PLAIN if m.get("judged_only")]
@@ -114,6 +115,15 @@ def test_every_declared_law_is_checked() -> None:
 def test_declared(law: str, diverse: bool, data: st.DataObject, grades: Sequence[float]) -> None:
     fitting = [m for m in declared(law, diverse=diverse) if scale(m) >= max(grades)]
     broken = CHECKS[law](data, fitting, grades, diverse)
+    assert not broken, {str(m): why for m, why in broken.items()}
+
+
+@pytest.mark.parametrize("law", [law for law in CHECKS if any(law in m.definition.laws for m in CHARACTERS)])
+@fast(100)
+@given(data=st.data())
+def test_declared_of_characters(law: str, data: st.DataObject) -> None:
+    """The same laws where documents are chunks that overlap, and relevant ones hold a gold passage."""
+    broken = CHECKS[law](data, [m for m in CHARACTERS if law in m.definition.laws], BINARY, False)
     assert not broken, {str(m): why for m, why in broken.items()}
 
 

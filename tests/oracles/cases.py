@@ -131,6 +131,7 @@ VALUES: dict[str, Sequence[Any]] = {
     "min_rel": (0, 0.5, 1),
     "max_rel": (4, 5),
     "normalize": (True, False),
+    "overlaps": ("once", "each"),
 }
 DEPTHS = (1, 2, 3, 5, 20)
 LEVELS = (0, 0.1, 0.33, 0.5, 0.75, 1)

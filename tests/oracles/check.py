@@ -12,7 +12,8 @@ from rankgauge.measures import Definition, Measure, all_definitions
 from tests.oracles import naive
 from tests.oracles.cases import qrels_frame, run_frame
 
-PLAIN = [d for d in all_definitions() if "subtopics" not in d.needs]
+PLAIN = [d for d in all_definitions() if not d.needs & {"subtopics", "characters"}]
+CHARACTERS = [d for d in all_definitions() if "characters" in d.needs]
 DIVERSE = [d for d in all_definitions() if "subtopics" in d.needs]
 CLOSE = {"rel": 1e-9, "abs": 1e-12}
 

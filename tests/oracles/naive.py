@@ -596,6 +596,52 @@ def handled(ranking: Ranking, grades: Grades, at: int | None, rel: float, thresh
 
 # --- all of them ------------------------------------------------------------------------------------------------------
 
+# --- characters of passages: a place is (document, start, end) -------------------------------------------------------
+
+Where = tuple[str, int, int]
+
+
+def characters(places: Sequence[Where]) -> set[tuple[str, int]]:
+    return {(doc, at) for doc, start, end in places for at in range(start, end)}
+
+
+def lengths(places: Sequence[Where]) -> int:
+    return sum(end - start for _, start, end in places)
+
+
+def char_precision(listed: Sequence[Where], gold: Sequence[Where], chunks: Sequence[Where], overlaps: str) -> float:
+    found, all_of = characters(listed) & characters(gold), characters(listed)
+    divisor = lengths(listed) if overlaps == "each" else len(all_of)
+    return len(found) / divisor if divisor else 0.0
+
+
+def char_recall(listed: Sequence[Where], gold: Sequence[Where], chunks: Sequence[Where], overlaps: str) -> float:
+    found = characters(listed) & characters(gold)
+    divisor = lengths(gold) if overlaps == "each" else len(characters(gold))
+    return len(found) / divisor if divisor else 0.0
+
+
+def char_iou(listed: Sequence[Where], gold: Sequence[Where], chunks: Sequence[Where], overlaps: str) -> float:
+    found = characters(listed) & characters(gold)
+    both = len(characters(listed) | characters(gold))
+    if overlaps == "each":  # chunking_evaluation: lengths of the chunks, and the gold that none of them holds
+        both = lengths(listed) + len(characters(gold) - characters(listed))
+    return len(found) / both if both else 0.0
+
+
+def char_best(listed: Sequence[Where], gold: Sequence[Where], chunks: Sequence[Where], overlaps: str) -> float:
+    holding = characters([chunk for chunk in chunks if characters([chunk]) & characters(gold)])
+    both = holding | characters(gold)
+    return len(holding & characters(gold)) / len(both) if both else 0.0
+
+
+CHARACTERS: dict[str, Callable[..., float]] = {
+    "CharP": char_precision,
+    "CharR": char_recall,
+    "CharIoU": char_iou,
+    "CharPBest": char_best,
+}
+
 ORACLES: dict[str, Callable[..., float]] = {
     "P": precision,
     "R": recall,

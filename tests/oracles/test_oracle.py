@@ -24,12 +24,14 @@ from tests.oracles.cases import (
     runs,
     subtopic_frame,
 )
-from tests.oracles.check import DIVERSE, PLAIN, both_kinds, expect, of_family, oracle, wanted_values
+from tests.oracles.check import CHARACTERS, DIVERSE, PLAIN, both_kinds, expect, of_family, oracle, wanted_values
 
 
 def test_every_measure_has_an_oracle() -> None:
-    assert sorted([*naive.ORACLES, *naive.DIVERSITY]) == sorted(d.name for d in all_definitions())
+    known = [*naive.ORACLES, *naive.DIVERSITY, *naive.CHARACTERS]
+    assert sorted(known) == sorted(d.name for d in all_definitions())
     assert sorted(naive.DIVERSITY) == sorted(d.name for d in DIVERSE)
+    assert sorted(naive.CHARACTERS) == sorted(d.name for d in CHARACTERS)
 
 
 @pytest.mark.parametrize("family", sorted({d.family for d in PLAIN}))

@@ -34,7 +34,7 @@ DOCS = ("a", "b", "c", "d", "e", "f", "g")
 MEANS = [
     d
     for d in all_definitions()
-    if d.aggregate == "mean" and not {"subtopics", "no_answer"} & d.needs and d.family != "coverage"
+    if d.aggregate == "mean" and not {"subtopics", "characters", "no_answer"} & d.needs and d.family != "coverage"
 ]
 FORMS = {
     form: [d.name for d in MEANS if d.form(parse_measure(SETTINGS[d.name][0])) == form]

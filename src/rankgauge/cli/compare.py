@@ -72,6 +72,7 @@ _showing = options.together(
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
 @options.scoring
 @options.threshold
+@options.passages
 @_testing
 @click.option("--rerank", is_flag=True, help="Two runs, before=CANDIDATES after=RERANKED: split the change.")
 @click.option("--ablation", metavar="NAME", help="The full system; all others are it with a part taken away.")
@@ -118,6 +119,8 @@ def compare(
     paths: dict[str, str | None] = {**input_paths(qrels, runs, output)}
     form = chosen_format(form, as_json, output, latex=latex)
     paths |= {key: choices[key] for key in ("corpus", "collapse_chunks")}
+    choices["chunks"] = options.given_chunks(choices["chunks"], choices.pop("chunk_ids"))
+    paths |= options.chunk_paths(choices["chunks"])
     before = signatures(paths)
     if rerank and len(runs) != 2:
         raise DataError("--rerank compares exactly two runs: before=CANDIDATES after=RERANKED")

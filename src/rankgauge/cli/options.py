@@ -20,6 +20,7 @@ __all__ = [
     "json_flag",
     "lang",
     "output",
+    "passages",
     "read_choices",
     "refuse_overwriting",
     "scoring",
@@ -153,11 +154,35 @@ scoring = together(
     ),
 )
 """Measures and contract: what to score and how to count."""
+passages = together(
+    click.option(
+        "--chunks",
+        multiple=True,
+        metavar="[NAME=]FILE",
+        help="What the ids of the runs stand for, where labels are passages or documents and runs return chunks: lines "
+        "of JSON, or a table, with id, doc, start, end and text. NAME= gives a run chunks of its own.",
+    ),
+    click.option(
+        "--chunk-ids",
+        metavar="REGEX",
+        help=r"The same, read from the ids themselves: '^(?P<doc>.+)-(?P<start>\d+)-(?P<end>\d+)$'.",
+    ),
+    click.option(
+        "--overlap",
+        type=float,
+        metavar="SHARE",
+        help="Share of a passage that a chunk must hold to be relevant, unless it lies inside it. Default: 0.5.",
+    ),
+)
+"""Labels that are passages, and the chunks they are looked for in."""
 
 
 def read_choices(choices: dict[str, Any]) -> dict[str, Any]:
-    """Files named among the choices, read: the corpus, and a mapping of chunks."""
+    """Files named among the choices, read: the corpus, and a mapping of chunks. Chunks by file or by their ids become
+    one choice."""
     read: dict[str, Any] = {}
+    if "chunk_ids" in choices:
+        read["chunks"] = given_chunks(choices.get("chunks") or (), choices.pop("chunk_ids"))
     if choices.get("corpus"):
         from rankgauge.formats import load_corpus
 
@@ -168,6 +193,37 @@ def read_choices(choices: dict[str, Any]) -> dict[str, Any]:
 
         read["collapse_chunks"] = load_chunks(rule)
     return read
+
+
+def given_chunks(files: tuple[str, ...], ids: str | None) -> Any:
+    """Chunks as the library takes them: a path, one for each system, or an expression; None where none are given."""
+    from rankgauge.errors import DataError
+
+    if ids is not None:
+        if files:
+            raise DataError("--chunks and --chunk-ids exclude each other")
+        from rankgauge.model.chunks import compiled_ids
+
+        return compiled_ids(ids)
+    named = [text.partition("=") for text in files if not os.path.exists(text)]
+    own = {name: path for name, equals, path in named if equals}
+    if len(files) - len(own) > 1 or (own and len(own) < len(files)):
+        raise DataError("several --chunks need the names of their runs: --chunks a=FILE --chunks b=FILE")
+    return own or (files[0] if files else None)
+
+
+def read_chunks(given: Any) -> Any:
+    """The files of chunks read, once for all runs."""
+    from rankgauge.formats import load_chunks
+
+    if isinstance(given, dict):
+        return {name: load_chunks(path) for name, path in given.items()}
+    return load_chunks(given) if isinstance(given, str) else given
+
+
+def chunk_paths(given: Any) -> dict[str, Any]:
+    """The files of chunks by their roles in a record."""
+    return {f"chunks:{name}": path for name, path in given.items()} if isinstance(given, dict) else {"chunks": given}
 
 
 def refuse_overwriting(output: str | None, inputs: Iterable[str]) -> None:

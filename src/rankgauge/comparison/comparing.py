@@ -15,14 +15,14 @@ from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
 from rankgauge.comparison.systems import check_systems
 from rankgauge.errors import DataError, counted
-from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan, read_judgments, read_run
+from rankgauge.evaluation import DEFAULT_MEASURES, GivenChunks, Scoring, make_plan, read_judgments, read_run
 from rankgauge.measures import Measure, find_measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.frames import is_frame
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats
-from rankgauge.model.testset import TestSet
+from rankgauge.model.testset import TestSet, as_testset
 from rankgauge.record import ScoredMeasure
 from rankgauge.record.contradictions import LARGEST
 from rankgauge.stats.settings import Settings
@@ -55,16 +55,20 @@ def compare(
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
     tokenizer: Callable[[str], int] | None = None,
     stream: bool = False,
+    chunks: GivenChunks | None = None,
+    overlap: float | None = None,
 ) -> Comparison:
     """Score several runs on the same judgments and say which differences are significant.
 
     `runs` maps a name to a run of any kind that `evaluate` takes. Without a baseline all pairs are compared, with one
     all others with it; the correction covers exactly these rows. `equivalence_margin` is the difference that would not
-    matter. The other choices are those of `evaluate`.
+    matter. `chunks` may be given by the names of the runs, where documents were cut in several ways. The other choices
+    are those of `evaluate`.
     """
     settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
-    return compare_runs(qrels, runs, Scoring(plan, collapse_chunks, corpus, tokenizer, stream), settings, baseline)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, stream, chunks, overlap)
+    return compare_runs(qrels, runs, scoring, settings, baseline)
 
 
 def compare_runs(
@@ -80,11 +84,12 @@ def compare_runs(
         str(name): run if isinstance(run, str | os.PathLike) and Path(run).is_file() else read_run(run, str(name))
         for name, run in runs.items()
     }
+    labelled = test_set if test_set is not None or scoring.passages is None else as_testset(judgments)
     return Comparison.of(
-        [scoring.evaluation(test_set or judgments, run, name) for name, run in named.items()],
+        [scoring.evaluation(labelled or judgments, run, name) for name, run in named.items()],
         settings,
         baseline=baseline,
-        qrels=judgments,
+        qrels=judgments if scoring.passages is None or not labelled else scoring.passages.shared_qrels(labelled),
         runs=named,
         test_set=test_set,
         collapse_chunks=scoring.rule,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from rankgauge.arguments import named_arguments
 from rankgauge.comparison.comparing import compare_runs
 from rankgauge.comparison.rerank import rerank_of
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.evaluation import Scoring, make_plan, record_of
+from rankgauge.evaluation import GivenChunks, Scoring, make_plan, record_of
 from rankgauge.formats import Source, load_judgments
 from rankgauge.measures.presets import PRESETS
 from rankgauge.record import Note, Record, as_record
@@ -110,7 +111,7 @@ def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) ->
     """The record from its inputs, under the contract it names."""
     assert record.contract is not None
     plan = make_plan([measure.name for measure in record.measures], replace(record.contract, collapse=None))
-    scoring = Scoring(plan, rule, paths.get("corpus"))
+    scoring = Scoring(plan, rule, paths.get("corpus"), chunks=_chunks(record, paths), overlap=record.contract.overlap)
     runs = {system.name: paths[f"run:{system.name}"] for system in record.systems}
     found = record.comparison
     if found is None:
@@ -125,6 +126,19 @@ def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) ->
         lists=bool(record.lists),
         rerank=None if found.rerank is None else rerank_of(compared),
     )
+
+
+def _chunks(record: Record, paths: Mapping[str, str]) -> GivenChunks | None:
+    """What the ids of the runs stand for, where labels were brought onto chunks."""
+    assert record.contract is not None
+    if record.contract.overlap is None:
+        return None
+    if record.contract.chunk_ids is not None:
+        return re.compile(record.contract.chunk_ids)
+    own = {role.removeprefix("chunks:"): path for role, path in paths.items() if role.startswith("chunks:")}
+    if "chunks" not in paths and not own:
+        raise DataError("the chunks are not among the record's inputs")
+    return paths.get("chunks", own)
 
 
 def _finding(what: Note, off: list[str]) -> Finding:

@@ -7,12 +7,13 @@ no row becomes a Python object. The same hashes, sorted, show whether a document
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from rankgauge.engine.characters import CharacterCounts
 from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
@@ -120,17 +121,24 @@ class FrameMatcher:
     """Takes parts of a run, each with whole queries, and finds the judged documents in them.
 
     `budgets` maps a name to a function that gives documents their cost, and a limit; the matcher then counts how many
-    documents of each list fit.
+    documents of each list fit. `characters` takes the ids of each list in their order.
     """
 
-    def __init__(self, index: JudgmentIndex, contract: Contract, run: Run | RunParts, budgets: Budgets) -> None:
+    def __init__(
+        self,
+        index: JudgmentIndex,
+        contract: Contract,
+        run: Run | RunParts,
+        budgets: Budgets,
+        characters: CharacterCounts | None = None,
+    ) -> None:
         n = len(index.judged.queries)
         self._index, self._contract, self._run = index, contract, run
         self._hits: list[Hits] = []
         self._in_run = np.zeros(n, dtype=bool)
         self._retrieved = np.zeros(n, dtype=np.int64)
         self._top = np.full(n, np.nan)
-        self._budgets = budgets
+        self._budgets, self._characters = budgets, characters
         self._prefix = {key: np.zeros(n, dtype=np.int64) for key in self._budgets}
         self._seen: Hashes = np.zeros(0, dtype=np.uint64)
         self.first_queries: list[str] = []
@@ -159,6 +167,12 @@ class FrameMatcher:
         self._find(frame, starts, owners, keys)
         for name, (cost, limit) in self._budgets.items():
             self._count_fitting(name, cost, limit, frame, starts, owners)
+        if self._characters is not None:
+            ordered = self._ordered(frame, starts)
+            for number, owner in enumerate(owners.tolist()):
+                if owner >= 0:
+                    first, end = int(starts[number]), int(starts[number + 1])
+                    self._characters.add(owner, ordered.slice(first, end - first))
 
     @property
     def run_queries(self) -> int:
@@ -192,6 +206,10 @@ class FrameMatcher:
         grade = joined["grade"].to_numpy()[true]
         self._hits.append(Hits(owner, above, tied, grade, joined["judgment"].to_numpy()[true], tie_met))
 
+    def _ordered(self, frame: pl.DataFrame, starts: Ints) -> pl.Series:
+        """The documents of all lists, each list best first."""
+        return frame["doc"].gather(rank_lists(frame["score"].to_numpy(), starts, frame["doc"], self._contract))
+
     def _count_fitting(
         self,
         name: str,
@@ -202,7 +220,7 @@ class FrameMatcher:
         owners: Ints,
     ) -> None:
         lists = np.repeat(np.arange(len(owners)), np.diff(starts))
-        ordered = frame["doc"].gather(rank_lists(frame["score"].to_numpy(), starts, frame["doc"], self._contract))
+        ordered = self._ordered(frame, starts)
         judged_list = owners[lists] >= 0
         sizes = np.zeros(len(ordered))
         sizes[judged_list] = cost(ordered.filter(judged_list))
@@ -214,7 +232,7 @@ class FrameMatcher:
 
     def finish(self) -> RankedGrades:
         """What the kernels see, for all judged queries."""
-        return assemble(
+        ranked = assemble(
             self._index.judged,
             self._hits,
             self._in_run,
@@ -223,3 +241,4 @@ class FrameMatcher:
             self._prefix,
             self._top,
         )
+        return ranked if self._characters is None else replace(ranked, characters=self._characters.finish())

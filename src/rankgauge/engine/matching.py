@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankgauge.engine.characters import CharacterCounts
 from rankgauge.engine.match_mappings import match_mappings
 from rankgauge.engine.match_text import TextMatcher
+from rankgauge.engine.spans import SpanLabels
 from rankgauge.errors import DataError, FormatError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from rankgauge.engine.match_frames import Budgets
     from rankgauge.formats import RunParts
 
-__all__ = ["BudgetTexts", "Matched", "match"]
+__all__ = ["BudgetTexts", "CharacterLabels", "Matched", "match"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,6 +62,14 @@ class BudgetTexts:
         return np.array([known[doc] for doc in docs.to_list()], dtype=np.float64)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class CharacterLabels:
+    """Gold passages whose characters are counted, down to a depth of the lists."""
+
+    labels: SpanLabels
+    depth: int | None
+
+
 def match(
     qrels: Qrels,
     run: Run | RunParts,
@@ -68,9 +78,11 @@ def match(
     limits: set[int] | None = None,
     texts: BudgetTexts | None = None,
     stream: bool = False,
+    spans: CharacterLabels | None = None,
 ) -> Matched:
-    """Find the judged documents in the run. `limits` are the context budgets to be counted."""
-    found = _match(qrels, run, contract, limits, texts, stream)
+    """Find the judged documents in the run. `limits` are the context budgets to be counted, `spans` the passages whose
+    characters are."""
+    found = _match(qrels, run, contract, limits, texts, stream, spans)
     if not qrels.no_answer:
         return found
     marked = np.fromiter(map(qrels.no_answer.__contains__, found.ranked.queries), bool, len(found.ranked))
@@ -84,17 +96,19 @@ def _match(
     limits: set[int] | None,
     texts: BudgetTexts | None,
     stream: bool,
+    spans: CharacterLabels | None,
 ) -> Matched:
-    if isinstance(run, Run) and run.mapping is not None and qrels.mapping is not None and not limits and not stream:
+    plain = not limits and spans is None
+    if isinstance(run, Run) and run.mapping is not None and qrels.mapping is not None and plain and not stream:
         ranked = match_mappings(qrels, run, contract)
         matched = Matched(ranked, len(run.mapping))
         _require_overlap(matched, qrels, list(run.mapping)[:5], run.name)
         return matched if len(ranked.grades) else replace(matched, example_ids=_require_same_ids(qrels, run))
-    if not isinstance(run, Run) and qrels.text is not None and not limits and not contract.drop_self:
+    if not isinstance(run, Run) and qrels.text is not None and plain and not contract.drop_self:
         matched_text = _match_text(qrels, qrels.text, run, contract)
         if matched_text is not None:
             return matched_text
-    return _match_frames(qrels, run, contract, limits or set(), texts, stream)
+    return _match_frames(qrels, run, contract, limits or set(), texts, stream, spans)
 
 
 def _match_text(qrels: Qrels, judgments: TextRows, run: RunParts, contract: Contract) -> Matched | None:
@@ -112,7 +126,13 @@ def _match_text(qrels: Qrels, judgments: TextRows, run: RunParts, contract: Cont
 
 
 def _match_frames(
-    qrels: Qrels, run: Run | RunParts, contract: Contract, limits: set[int], texts: BudgetTexts | None, stream: bool
+    qrels: Qrels,
+    run: Run | RunParts,
+    contract: Contract,
+    limits: set[int],
+    texts: BudgetTexts | None,
+    stream: bool,
+    spans: CharacterLabels | None,
 ) -> Matched:
     from rankgauge.engine.match_frames import FrameMatcher, JudgmentIndex, NotGroupedError
 
@@ -125,7 +145,8 @@ def _match_frames(
     budgets: Budgets = {f"budget={limit}": (texts.cost, limit) for limit in limits} if texts else {}
 
     def gather(parts: Iterable[pl.DataFrame]) -> FrameMatcher:
-        matcher = FrameMatcher(index, contract, run, budgets)
+        characters = None if spans is None else CharacterCounts(spans.labels, index.judged.queries, spans.depth)
+        matcher = FrameMatcher(index, contract, run, budgets, characters)
         for part in parts:
             matcher.add(part)
         return matcher

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankgauge.engine.averaging import aggregate, byte_order
-from rankgauge.engine.matching import BudgetTexts, Matched, match
+from rankgauge.engine.matching import BudgetTexts, CharacterLabels, Matched, match
+from rankgauge.engine.spans import SpanLabels
 from rankgauge.errors import ContractError, DataError, MeasureError
 from rankgauge.measures import Measure
 from rankgauge.measures.gain import gain_of
@@ -33,17 +34,22 @@ def score(
     *,
     texts: BudgetTexts | None = None,
     stream: bool = False,
+    labels: SpanLabels | None = None,
 ) -> ScoreTable:
-    """Score one run. `texts` gives documents their length, for measures with a context budget."""
+    """Score one run. `texts` gives documents their length, for measures with a context budget; `labels` are the
+    passages that the judgments were made from, for measures of characters."""
     budgets = [measure for measure in measures if measure.get("budget") is not None]
     if budgets and texts is None:
         raise DataError(f"{budgets[0]} needs the texts of the documents: give them with `corpus=`")
-    if budgets and contract.ties == "expected":
+    of_characters = [measure for measure in measures if "characters" in measure.definition.needs]
+    if (budgets or of_characters) and contract.ties == "expected":
         raise ContractError(
-            f"{budgets[0]} needs one order of the list; choose `ties='trec'`, `ties='stable'` or `ties='given'`"
+            f"{(budgets or of_characters)[0]} needs one order of the list; choose `ties='trec'`, `ties='stable'` or "
+            "`ties='given'`"
         )
     limits = {int(measure.get("budget")) for measure in budgets}
-    matched = match(qrels, run, contract, limits=limits, texts=texts, stream=stream)
+    spans = CharacterLabels(labels, _deepest(of_characters)) if labels is not None and of_characters else None
+    matched = match(qrels, run, contract, limits=limits, texts=texts, stream=stream, spans=spans)
     ranked = matched.ranked if contract.depth is None else matched.ranked.limited(contract.depth)
     missing = ~ranked.in_run & ~_apart(ranked, contract)
     if contract.missing == "error" and missing.any():
@@ -105,6 +111,12 @@ def _apart(ranked: RankedGrades, contract: Contract) -> Bools:
     if ranked.no_answer is None or contract.no_answer == "count":
         return np.zeros(len(ranked), dtype=bool)
     return ranked.no_answer
+
+
+def _deepest(measures: Sequence[Measure]) -> int | None:
+    """The greatest depth; None where one of them looks at the whole list, or as far as a budget goes."""
+    depths = [measure.at for measure in measures if measure.definition.at is not None]
+    return None if None in depths else max((int(at) for at in depths if at is not None), default=0)
 
 
 def _require_numbers(values: Floats, measures: Sequence[Measure], ranked: RankedGrades) -> None:

@@ -15,6 +15,7 @@ from rankgauge.engine.scoring import score
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation.inputs import hashed, read_judgments, read_run
 from rankgauge.evaluation.notes import notes_of
+from rankgauge.evaluation.passages import GivenChunks, PassageScoring, refuse_both
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
 from rankgauge.evaluation.recording import record_of
 from rankgauge.evaluation.scores import Scores
@@ -26,7 +27,7 @@ from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.scores import ScoreTable
-from rankgauge.model.testset import TestSet
+from rankgauge.model.testset import TestSet, as_testset
 from rankgauge.record import Record
 from rankgauge.record.frames import bounds_of
 from rankgauge.record.result import Result
@@ -109,8 +110,13 @@ class Scoring:
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None
     tokenizer: Callable[[str], int] | None = None
     stream: bool = False
+    chunks: GivenChunks | None = None
+    overlap: float | None = None
 
     def __post_init__(self) -> None:
+        refuse_both(self.collapse_chunks, self.chunks, self.overlap)
+        if self.overlap is not None:
+            Contract(overlap=self.overlap)  # which refuses what is no share
         if self.tokenizer is not None and self.corpus is None:
             raise RankgaugeError("a tokenizer measures texts: give `corpus` too")
         if self.tokenizer is not None and not callable(self.tokenizer):
@@ -137,11 +143,19 @@ class Scoring:
         """What measures with a context budget need."""
         return None if self.documents is None else BudgetTexts(self.documents, self.tokenizer or len)
 
+    @cached_property
+    def passages(self) -> PassageScoring | None:
+        """How labels are brought onto chunks, where chunks are given."""
+        return None if self.chunks is None else PassageScoring(self.chunks, self.overlap)
+
     def sources(self, qrels: Any, runs: Mapping[str, Any]) -> dict[str, Any]:
         """All inputs by their roles."""
         named = {f"run:{name}": run for name, run in runs.items()}
         chunks = self.collapse_chunks if isinstance(self.collapse_chunks, os.PathLike) else None
-        return {"judgments": qrels, **named, "corpus": self.corpus, "collapse_chunks": chunks}
+        given = {"judgments": qrels, **named, "corpus": self.corpus, "collapse_chunks": chunks}
+        if isinstance(self.chunks, Mapping) and not isinstance(self.chunks, Chunks):
+            return given | {f"chunks:{name}": own for name, own in self.chunks.items()}
+        return given | {"chunks": self.chunks}
 
     def opened(self, run: Any, name: str | None) -> tuple[Run | RunParts, Plan]:
         """A run with its chunks merged, and the plan, whose contract tells so."""
@@ -156,7 +170,11 @@ class Scoring:
         check_text("name", name)
         judgments, test_set = read_judgments(qrels)
         opened, plan = self.opened(run, name)
-        table = score(judgments, opened, plan.measures, plan.contract, texts=self.texts, stream=self.stream)
+        if self.passages is None:
+            table = score(judgments, opened, plan.measures, plan.contract, texts=self.texts, stream=self.stream)
+        else:
+            labelled = test_set if test_set is not None else as_testset(judgments)
+            table, plan = self.passages.scored(labelled, opened, plan, name, self.texts, self.stream)
         called = name or table.name
         return Evaluation(table, plan, called, sources=self.sources(qrels, {called: run}), test_set=test_set)
 
@@ -180,6 +198,8 @@ def evaluate(
     tokenizer: Callable[[str], int] | None = None,
     stream: bool = False,
     name: str | None = None,
+    chunks: GivenChunks | None = None,
+    overlap: float | None = None,
 ) -> Evaluation:
     """Score a run against judgments.
 
@@ -190,6 +210,12 @@ def evaluate(
     into documents first: a regular expression whose first group is the document's id, a mapping from chunk to document,
     or a `Path` to one. `corpus`, texts by id or a path, and `tokenizer`, which gives a text its length, serve measures
     with a context budget.
+
+    `chunks` says what the ids of the run stand for where it returns chunks and the labels are passages or documents:
+    `Chunks`, the path of a file of them, or a compiled expression that reads document, start and end from an id. A
+    chunk is relevant to a passage if it holds at least the share `overlap` of it (default: 0.5), or lies wholly inside
+    it; recall then counts passages.
     """
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
-    return Scoring(plan, collapse_chunks, corpus, tokenizer, stream).evaluation(qrels, run, name)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, stream, chunks, overlap)
+    return scoring.evaluation(qrels, run, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from rankgauge.evaluation.caveats import caveats_of
+from rankgauge.evaluation.passage_notes import passage_notes
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.explanations import caution_of
 from rankgauge.words import Note
@@ -51,6 +52,8 @@ def notes_of(scores: Scores) -> list[Note]:
         if share < _LOW_JUDGED:
             add("warning", "judged_low", share=share, k=k)
     notes += caveats_of(scores)
+    if coverage.passages is not None:
+        notes += passage_notes(coverage.passages, contract, scores.measures)
     if coverage.tied_documents:
         counts = {"documents": coverage.tied_documents, "queries": coverage.tied_queries, "judged": judged}
         live = "_live" if contract.ties == "trec" and scores.asked is not None else ""

@@ -47,6 +47,11 @@ def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels 
         from rankgauge.formats.beir import read_beir_testset
 
         return read_beir_testset(os.fspath(path))
+    if format is not None and format.startswith("mtrag") and not isinstance(path, Source):
+        from rankgauge.formats.imports.mtrag import MTRAG, read_mtrag
+
+        if format in MTRAG:
+            return read_mtrag(path, format)
     if format is not None and format not in FORMATS:
         return _imported(path if isinstance(path, Source) else Source(path), format)
     source, kind = _opened(path, format)
@@ -113,8 +118,9 @@ def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:
     """A test set from JSON, JSON Lines, a folder of BEIR or MTEB, or a file of another tool; plain judgments give one
     whose texts are the ids.
 
-    Files of ragas, DeepEval, LlamaIndex, SQuAD, OpenSearch, Quepid, Phoenix and Langfuse are recognised by their own
-    keys; `format` names the layout where that fails.
+    Files of ragas, DeepEval, LlamaIndex, SQuAD, OpenSearch, Quepid, Phoenix, Langfuse and chunking_evaluation are
+    recognised by their own keys; `format` names the layout where that fails. `format="mtrag"` reads judgments of MT-RAG
+    together with the texts beside them.
     """
     found = load_judgments(path, format)
     return found if isinstance(found, TestSet) else as_testset(found)
@@ -146,11 +152,12 @@ def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa
 
 @named_arguments
 def load_corpus(path: PathLike) -> Corpus:
-    """Texts of documents from JSON Lines, a folder of BEIR or MTEB, or a file of SQuAD or LlamaIndex."""
+    """Texts of documents from JSON Lines, a folder of BEIR or MTEB, a file of SQuAD or LlamaIndex, or a folder of .md
+    and .txt files, each of which is the document of its name without the ending."""
     from rankgauge.formats.beir import read_beir_corpus, read_corpus
 
-    if Path(as_path("path", path)).is_dir():
-        return read_beir_corpus(os.fspath(path))
+    if (folder := Path(as_path("path", path))).is_dir():
+        return read_text_files(folder) or read_beir_corpus(os.fspath(path))
     source = Source(path)
     if detect(source) == "json":
         from rankgauge.formats.imports import layout_of
@@ -160,6 +167,20 @@ def load_corpus(path: PathLike) -> Corpus:
         if layout is not None and layout.corpus is not None:
             return Corpus(layout.corpus(value), name=source.name)
     return read_corpus(source)
+
+
+def read_text_files(folder: Path) -> Corpus | None:
+    """The text files of a folder, whole and unchanged, line ends too: places are counted in them. None where it has
+    none, or holds a corpus of another kind."""
+    if is_beir_folder(folder) or any(folder.glob("corpus*")):
+        return None
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in (".md", ".txt") and path.is_file())
+    texts: dict[str, str] = {}
+    for file in files:
+        if file.stem in texts:
+            raise FormatError(str(folder), [f"two files are named {file.stem!r}, which would be one document's id"])
+        texts[file.stem] = Source(file).text()
+    return Corpus(texts, name=str(folder)) if texts else None
 
 
 @named_arguments

@@ -20,10 +20,12 @@ def check_scoring(scoring: Scoring) -> None:
     """Raise the errors that scoring would raise after the last call."""
     plan = scoring.plan
     budgets = [measure for measure in plan.measures if measure.get("budget") is not None]
-    if budgets and scoring.corpus is None:
+    if budgets and scoring.corpus is None and scoring.chunks is None:
         raise DataError(f"{budgets[0]} needs the texts of the documents: give corpus=")
     if budgets and plan.contract.ties == "expected":
         raise ContractError(f"{budgets[0]} needs one order of the list; choose ties='trec', 'stable' or 'given'")
+    if scoring.passages is not None:
+        scoring.passages.check()
     if scoring.rule is not None:
         check_rule(scoring.rule)
 

@@ -11,7 +11,16 @@ from typing import Any
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison import Comparison
 from rankgauge.errors import RetrieverError
-from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, Scoring, hashed, make_plan, record_of, signatures
+from rankgauge.evaluation import (
+    DEFAULT_MEASURES,
+    Evaluation,
+    GivenChunks,
+    Scoring,
+    hashed,
+    make_plan,
+    record_of,
+    signatures,
+)
 from rankgauge.live.checks import askable, check_scoring, documents_of
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
@@ -170,7 +179,8 @@ class Asking:
         if retrieval.reason is not None:
             raise RetrievalError(called, retrieval, retrieval.reason)
         scored = self.scoring.evaluation(self.test_set, retrieval.run, called)
-        notes = [*_notes(retrieval, self.test_set, self.corpus), *_shallow(scored, retrieval.k)]
+        gold = self.corpus if self.scoring.chunks is None else None  # where it holds chunks, labels are of documents
+        notes = [*_notes(retrieval, self.test_set, gold), *_shallow(scored, retrieval.k)]
         return LiveEvaluation(scored, retrieval, notes, self.sources)
 
 
@@ -203,6 +213,8 @@ def evaluate_retriever(
     threshold: float | None = None,
     collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     tokenizer: Callable[[str], int] | None = None,
+    chunks: GivenChunks | None = None,
+    overlap: float | None = None,
 ) -> LiveEvaluation:
     """Ask a retriever every query of the test set for k documents, and score the answers.
 
@@ -220,7 +232,7 @@ def evaluate_retriever(
     """
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
-    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, chunks=chunks, overlap=overlap)
     asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field)
 
     def kept(called: str) -> AbstractContextManager[Journal | None]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
-from rankgauge.measures import average_precision, counting, diversity, evidence, gain, user_models
+from rankgauge.measures import average_precision, characters, counting, diversity, evidence, gain, user_models
 from rankgauge.measures.measure import Definition, Form, Law, Parameter
 
 __all__ = ["built_in"]
@@ -20,6 +20,7 @@ __all__ = ["built_in"]
 _FAMILIES = {
     "counting": counting,
     "average_precision": average_precision,
+    "characters": characters,
     "diversity": diversity,
     "evidence": evidence,
     "gain": gain,

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankgauge.measures.gain import gain_of
 from rankgauge.measures.measure import Measure
-from rankgauge.model.ranked import RankedGrades, SubtopicHits
+from rankgauge.model.ranked import Characters, RankedGrades, SubtopicHits
 from rankgauge.words import Language, say
 from rankgauge.words.numbers import plain, score
 
@@ -48,15 +48,22 @@ def example(measure: Measure) -> RankedGrades:
         ),
         prefix={f"budget={measure.get('budget')}": np.array([3])},
         top=np.array([_FIRST_SCORE]),
+        characters=_characters(),
     )
+
+
+def _characters() -> Characters:
+    """Chunks of 400 characters, the last two of which share 100; 150 gold ones, of which 120 are found."""
+    new, gold_new = np.array([400, 400, 400, 400, 300]), np.array([60, 0, 40, 0, 20])
+    gold = np.array([150])
+    return Characters(np.array([0, 5]), np.full(5, 400), new, gold_new, gold, gold, np.array([0.125]))
 
 
 def worked_example(measure: Measure, language: Language) -> list[str]:
     """Lines that show the example list, the steps for the common measures, and the score."""
     ranked = example(measure)
     value = float(measure.score(ranked)[0])
-    row = "  ".join(f"{i}:{plain(grade)}" for i, grade in enumerate(ranked.grades, start=1))
-    lines = [say("measures.example_list", language, row=row, missed=list(map(plain, _MISSED)))]
+    lines = [_listed(measure, ranked, language)]
     if measure.get("budget") is not None:
         fit = int(next(iter(ranked.prefix.values()))[0])
         lines.append(say("measures.example_budget", language, fit=fit))
@@ -65,12 +72,25 @@ def worked_example(measure: Measure, language: Language) -> list[str]:
     return lines
 
 
+def _listed(measure: Measure, ranked: RankedGrades, language: Language) -> str:
+    """The list: its grades, or the new and gold characters of its chunks."""
+    found = ranked.characters
+    if "characters" in measure.definition.needs and found is not None:
+        chunks = zip(found.length.tolist(), found.new.tolist(), found.gold_new.tolist(), strict=True)
+        row = "  ".join(f"{i}:{length}/{new}/{gold}" for i, (length, new, gold) in enumerate(chunks, start=1))
+        return say("spans.example_list", language, row=row, gold=int(found.gold[0]))
+    row = "  ".join(f"{i}:{plain(grade)}" for i, grade in enumerate(ranked.grades, start=1))
+    return say("measures.example_list", language, row=row, missed=list(map(plain, _MISSED)))
+
+
 def _steps(measure: Measure, ranked: RankedGrades) -> list[str]:
     rel = measure.get("rel")
     depth = len(ranked.grades) if measure.at is None else int(measure.at)
     relevant = [] if rel is None else [i + 1 for i, g in enumerate(ranked.grades) if g >= rel and i < depth]
     total = 0 if rel is None else int(ranked.n_relevant(rel)[0])
     found = len(relevant)
+    if "characters" in measure.definition.needs:
+        return []
     if measure.name == "P" and measure.get("over") == "k":
         return [f"h_{depth} = {found}; {found} / {depth}"]
     if measure.get("budget") is not None:

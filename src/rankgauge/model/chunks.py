@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, counted
 
-__all__ = ["Chunk", "Chunks"]
+__all__ = ["Chunk", "Chunks", "compiled_ids"]
 
 
 @named_arguments
@@ -55,6 +56,28 @@ class Chunks(Mapping[str, Chunk]):
                 raise DataError(f"{name}: chunk {own!r}: {error}") from None
         self._chunks, self.name = made, name
 
+    @classmethod
+    def of_ids(cls, ids: Iterable[str], pattern: str | re.Pattern[str], *, name: str = "chunk ids") -> Chunks:
+        """Chunks whose ids tell where they are, read by a regular expression with the groups `doc`, `start` and `end`:
+        `^(?P<doc>.+)-(?P<start>\\d+)-(?P<end>\\d+)$`. An id that it does not match is an error."""
+        found = compiled_ids(pattern)
+        if isinstance(ids, str) or not isinstance(ids, Iterable):
+            raise DataError(f"`ids` must be a list of chunk ids, not {ids!r}"[:200])
+        made: dict[str, Chunk] = {}
+        faults = []
+        for own in map(str, ids):
+            match = found.search(own)
+            try:
+                if match is None:
+                    raise DataError("the expression does not match it")
+                made[own] = Chunk(match["doc"], int(match["start"]), int(match["end"]))
+            except (DataError, TypeError, ValueError) as error:
+                faults.append(f"{own!r}: {error}")
+        if faults:
+            more = f"; and {len(faults) - 1} more" if len(faults) > 1 else ""
+            raise DataError(f"{name}: `chunk_ids={found.pattern!r}` cannot read the id {faults[0]}{more}")
+        return cls(made, name=name)
+
     @cached_property
     def parents(self) -> dict[str, str]:
         """The document of each chunk."""
@@ -85,3 +108,17 @@ class Chunks(Mapping[str, Chunk]):
     def __repr__(self) -> str:
         documents = counted(len(self.by_document), "document")
         return f"Chunks({self.name!r}: {counted(len(self), 'chunk')} of {documents})"
+
+
+def compiled_ids(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
+    """A regular expression that reads places from ids, checked."""
+    try:
+        found = re.compile(pattern)
+    except (re.error, TypeError) as error:
+        raise DataError(f"`chunk_ids={pattern!r}` is no regular expression: {error}") from None
+    if missing := sorted({"doc", "start", "end"} - set(found.groupindex)):
+        raise DataError(
+            f"`chunk_ids={found.pattern!r}` has no group named {', '.join(map(repr, missing))}; example: "
+            r"^(?P<doc>.+)-(?P<start>\d+)-(?P<end>\d+)$"
+        )
+    return found

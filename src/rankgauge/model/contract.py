@@ -36,6 +36,9 @@ class Contract:
     - `depth`: lists are cut after this many documents before anything is measured.
     - `drop_self`: documents whose id equals the query's are removed (BEIR does so).
     - `collapse`: chunks were merged into documents by this rule before scoring.
+    - `overlap`: labels are passages; a chunk is relevant to one if it holds at least this share of the passage, or lies
+      wholly inside it.
+    - `chunk_ids`: documents and places of the chunks were read from their ids by this regular expression.
     """
 
     ties: Ties = "trec"
@@ -47,6 +50,8 @@ class Contract:
     drop_self: bool = False
     collapse: str | None = None
     no_answer: NoAnswer = "skip"
+    overlap: float | None = None
+    chunk_ids: str | None = None
 
     def __post_init__(self) -> None:
         allowed = {
@@ -63,6 +68,10 @@ class Contract:
                 raise ContractError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")
         if self.depth is not None and (not isinstance(self.depth, int) or self.depth < 1):
             raise ContractError(f"depth={self.depth!r} must be a whole number of at least 1")
+        if self.overlap is not None and (
+            isinstance(self.overlap, bool) or not isinstance(self.overlap, int | float) or not 0 < self.overlap <= 1
+        ):
+            raise ContractError(f"`overlap={self.overlap!r}` must be a share above 0 and at most 1, such as 0.5")
 
     def with_changes(self, **changes: Any) -> Contract:
         """The same contract with some choices changed; None leaves a choice as it is."""

@@ -12,7 +12,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Floats", "Ints", "RankedGrades", "SubtopicHits", "largest_first", "ranges", "tie_groups"]
+__all__ = [
+    "Bools",
+    "Characters",
+    "Floats",
+    "Ints",
+    "RankedGrades",
+    "SubtopicHits",
+    "largest_first",
+    "ranges",
+    "tie_groups",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,6 +54,43 @@ class SubtopicHits:
         hit = self.hit[kept]
         hit = np.where(hit < 0, -1, hit + shift[row])
         return SubtopicHits(starts, self.document[kept], self.subtopic[kept], self.grade[kept], hit)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Characters:
+    """What each retrieved chunk adds in characters, one row for each rank, for the measures of characters.
+
+    Rows of query `i` are `starts[i]:starts[i+1]`, in rank order, down to the depth that was asked for.
+    """
+
+    starts: Ints
+    length: Ints
+    """Characters of the chunk."""
+    new: Ints
+    """Those that no chunk before it holds."""
+    gold_new: Ints
+    """Those of the new ones that lie in a gold passage."""
+    gold: Ints
+    """For each query: characters of all gold passages, those that two of them share counted once."""
+    gold_each: Ints
+    """The same, counted for each passage."""
+    best: Floats
+    """For each query: the precision of a list that holds every chunk with a gold character, and no other."""
+
+    def limited(self, depth: int) -> Characters:
+        """The same lists cut after `depth` chunks."""
+        sizes = np.minimum(np.diff(self.starts), depth)
+        kept = np.arange(len(self.length)) - np.repeat(self.starts[:-1], np.diff(self.starts)) < depth
+        starts = np.concatenate(([0], np.cumsum(sizes)))
+        return replace(
+            self, starts=starts, length=self.length[kept], new=self.new[kept], gold_new=self.gold_new[kept]
+        )
+
+    def take(self, rows: Ints) -> Characters:
+        """The lists of some queries, any of them any number of times."""
+        starts, _, kept = ranges(self.starts, rows)
+        per_rank = (self.length[kept], self.new[kept], self.gold_new[kept])
+        return Characters(starts, *per_rank, self.gold[rows], self.gold_each[rows], self.best[rows])
 
 
 def largest_first(values: Floats, owner: Ints) -> Floats:
@@ -99,6 +146,8 @@ class RankedGrades:
     """The score of each query's first document, NaN where there is none."""
     no_answer: Bools | None = None
     """Which queries have no answer, so that an empty list is right; None where none has."""
+    characters: Characters | None = None
+    """Only where labels are passages with places, and a measure asks for it."""
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -207,7 +256,9 @@ class RankedGrades:
     def limited(self, depth: int) -> RankedGrades:
         """The same lists cut after `depth` documents."""
         kept = self._keep(self.above < depth)
-        return replace(kept, retrieved=np.minimum(self.retrieved, depth), limit=depth, _cache={})
+        characters = self.characters and self.characters.limited(depth)
+        retrieved = np.minimum(self.retrieved, depth)
+        return replace(kept, retrieved=retrieved, limit=depth, characters=characters, _cache={})
 
     def take(self, rows: Ints) -> RankedGrades:
         """The lists of some queries, any of them any number of times."""
@@ -230,6 +281,7 @@ class RankedGrades:
             prefix={key: depths[rows] for key, depths in self.prefix.items()},
             top=None if self.top is None else self.top[rows],
             no_answer=None if self.no_answer is None else self.no_answer[rows],
+            characters=self.characters and self.characters.take(rows),
             _cache={},
         )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rankgauge.model.contract import Contract
 from rankgauge.model.ranked import Bools, Floats, Ints
 
-__all__ = ["Coverage", "Grades", "Lengths", "ScoreTable"]
+__all__ = ["AtOverlap", "Coverage", "Grades", "Lengths", "Passages", "ScoreTable"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,38 @@ class Grades:
     highest: float
     distinct: int
     """How many different ones there are; only counted up to 5."""
+
+
+@dataclass(frozen=True)
+class AtOverlap:
+    """The means at another share of a passage that a chunk must hold to be relevant."""
+
+    overlap: float
+    in_no_chunk: int
+    means: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Passages:
+    """How labels that are passages were resolved into judgments of chunks."""
+
+    labels: int
+    """Passages, and documents where a query names no passage."""
+    spans: int
+    by_text: int
+    """Passages that were found by their words, since they or the chunks have no place."""
+    in_no_chunk: int
+    """Labels that no chunk is relevant to: they count as not found, whatever is retrieved."""
+    split: int
+    """Passages that no single chunk holds whole."""
+    unknown: int = 0
+    """Retrieved ids that are not among the chunks."""
+    misread: int = 0
+    """Passages that read otherwise in a chunk which, by its place, holds all of them."""
+    compared: int = 0
+    """Passages whose texts could be compared so."""
+    overlaps: list[AtOverlap] = field(default_factory=list)
+    """The means at other thresholds."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +98,8 @@ class Coverage:
     """Queries marked as having no answer. They count neither as missing nor as without relevant documents."""
     ungrouped: bool = False
     """Whether a measure of groups of evidence was asked for, and the judgments have no groups."""
+    passages: Passages | None = None
+    """Where labels are passages, or chunks of documents were given."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

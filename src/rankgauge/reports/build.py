@@ -19,6 +19,7 @@ from rankgauge.reports.evaluation import (
     score_data,
     targets_part,
 )
+from rankgauge.reports.passages import overlap_part
 
 __all__ = ["record_report", "report_of"]
 
@@ -61,11 +62,11 @@ def record_report(record: Record, *, per_query: bool = False, scenario: str | No
     # Only what the record holds is loaded: a table of means should come at once.
     blocks: list[Block] = [*answer_part(record), *targets_part(record, scenario)]
     if compared is None:
-        blocks += [*means_part(record), *_live_part(record), Explorer(static)]
+        blocks += [*means_part(record), *overlap_part(record), *_live_part(record), Explorer(static)]
     else:
         from rankgauge.reports import comparison as part
 
-        blocks += means_part(record)
+        blocks += [*means_part(record), *overlap_part(record)]
         blocks += part.comparison_part(record, compared) if compared.rows else ()
         blocks += _live_part(record)
         blocks.append(Explorer([*static, *part.changed_part(record, compared)]))

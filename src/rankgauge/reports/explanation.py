@@ -140,7 +140,8 @@ def explain(measure: str | Measure, language: Language = "en") -> str:
     add("spellings", ", ".join(_spellings(measure)))
     add("variants", *_variants(definition))
     add("trec", measure.trec_name or "")
-    add("ties", say(f"measures.ties_{definition.ties}", language, most=MOST_ORDERS, draws=DRAWS))
+    ties = "spans.ties" if "characters" in definition.needs else f"measures.ties_{definition.ties}"
+    add("ties", say(ties, language, most=MOST_ORDERS, draws=DRAWS))
     add("source", definition.source)
     return "\n".join(lines) + "\n"
 

@@ -110,6 +110,8 @@ def _why_not(measure: Measure) -> str | None:
         return "subtopics"
     if "no_answer" in definition.needs:
         return "no_answer"
+    if "characters" in definition.needs:
+        return "characters"
     if measure.get("budget") is not None:
         return "budget"
     if measure.get("judged_only"):

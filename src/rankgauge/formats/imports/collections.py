@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rankgauge.errors import DataError
-from rankgauge.formats.imports.entries import each, entries_of, text_of
+from rankgauge.formats.imports.entries import each, entries_of, list_of, text_of
 from rankgauge.formats.json_values import id_of, number_of
 from rankgauge.model.spans import Span
 from rankgauge.model.testset import Query
 
-__all__ = ["embedding_corpus", "embedding_pairs", "opensearch", "quepid", "squad", "squad_corpus"]
+__all__ = ["embedding_corpus", "embedding_pairs", "opensearch", "quepid", "references", "squad", "squad_corpus"]
 
 
 def _paragraphs(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -53,6 +53,37 @@ def _answer(answer: Mapping[str, Any], doc: str, context: str) -> Span:
     if not isinstance(start, int) or context[start : start + len(text)] != text:
         raise DataError(f"its answer {text[:60]!r} does not stand at {start!r} of the paragraph {doc!r}")
     return Span(doc, start, start + len(text), text)
+
+
+def references(value: Any) -> list[Query]:
+    """chunking_evaluation: rows of question, corpus_id and references, a JSON list of {"content", "start_index",
+    "end_index"}, which are characters of the text that corpus_id names. A question that stands twice gets those of
+    both rows."""
+    asked: dict[str, dict[Span, None]] = {}
+
+    def row(item: Mapping[str, Any]) -> None:
+        text, doc = text_of(item, "question"), id_of(item.get("corpus_id"), "document")
+        listed = entries_of(list_of(item.get("references")), "references")
+        if not listed:
+            raise DataError('it has no "references"')
+        spans = [
+            Span(doc, _index(part, "start_index"), _index(part, "end_index"), text_of(part, "content"))
+            for part in listed
+        ]
+        asked.setdefault(text, {}).update(dict.fromkeys(spans))
+
+    each(entries_of(value, "rows"), row)
+    return [
+        Query(text, dict.fromkeys((span.doc for span in spans), 1.0), spans=tuple(spans))
+        for text, spans in asked.items()
+    ]
+
+
+def _index(part: Mapping[str, Any], key: str) -> int:
+    found = part.get(key)
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise DataError(f'a reference has no whole number under "{key}"')
+    return found
 
 
 def embedding_corpus(value: Any) -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import Any
 from rankgauge.errors import FormatError
 from rankgauge.formats.detect import FORMATS
 from rankgauge.formats.imports import collections, examples
+from rankgauge.formats.imports.mtrag import MTRAG
 from rankgauge.model.testset import Query
 
 __all__ = ["LAYOUTS", "Layout", "layout_named", "layout_of"]
@@ -51,6 +52,14 @@ LAYOUTS = {
         _layout("llamaindex-rag", "LlamaIndex: LabelledRagDataset", examples.labelled, "examples"),
         _layout("opensearch", "OpenSearch Search Relevance Workbench", collections.opensearch, "judgmentRatings"),
         _layout("quepid", "Quepid: a book's export", collections.quepid, "query_doc_pairs"),
+        _layout(
+            "chunking-evaluation",
+            "chunking_evaluation: questions with the places of their passages",
+            collections.references,
+            "question",
+            "references",
+            "corpus_id",
+        ),
         _layout("ragas", "ragas", examples.ragas, "user_input"),
         _layout("ragas-0.1", "ragas before 0.2", examples.old_ragas, "question", "ground_truth"),
         _layout("deepeval", "DeepEval: goldens", examples.deepeval, "input", "expected_output"),
@@ -80,6 +89,6 @@ def _fits(layout: Layout, first: Mapping[str, Any]) -> bool:
 def layout_named(name: str) -> Layout:
     """The layout of this name."""
     if name not in LAYOUTS:
-        known = f"{', '.join(FORMATS)}; of other tools: {', '.join(LAYOUTS)}"
+        known = f"{', '.join(FORMATS)}; of other tools: {', '.join([*LAYOUTS, *MTRAG])}"
         raise FormatError(name, [f"no such format; known are: {known}"])
     return LAYOUTS[name]

@@ -1,0 +1,1 @@
+"""Care for test sets: passages bound to their places, and labels held against a corpus that has changed."""
