@@ -11,12 +11,16 @@ from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison.comparing import compare_runs
+from rankgauge.comparison.losses import losses
+from rankgauge.comparison.recording import texts_of
 from rankgauge.comparison.rerank import rerank_of
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation import Scoring, make_plan, record_of
 from rankgauge.formats import Source, load_judgments
+from rankgauge.measures import parse_measure
 from rankgauge.measures.presets import PRESETS
-from rankgauge.record import Note, Record, as_record
+from rankgauge.model.testset import TestSet
+from rankgauge.record import LossesResult, Note, Record, as_record
 from rankgauge.stats.settings import Settings
 from rankgauge.words import Language, say
 
@@ -25,6 +29,7 @@ __all__ = ["Finding", "verify"]
 _SAME = 1e-9
 _SHOWN = 5
 _CIRCUMSTANCES = ("created", "rankgauge", "version", "provenance")  # not results
+_PARTS = ("systems", "comparison", "losses")  # compared by themselves
 
 
 @dataclass(frozen=True)
@@ -98,9 +103,12 @@ def _recomputed(record: Record, paths: Mapping[str, str]) -> list[Finding]:
         _finding(Note("verify.scores", {"system": system["name"]}), list(_unlike(system, other)))
         for system, other in zip(kept["systems"], again["systems"], strict=True)
     ]
-    rest = {key: value for key, value in kept.items() if key not in (*_CIRCUMSTANCES, "systems", "comparison")}
+    rest = {key: value for key, value in kept.items() if key not in (*_CIRCUMSTANCES, *_PARTS)}
     off = [path for key, value in rest.items() for path in _unlike(value, again.get(key), key)]
     findings.append(_finding(Note("verify.about"), off))
+    if record.losses:
+        now = [asdict(_losses_again(record, own, paths, rule)) for own in record.losses]
+        findings.append(_finding(Note("losses.verified"), list(_unlike(kept["losses"], now))))
     if record.comparison is not None:
         findings.append(_finding(Note("verify.comparison"), list(_unlike(kept["comparison"], again["comparison"]))))
     return findings
@@ -116,7 +124,8 @@ def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) ->
     if found is None:
         judgments = load_judgments(paths["judgments"])
         scored = [scoring.evaluation(judgments, run, name) for name, run in runs.items()]
-        return record_of(scored, per_query=bool(record.queries), test_set=judgments if record.tags else None)
+        made = record_of(scored, per_query=bool(record.queries), test_set=judgments if record.tags else None)
+        return replace(made, texts=texts_of(judgments)) if record.texts and isinstance(judgments, TestSet) else made
     settings = Settings.of(**asdict(found.settings) | {"samples": found.settings.samples or None})
     compared = compare_runs(paths["judgments"], runs, scoring, settings, found.baseline)
     return compared.to_record(
@@ -125,6 +134,28 @@ def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) ->
         lists=bool(record.lists),
         rerank=None if found.rerank is None else rerank_of(compared),
     )
+
+
+def _losses_again(
+    record: Record, own: LossesResult, paths: Mapping[str, str], rule: str | Path | None
+) -> LossesResult:
+    """Where documents were lost, from the lists of all stages."""
+    assert record.contract is not None
+    stages = {name: paths.get(f"stage:{name}") or paths.get(f"run:{name}") for name in own.stages}
+    for name, path in stages.items():
+        if path is None:
+            raise DataError(f"the list of {name!r} was no file, so where documents were lost cannot be told again")
+    return losses(
+        paths["judgments"],
+        stages,
+        own.k,
+        corpus=paths.get("corpus"),
+        indexed=paths.get("indexed"),
+        budget=own.budget,
+        contract=replace(record.contract, collapse=None),
+        rel=parse_measure(own.measure).get("rel"),
+        collapse_chunks=rule,
+    ).result
 
 
 def _finding(what: Note, off: list[str]) -> Finding:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Unjudged,
         UnjudgedRange,
     )
+    from rankgauge.record.losses import LossesResult, LossPlace, LostDocument, Mend
     from rankgauge.record.parts import (
         InputFile,
         ListedDocument,
@@ -46,7 +47,11 @@ __all__ = [
     "HeldOut",
     "InputFile",
     "ListedDocument",
+    "LossPlace",
+    "LossesResult",
+    "LostDocument",
     "Mean",
+    "Mend",
     "Note",
     "Provenance",
     "Record",
@@ -88,6 +93,7 @@ __getattr__ = lazy_names(
             "Unjudged",
             "UnjudgedRange",
         ),
+        "losses": ("LossPlace", "LossesResult", "LostDocument", "Mend"),
         "parts": (
             "InputFile",
             "ListedDocument",

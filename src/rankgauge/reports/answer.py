@@ -34,6 +34,10 @@ def answer_part(record: Record) -> Iterator[Block]:
         yield from leaderboard_part(record, record.comparison)
         yield from _tuned(record)
         yield from changed_part(record, record.comparison)
+    if record.losses:
+        from rankgauge.reports.losses import losses_lines
+
+        yield from losses_lines(record)
     remarks = remarks_of(record)
     if remarks:
         yield Notes(remarks, answer("remarks", n=len(remarks)), bulleted=True, folded=True)

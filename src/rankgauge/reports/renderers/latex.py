@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rankgauge.record import Record
@@ -133,7 +134,14 @@ def _cell(cell: PaperCell) -> str:
 
 
 def _table(block: Table, look: Look, detail: Detail) -> str:
-    made = grid(block, look, "evidence" if detail == "answer" else detail)
+    shown = [column for column in block.columns if column.kind != "bar"]  # its share stands beside it
+    rows = [
+        [cell for cell, column in zip(row, block.columns, strict=True) if column.kind != "bar"]
+        if len(row) == len(block.columns)
+        else row
+        for row in block.rows
+    ]
+    made = grid(replace(block, columns=shown, rows=rows), look, "evidence" if detail == "answer" else detail)
     columns = "".join("l" if made.is_text(j) else "r" for j in range(len(made.header)))
-    rows = [[_escaped(cell) for cell in row] for row in made.rows]
-    return "\n".join(_tabular(columns, [_escaped(head) for head in made.header], rows)) + "\n"
+    escaped = [[_escaped(cell) for cell in row] for row in made.rows]
+    return "\n".join(_tabular(columns, [_escaped(head) for head in made.header], escaped)) + "\n"
