@@ -100,7 +100,7 @@ def test_every_document_has_one_place(given: dict[str, Any]) -> None:
         own = Counter(expected.get(query, {}).values())
         assert {key: n for key, n in per_query[query].items() if key != "query" and n} == dict(own)
     total = Counter(place for own in expected.values() for place in own.values())
-    assert {place.key: place.documents for place in found.places} == {place.key: total[place.key] for place in found.places}
+    assert all(place.documents == total[place.key] for place in found.places)
     assert sum(place.documents for place in found.places) == result.documents == sum(total.values())
     for place in found.places:
         own = [(query, doc) for query, docs in expected.items() for doc, key in docs.items() if key == place.key]
@@ -150,7 +150,7 @@ def test_found_over_relevant_is_recall(given: dict[str, Any]) -> None:
 @given(pipelines())
 def test_a_wide_k_leaves_the_budget_alone(given: dict[str, Any]) -> None:
     """With every rank inside k, recall within the budget is R(budget=N)."""
-    given = {**given, "k": 20, "budget": given["budget"] or 7, "corpus": {doc: "xx" for doc in DOCS}}
+    given = {**given, "k": 20, "budget": given["budget"] or 7, "corpus": dict.fromkeys(DOCS, "xx")}
     last = list(given["stages"].values())[-1]
     choices = {key: given[key] for key in ("rel", "missing", "no_relevant", "corpus")}
     scored = evaluate(given["qrels"], last, f"R(budget={given['budget']})", **choices)
@@ -161,7 +161,7 @@ def test_a_wide_k_leaves_the_budget_alone(given: dict[str, Any]) -> None:
 @given(pipelines(), st.data())
 def test_a_better_order_reaches_the_ceiling_of_the_candidates(given: dict[str, Any], data: st.DataObject) -> None:
     """What `compare --rerank` calls the ceiling is the recall now, and what a better order can gain."""
-    before = {query: [*docs] for query, docs in list(given["stages"].values())[0].items()}
+    before = {query: [*docs] for query, docs in next(iter(given["stages"].values())).items()}
     after = {query: data.draw(st.permutations(docs))[: data.draw(st.integers(1, 9))] for query, docs in before.items()}
     found = losses(given["qrels"], {"before": before, "after": after}, given["k"])
     (row,) = rerank_of(compare(given["qrels"], {"before": before, "after": after}, f"R@{given['k']}")).rows
@@ -202,7 +202,8 @@ def test_what_cannot_be_is_said() -> None:
     odd = losses(QRELS, {"first": STAGES["reranked"], "second": STAGES["candidates"]}, 2)
     assert {"added"} <= keys(odd)
     assert odd.warnings
-    missing = losses(QRELS, {**STAGES, "candidates": {"q1": ["a", "b", "x"]}}, 2, corpus={"a": "", "x": ""}, indexed=["a"])
+    few = {**STAGES, "candidates": {"q1": ["a", "b", "x"]}}
+    missing = losses(QRELS, few, 2, corpus={"a": "", "x": ""}, indexed=["a"])
     assert {"outside_corpus", "outside_index", "missing_queries", "no_room"} <= keys(missing)
     short = losses(QRELS, STAGES, 5)
     assert "short_lists" in keys(short)
@@ -248,7 +249,7 @@ def test_ids_of_an_index_from_files(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("", "no ids"), ("[1.5]", "entry 1: the document id 1.5"), ('{"a": 1}\n', "ids:1: the document id")]
+    ("text", "said"), [("", "no ids"), ("[1.5]", "entry 1: the document id 1.5"), ('{"a": 1}', "ids:1: the document")]
 )
 def test_files_without_ids_are_faults(text: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "ids").write_text(text)

@@ -71,7 +71,6 @@ def losses(
     """
     from rankgauge.comparison.losses import losses as find_losses
     from rankgauge.evaluation import hashed, signatures
-
     from rankgauge.formats import load_judgments, open_run
 
     form = chosen_format(form, as_json, output)
@@ -85,6 +84,6 @@ def losses(
     choices |= options.read_choices(choices)
     opened = {name: open_run(path, run_format) for name, path in named_runs(stages).items()}
     found = find_losses(load_judgments(qrels, qrels_format), opened, k, indexed=indexed, budget=budget, **choices)
-    found.sources = dict(hashed(paths, before))
-    show(found.record, form, charts=charts, digits=digits, language=language, output=output, details=details)
-    kept.store(found.record, language)
+    record = found.to_record(inputs=hashed(paths, before), lists=keep or form in ("json", "html"))
+    show(record, form, charts=charts, digits=digits, language=language, output=output, details=details)
+    kept.store(record, language)

@@ -12,17 +12,17 @@ import numpy as np
 
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison.lost_documents import Located, locate
-from rankgauge.comparison.recording import texts_of
+from rankgauge.comparison.recording import documents_of, lists_of, relevant_of, texts_of
 from rankgauge.engine.chunks import collapse
 from rankgauge.errors import ContractError, DataError, counted
-from rankgauge.evaluation import Evaluation, Scoring, hashed, make_plan, read_judgments
+from rankgauge.evaluation import Evaluation, Scoring, hashed, make_plan, read_judgments, record_of
 from rankgauge.formats.ids import load_ids
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
-from rankgauge.record import LossesResult, LostDocument, Mend, Note, Record
+from rankgauge.record import InputFile, LossesResult, LostDocument, Mend, Record
 from rankgauge.record.result import Result
 from rankgauge.stats.levels import check_whole
 from rankgauge.visible import visible
@@ -44,16 +44,36 @@ class Losses(Result):
     """Where relevant documents were lost: `.places`, `.mends`, `.per_query`, `.lost`, `.record`."""
 
     def __init__(
-        self, result: LossesResult, evaluation: Evaluation, *, sources: Mapping[str, Any] | None = None
+        self,
+        result: LossesResult,
+        evaluation: Evaluation,
+        *,
+        qrels: Qrels,
+        run: Run | RunParts,
+        corpus: Mapping[str, str] | None = None,
+        sources: Mapping[str, Any] | None = None,
     ) -> None:
         self.result, self.evaluation, self.sources = result, evaluation, dict(sources or {})
         self.places, self.mends, self.lost = result.places, result.mends, result.lost
+        self._qrels, self._run, self._corpus = qrels, run, corpus
+
+    def to_record(self, *, inputs: Mapping[str, InputFile] | None = None, lists: bool = True) -> Record:
+        """The result document: recall of the last stage, and where the rest was lost. `lists` adds the first documents
+        of every query; `inputs` are the files by role, where they are not those that were given to `losses`."""
+        own = self.evaluation
+        files = hashed(self.sources) if inputs is None else inputs
+        record = record_of([own], inputs=files, test_set=own.test_set)
+        record = replace(record, losses=[self.result], texts=texts_of(own.test_set))
+        if not lists:
+            return record
+        listed = lists_of(list(own.table.queries), [], self._qrels, {own.name: self._run}, [own])
+        relevant = relevant_of(list(listed), self._qrels)
+        return replace(record, lists=listed, relevant=relevant, documents=documents_of(listed, relevant, self._corpus))
 
     @cached_property
     def record(self) -> Record:
-        """The result document: recall of the last stage, and where the rest was lost."""
-        found = replace(self.evaluation.record, losses=[self.result], texts=texts_of(self.evaluation.test_set))
-        return replace(found, provenance=replace(found.provenance, inputs=hashed(self.sources)))
+        """The result document with all its parts."""
+        return self.to_record()
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each place: documents lost there, their share, and what finding them could gain at most."""
@@ -123,10 +143,10 @@ def losses(
     """Where each relevant document was lost, and what mending that stage could gain at most in recall.
 
     `stages` maps names to runs of any kind that `evaluate` takes, in the order of the pipeline, such as
-    {"candidates": run, "reranked": run}; the last list is what the reader gets, cut after `k` documents. `corpus`, texts
-    by id or a path, and `indexed`, the ids of the index or a file of them, tell what could not be retrieved at all.
-    `budget` is the length of texts that fit into a prompt: in characters, or as `tokenizer` counts. `depth` cuts the
-    last list alone. The other choices are those of `evaluate`.
+    {"candidates": run, "reranked": run}; the last list is what the reader gets, cut after `k` documents. `corpus`,
+    texts by id or a path, and `indexed`, the ids of the index or a file of them, tell what could not be retrieved at
+    all. `budget` is the length of texts that fit into a prompt: in characters, or as `tokenizer` counts. `depth` cuts
+    the last list alone. The other choices are those of `evaluate`.
 
     Every relevant document has exactly one place: not in the corpus, not in the index, not in the list of a stage,
     ranked below k, cut by the budget, or found; found over all is R@k of each query.
@@ -161,7 +181,14 @@ def losses(
     )
     sources = scoring.sources(qrels, {last: stages[last]})
     sources |= {f"stage:{name}": run for name, run in stages.items() if str(name) != last}
-    return Losses(result, evaluation, sources=sources | {"indexed": indexed})
+    return Losses(
+        result,
+        evaluation,
+        qrels=judgments,
+        run=opened[last][0],
+        corpus=scoring.documents,
+        sources=sources | {"indexed": indexed},
+    )
 
 
 def _indexed(given: Any, scoring: Scoring) -> frozenset[str] | None:

@@ -117,7 +117,7 @@ def locate(
 ) -> Located:
     """The place of each relevant document of the queries that are `counted`. The contract's depth is that of the last
     list; earlier ones are whole."""
-    numbers = pl.DataFrame({"query": list(queries), "owner": np.arange(len(queries))}, schema_overrides={"query": pl.String})
+    numbers = pl.DataFrame({"query": pl.Series(list(queries), dtype=pl.String), "owner": np.arange(len(queries))})
     relevant = (
         qrels.frame.group_by("query", "doc", maintain_order=True)
         .agg(pl.col("grade").max())
@@ -132,7 +132,9 @@ def locate(
     owner, docs = relevant["owner"].to_numpy(), relevant["doc"]
     fits = None if budget is None or texts is None else _prefixes(lists[-1], queries, k, budget, texts.cost)
 
-    places, outside, lengths = [], {}, np.zeros(len(relevant))
+    places: list[LossPlace] = []
+    outside: dict[str, int] = {}
+    lengths = np.zeros(len(relevant))
     if texts is not None:
         known = docs.is_in(list(texts.texts)).to_numpy()
         lengths[known] = texts.cost(docs.filter(known))

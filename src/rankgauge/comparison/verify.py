@@ -11,16 +11,14 @@ from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison.comparing import compare_runs
-from rankgauge.comparison.losses import losses
-from rankgauge.comparison.recording import texts_of
+from rankgauge.comparison.losses import Losses, losses
 from rankgauge.comparison.rerank import rerank_of
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation import Scoring, make_plan, record_of
 from rankgauge.formats import Source, load_judgments
 from rankgauge.measures import parse_measure
 from rankgauge.measures.presets import PRESETS
-from rankgauge.model.testset import TestSet
-from rankgauge.record import LossesResult, Note, Record, as_record
+from rankgauge.record import Note, Record, as_record
 from rankgauge.stats.settings import Settings
 from rankgauge.words import Language, say
 
@@ -107,8 +105,7 @@ def _recomputed(record: Record, paths: Mapping[str, str]) -> list[Finding]:
     off = [path for key, value in rest.items() for path in _unlike(value, again.get(key), key)]
     findings.append(_finding(Note("verify.about"), off))
     if record.losses:
-        now = [asdict(_losses_again(record, own, paths, rule)) for own in record.losses]
-        findings.append(_finding(Note("losses.verified"), list(_unlike(kept["losses"], now))))
+        findings.append(_finding(Note("losses.verified"), list(_unlike(kept["losses"], again["losses"]))))
     if record.comparison is not None:
         findings.append(_finding(Note("verify.comparison"), list(_unlike(kept["comparison"], again["comparison"]))))
     return findings
@@ -121,11 +118,12 @@ def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) ->
     scoring = Scoring(plan, rule, paths.get("corpus"))
     runs = {system.name: paths[f"run:{system.name}"] for system in record.systems}
     found = record.comparison
+    if record.losses:  # of lists alone: those of live systems are not computed again
+        return _losses_again(record, paths, rule).to_record(inputs={}, lists=bool(record.lists))
     if found is None:
         judgments = load_judgments(paths["judgments"])
         scored = [scoring.evaluation(judgments, run, name) for name, run in runs.items()]
-        made = record_of(scored, per_query=bool(record.queries), test_set=judgments if record.tags else None)
-        return replace(made, texts=texts_of(judgments)) if record.texts and isinstance(judgments, TestSet) else made
+        return record_of(scored, per_query=bool(record.queries), test_set=judgments if record.tags else None)
     settings = Settings.of(**asdict(found.settings) | {"samples": found.settings.samples or None})
     compared = compare_runs(paths["judgments"], runs, scoring, settings, found.baseline)
     return compared.to_record(
@@ -136,11 +134,10 @@ def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) ->
     )
 
 
-def _losses_again(
-    record: Record, own: LossesResult, paths: Mapping[str, str], rule: str | Path | None
-) -> LossesResult:
+def _losses_again(record: Record, paths: Mapping[str, str], rule: str | Path | None) -> Losses:
     """Where documents were lost, from the lists of all stages."""
     assert record.contract is not None
+    (own,) = record.losses
     stages = {name: paths.get(f"stage:{name}") or paths.get(f"run:{name}") for name in own.stages}
     for name, path in stages.items():
         if path is None:
@@ -155,7 +152,7 @@ def _losses_again(
         contract=replace(record.contract, collapse=None),
         rel=parse_measure(own.measure).get("rel"),
         collapse_chunks=rule,
-    ).result
+    )
 
 
 def _finding(what: Note, off: list[str]) -> Finding:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from rankgauge.arguments import named_arguments
@@ -16,6 +17,7 @@ from rankgauge.live.checks import askable, check_scoring, documents_of
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
+from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Calls, InputFile, Record
 from rankgauge.retrievers.answers import RetrievalResult
@@ -23,6 +25,7 @@ from rankgauge.retrievers.configuration import configuration_of, corpus_version,
 from rankgauge.retrievers.journal import Journal, open_journal
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
+from rankgauge.retrievers.stages import StageRecorder, is_staged
 from rankgauge.retrievers.work import CallSettings
 from rankgauge.stats.latency import Latency
 from rankgauge.stats.settings import Settings
@@ -56,6 +59,14 @@ class LiveEvaluation(Evaluation):
         """Whether kept answers are those of an interrupted start of the same run."""
         self.proven = False
         """Whether kept answers are known to be those that the retriever would give now."""
+        self.recorder: StageRecorder | None = None
+
+    @cached_property
+    def stages(self) -> dict[str, Run]:
+        """The lists of the stages before the last, by name, of a retriever that tells them (`stages(query, k)`)."""
+        if self.recorder is None or self.test_set is None:
+            return {}
+        return self.recorder.runs({query.id: query.text for query in self.test_set}, self.retrieval.k)
 
     @property
     def latency(self) -> Latency:
@@ -155,6 +166,9 @@ class Asking:
     ) -> LiveEvaluation:
         """Every query asked, and the answers scored. `kept` opens what holds the answers of a system of this name."""
         searcher = as_searcher(retriever, name=name, id_field=self.id_field, score_field=self.score_field)
+        recorder = StageRecorder(retriever) if is_staged(retriever) else None
+        if recorder is not None:
+            searcher = replace(searcher, call=recorder.search, is_async=False, takes_k=True)
         called = name or searcher.name
         with kept(called) as journal:
             retrieval = run_queries(
@@ -171,7 +185,9 @@ class Asking:
             raise RetrievalError(called, retrieval, retrieval.reason)
         scored = self.scoring.evaluation(self.test_set, retrieval.run, called)
         notes = [*_notes(retrieval, self.test_set, self.corpus), *_shallow(scored, retrieval.k)]
-        return LiveEvaluation(scored, retrieval, notes, self.sources)
+        live = LiveEvaluation(scored, retrieval, notes, self.sources)
+        live.recorder = recorder
+        return live
 
 
 @named_arguments

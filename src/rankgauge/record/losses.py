@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -101,16 +100,3 @@ class LossesResult:
 
     def place(self, key: str) -> LossPlace:
         return next(place for place in self.places if place.key == key)
-
-    def faults(self, queries: int) -> Iterator[str]:
-        """What contradicts itself, in a record of so many queries."""
-        about = f"losses of {self.system!r}"
-        if sum(place.documents for place in self.places) != self.documents:
-            yield f"{about}: its places do not add up to {self.documents} documents"
-        keys = {place.key for place in self.places}
-        for key in sorted({lost.place for listed in self.lost.values() for lost in listed} - keys):
-            yield f"{about}: a document was lost at {key!r}, which is no place"
-        for place in self.places:
-            counts = self.per_query.get(place.key)
-            if counts is not None and (len(counts) != queries or sum(counts) != place.documents):
-                yield f"{about}: the queries' counts of {place.key!r} are not its {place.documents} documents"

@@ -18,7 +18,7 @@ from rankgauge.formats.sources import Source
 from rankgauge.measures import find_measure_name
 from rankgauge.model.contract import Contract
 from rankgauge.record.codec import decode, encode
-from rankgauge.record.contradictions import contradictions, faulty_parts
+from rankgauge.record.contradictions import contradictions, faulty_parts, uneven_losses
 from rankgauge.record.frames import bounds_of, queries_frame
 from rankgauge.record.parts import ListedDocument, Provenance, RelevantDocuments, ScoredMeasure, SystemResult
 from rankgauge.record.result import Result
@@ -98,7 +98,7 @@ class Record(Result):
         rows = [] if self.comparison is None else self.comparison.rows
         yield from contradictions(self.created, self.queries, self.measures, self.systems, rows)
         for found in self.losses:
-            yield from found.faults(len(self.queries))
+            yield from uneven_losses(found, len(self.queries))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""

@@ -95,7 +95,8 @@ def _losses_report(record: Record, *, per_query: bool) -> Report:
     blocks = [*losses_answer(record, record.losses[0]), *losses_part(record, alone=True)]
     blocks += [Explorer([per_query_table(record)] if per_query else []), *provenance_part(record)]
     about = Note("losses.title", {"system": record.losses[0].system})
-    made = word("made", date=record.created[:10], queries=_queries(record), systems=len(record.losses[0].stages))
+    counted = {"queries": _queries(record), "stages": len(record.losses[0].stages)}
+    made = Note("losses.made", {"date": record.created[:10], **counted})
     return Report(about, blocks, made, losses_data(record), cautions=cautions(record), record=record)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -23,14 +23,14 @@ from rankgauge.reports.document import (
     data_table,
     table_of,
 )
-from rankgauge.reports.evaluation import per_query_table
 from rankgauge.words import Language, Note
 from rankgauge.words.visible import clipped
 
 __all__ = ["losses_answer", "losses_data", "losses_lines", "losses_part"]
 
-_EXAMPLES = 4
-_LONGEST = 32  # characters of a query on the first screen
+_EXAMPLES = 3
+_SYSTEMS = 2  # on the first screen, beside other figures
+_LONGEST = 28  # characters of a query on the first screen
 _LISTED = 40
 _MANY = 1_000  # rows of a page
 
@@ -40,9 +40,10 @@ def _word(name: str, /, **parameters: Any) -> Note:
 
 
 def losses_lines(record: Record) -> Iterator[Block]:
-    """One line for each system, beside other figures."""
-    if record.losses:
-        yield Notes([_word("of_system", system=own.system, text=lead_notes(own)[0]) for own in record.losses])
+    """One line for the systems with most to gain, beside other figures."""
+    most = sorted(record.losses, key=lambda own: -max((mend.gain for mend in own.mends), default=0.0))[:_SYSTEMS]
+    if most:
+        yield Notes([_word("of_system", system=own.system, text=lead_notes(own)[0]) for own in most])
 
 
 def losses_answer(record: Record, found: LossesResult) -> Iterator[Block]:
@@ -90,12 +91,12 @@ def _places(found: LossesResult, detail: Detail = "answer") -> Table:
         (Column("", "bar", drop=2), lambda place: Bar(place.documents / max(1, found.documents))),
         (Column(_word("queries"), "count", drop=3), lambda place: place.queries),
         (
-            Column(_word("gain", measure=found.measure), "signed", hint=_word("gain_hint", measure=found.measure)),
+            Column(_word("gain", measure=found.measure), "signed", hint=_word("gain_hint")),
             lambda place: "" if place.kind == "found" else place.gain,
         ),
     ]
     if graded:
-        column = Column(_word("by_grade"), "share", drop=4)
+        column = Column(_word("by_grade"), "share", detail="evidence")
         columns.insert(3, (column, lambda place: place.grades / grades))
     return table_of(f"losses-{found.system}", found.places, columns, detail=detail, light=True)
 
@@ -116,14 +117,19 @@ def _examples(record: Record, found: LossesResult, detail: Detail = "answer") ->
     """The queries that lost most where most can be gained."""
     keys = _keys_of_lead(found)
     own = {query: [lost for lost in docs if lost.place in keys] for query, docs in found.lost.items()}
-    shown = sorted((query for query, docs in own.items() if docs), key=lambda query: -len(own[query]))[:_EXAMPLES]
+    counts = {
+        query: sum(listed[i] for key, listed in found.per_query.items() if key in keys)
+        for i, query in enumerate(record.queries)
+        if own.get(query)
+    }
+    shown = sorted(counts, key=lambda query: -counts[query])[:_EXAMPLES]
     if not shown:
         return
     texts = [clipped(record.texts.get(query, ""), _LONGEST) for query in shown]
     heads = [Column(_word("query")), *([Column(_word("text"), drop=1)] if any(texts) else [])]
     columns = [*heads, Column(_word("lost_here"), "count"), Column(_word("example"))]
     rows: list[tuple[Cell, ...]] = [
-        (query, *([text] if any(texts) else []), len(own[query]), _example(found, own[query][0]))
+        (query, *([text] if any(texts) else []), counts[query], _example(found, own[query][0]))
         for query, text in zip(shown, texts, strict=True)
     ]
     targets = [Target(found.measure, found.system, query=query) for query in shown]
@@ -206,8 +212,14 @@ def losses_data(record: Record) -> dict[str, Table]:
         for place in found.places
     ]
     lost: list[dict[str, Cell]] = [
-        {"system": found.system, "query": query, "document": own.doc, "grade": own.grade, "lost": own.place}
-        | {f"rank in {stage}": rank for stage, rank in zip(found.stages, own.ranks, strict=True)}
+        {
+            "system": found.system,
+            "query": query,
+            "document": own.doc,
+            "grade": own.grade,
+            "lost": own.place,
+            **{f"rank in {stage}": rank for stage, rank in zip(found.stages, own.ranks, strict=True)},
+        }
         for found in record.losses
         for query, docs in found.lost.items()
         for own in docs

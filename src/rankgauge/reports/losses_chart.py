@@ -22,13 +22,13 @@ def losses_charts(record: Record, language: Language, digits: int = 4) -> list[C
     tones: dict[str, str] = {}
     for found in record.losses:
         for order, place in enumerate(reversed(found.places)):
-            words = plain(tell(place_note(found, place), language))
-            tones.setdefault(words, _tone(place, found.stages))
+            named = plain(tell(place_note(found, place), language))
+            tones.setdefault(named, _tone(place, found.stages))
             share = place.documents / max(1, found.documents)
             rows.append(
                 {
                     "system": plain(found.system),
-                    "place": words,
+                    "place": named,
                     "order": order,
                     "share": rounded(share),
                     "documents": place.documents,
