@@ -73,6 +73,14 @@ _showing = options.together(
 @options.scoring
 @_testing
 @click.option("--rerank", is_flag=True, help="Two runs, before=CANDIDATES after=RERANKED: split the change.")
+@click.option(
+    "--stage",
+    "stages",
+    metavar="NAME=RUN",
+    multiple=True,
+    help="An earlier list that all runs were made from; may be given several times, first to last. Then it is told "
+    "where each run lost relevant documents, as 'rankgauge losses' does.",
+)
 @click.option("--ablation", metavar="NAME", help="The full system; all others are it with a part taken away.")
 @click.option("--by", type=click.Choice(["tag"]), help="Also compare within each tag of the test set.")
 @click.option(
@@ -86,6 +94,7 @@ def compare(
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     rerank: bool,
+    stages: tuple[str, ...],
     ablation: str | None,
     by: str | None,
     quick: bool,
@@ -116,6 +125,8 @@ def compare(
 
     paths: dict[str, str | None] = {**input_paths(qrels, runs, output)}
     form = chosen_format(form, as_json, output, latex=latex)
+    earlier = named_runs(stages)
+    paths |= {f"stage:{name}": path for name, path in earlier.items()}
     paths |= {key: choices[key] for key in ("corpus", "collapse_chunks")}
     before = signatures(paths)
     if rerank and len(runs) != 2:
@@ -129,6 +140,7 @@ def compare(
     make_plan(wanted, choices.get("contract"))
     choices |= options.read_choices(choices)
     opened = {name: open_run(path, run_format) for name, path in named_runs(runs).items()}
+    choices["stages"] = {name: open_run(path, run_format) for name, path in earlier.items()}
     comparison = compare_runs(load_judgments(qrels, qrels_format), opened, wanted, **choices)
     whole = not quick
     parts: dict[str, Any] = {"slices": by == "tag", "uncertainty": whole, "lists": whole, "rerank": None}

@@ -16,7 +16,9 @@ from rankgauge.comparison.recording import documents_of, lists_of, relevant_of, 
 from rankgauge.engine.chunks import collapse
 from rankgauge.errors import ContractError, DataError, counted
 from rankgauge.evaluation import Evaluation, Scoring, hashed, make_plan, read_judgments, record_of
+from rankgauge.evaluation.scores import Scores
 from rankgauge.formats.ids import load_ids
+from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
     from rankgauge.formats import RunParts
 
-__all__ = ["Losses", "losses", "losses_of"]
+__all__ = ["Losses", "losses", "losses_of", "losses_of_list", "recall_of"]
 
 _MOST_LOST = 5_000  # documents that a record lists
 _MOST_OF_QUERY = 20
@@ -158,11 +160,7 @@ def losses(
     if budget is not None and corpus is None:
         raise DataError("`budget=` needs the texts of the documents: give them with `corpus=`")
     plan = make_plan(f"R@{k}", contract, ties, missing, no_relevant, duplicates, depth, rel)
-    if plan.contract.ties == "expected":
-        raise ContractError(
-            "one place for each document needs one order of the list; choose `ties='trec'`, `ties='stable'` or "
-            "`ties='given'`"
-        )
+    _in_order(plan.contract)
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
     judgments, test_set = read_judgments(qrels)
     opened = {str(name): scoring.opened(run, str(name)) for name, run in stages.items()}
@@ -204,6 +202,42 @@ def _indexed(given: Any, scoring: Scoring) -> frozenset[str] | None:
         return ids
     merged, _ = collapse(Run({"index": list(ids)}, name="the index"), scoring.rule)
     return frozenset(merged.frame["doc"].to_list())
+
+
+def recall_of(measures: Sequence[Measure], k: int) -> Measure:
+    """The first recall at a depth among some measures, else that at k."""
+    deep = (measure for measure in measures if measure.name == "R" and isinstance(measure.at, int))
+    plain = (measure for measure in deep if not measure.get("capped") and not measure.get("judged_only"))
+    return next(plain, parse_measure(f"R@{k}"))
+
+
+def losses_of_list(
+    scored: Scores,
+    qrels: Qrels | TestSet,
+    earlier: Mapping[str, Run | RunParts],
+    run: Run | RunParts,
+    *,
+    k: int,
+    corpus: Mapping[str, str] | None = None,
+    indexed: Collection[str] | None = None,
+) -> LossesResult:
+    """Of a list that was scored before, by its own recall or that at k."""
+    if scored.name in earlier:
+        raise DataError(f"a stage and a run are both named {scored.name!r}; name them apart")
+    measure = recall_of(scored.measures, k)
+    evaluation = Scoring(make_plan(measure, _in_order(scored.contract))).evaluation(qrels, run, scored.name)
+    depth = int(measure.at or k)
+    judgments, _ = read_judgments(qrels)
+    return losses_of(evaluation, judgments, {**earlier, scored.name: run}, k=depth, corpus=corpus, indexed=indexed)
+
+
+def _in_order(contract: Contract) -> Contract:
+    if contract.ties == "expected":
+        raise ContractError(
+            "one place for each document needs one order of the list; choose `ties='trec'`, `ties='stable'` or "
+            "`ties='given'`"
+        )
+    return contract
 
 
 def losses_of(

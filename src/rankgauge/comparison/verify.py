@@ -118,14 +118,15 @@ def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) ->
     scoring = Scoring(plan, rule, paths.get("corpus"))
     runs = {system.name: paths[f"run:{system.name}"] for system in record.systems}
     found = record.comparison
-    if record.losses:  # of lists alone: those of live systems are not computed again
+    if record.losses and found is None:  # of lists alone: those of live systems are not computed again
         return _losses_again(record, paths, rule).to_record(inputs={}, lists=bool(record.lists))
     if found is None:
         judgments = load_judgments(paths["judgments"])
         scored = [scoring.evaluation(judgments, run, name) for name, run in runs.items()]
         return record_of(scored, per_query=bool(record.queries), test_set=judgments if record.tags else None)
     settings = Settings.of(**asdict(found.settings) | {"samples": found.settings.samples or None})
-    compared = compare_runs(paths["judgments"], runs, scoring, settings, found.baseline)
+    stages = {key.removeprefix("stage:"): path for key, path in paths.items() if key.startswith("stage:")}
+    compared = compare_runs(paths["judgments"], runs, scoring, settings, found.baseline, stages)
     return compared.to_record(
         slices=bool(found.slices),
         uncertainty=found.unjudged is not None,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rankgauge.comparison.losses import losses_of
-from rankgauge.evaluation import Scoring, make_plan
+from rankgauge.comparison.losses import losses_of_list
 from rankgauge.live.live import LiveEvaluation
-from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.run import Run
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.plans.plan import RunPlan
@@ -27,13 +25,10 @@ def losses_of_systems(
         earlier = _candidates(live.name, named, by_name) or _stages(live)
         if not earlier:
             continue
-        measure = _recall(live)
-        scored = Scoring(make_plan(measure, live.contract)).evaluation(test_set, live.retrieval.run, live.name)
-        stages = {**earlier, live.name: live.retrieval.run}
         known = None if live.recorder is None else live.recorder.ids
         indexed = None if known is None or corpus is None or known == set(corpus) else known
-        k = int(measure.at or live.retrieval.k)
-        made.append(losses_of(scored, test_set.qrels, stages, k=k, corpus=corpus, indexed=indexed))
+        run, k = live.retrieval.run, live.retrieval.k
+        made.append(losses_of_list(live, test_set, earlier, run, k=k, corpus=corpus, indexed=indexed))
     return made
 
 
@@ -49,12 +44,3 @@ def _candidates(name: str, named: Mapping[str, str | None], by_name: Mapping[str
 def _stages(live: LiveEvaluation) -> dict[str, Run]:
     """The stages that the retriever tells itself, under names other than the system's."""
     return {f"{stage} of {live.name}" if stage == live.name else stage: run for stage, run in live.stages.items()}
-
-
-def _recall(live: LiveEvaluation) -> Measure:
-    """The plan's own recall at a depth, else that of all documents asked for."""
-    for measure in live.measures:
-        plain = not measure.get("capped") and not measure.get("judged_only") if measure.name == "R" else False
-        if plain and isinstance(measure.at, int):
-            return measure
-    return parse_measure(f"R@{live.retrieval.k}")
