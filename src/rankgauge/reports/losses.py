@@ -68,11 +68,12 @@ def losses_part(record: Record, *, alone: bool) -> Iterator[Block]:
             for note in lead_notes(found):
                 yield Paragraph(_word("of_system", system=found.system, text=note), detail="evidence")
             yield _places(found, "evidence")
-            yield from _examples(record, found, "audit")
+            yield from _examples(record, found, "audit", name=found.system)
             yield Notes(found.notes, detail="evidence")
-        yield from _by_tag(record, found)
-        yield from _by_query(record, found)
-        yield from _documents(record, found)
+        name = "" if alone else found.system
+        yield from _by_tag(record, found, name)
+        yield from _by_query(record, found, name)
+        yield from _documents(found, name)
 
 
 def _charts(record: Record, language: Language, digits: int) -> Any:
@@ -113,7 +114,9 @@ def _keys_of_lead(found: LossesResult) -> set[str]:
     return {best.kind}
 
 
-def _examples(record: Record, found: LossesResult, detail: Detail = "answer") -> Iterator[Block]:
+def _examples(
+    record: Record, found: LossesResult, detail: Detail = "answer", *, name: str = ""
+) -> Iterator[Block]:
     """The queries that lost most where most can be gained."""
     keys = _keys_of_lead(found)
     own = {query: [lost for lost in docs if lost.place in keys] for query, docs in found.lost.items()}
@@ -133,7 +136,8 @@ def _examples(record: Record, found: LossesResult, detail: Detail = "answer") ->
         for query, text in zip(shown, texts, strict=True)
     ]
     targets = [Target(found.measure, found.system, query=query) for query in shown]
-    yield Table("losses-examples", columns, rows, _word("examples"), detail=detail, light=True, leads_to=targets)
+    title = _titled(name, _word("examples"))
+    yield Table("losses-examples", columns, rows, title, detail=detail, light=True, leads_to=targets)
 
 
 def _example(found: LossesResult, lost: LostDocument) -> Note | str:
@@ -149,7 +153,12 @@ def _count_columns(found: LossesResult) -> list[Column]:
     return [Column(place_note(found, place), "count") for place in found.places]
 
 
-def _by_tag(record: Record, found: LossesResult) -> Iterator[Block]:
+def _titled(name: str, title: Note) -> Note:
+    """A title, with the system where there are several."""
+    return _word("of_system", system=name, text=title) if name else title
+
+
+def _by_tag(record: Record, found: LossesResult, name: str) -> Iterator[Block]:
     numbers = {query: i for i, query in enumerate(record.queries)}
     rows: list[tuple[Cell, ...]] = []
     for tag, queries in sorted(record.queries_by_tag.items()):
@@ -159,10 +168,10 @@ def _by_tag(record: Record, found: LossesResult) -> Iterator[Block]:
             rows.append((tag, sum(counts), *counts))
     if rows:
         columns = [Column(_word("tag")), Column(_word("relevant"), "count"), *_count_columns(found)]
-        yield Table("losses-tags", columns, rows, _word("by_tag"), detail="evidence")
+        yield Table("losses-tags", columns, rows, _titled(name, _word("by_tag")), detail="evidence")
 
 
-def _by_query(record: Record, found: LossesResult) -> Iterator[Block]:
+def _by_query(record: Record, found: LossesResult, name: str) -> Iterator[Block]:
     """The queries that lost anything, most first."""
     rows: list[tuple[int, tuple[Cell, ...]]] = []
     for i, query in enumerate(record.queries):
@@ -176,10 +185,10 @@ def _by_query(record: Record, found: LossesResult) -> Iterator[Block]:
         heads = [Column(_word("query")), *([Column(_word("text"))] if record.texts else [])]
         columns = [*heads, Column(_word("relevant"), "count"), *_count_columns(found)]
         shown = [row for _, row in rows[:_MANY]]
-        yield Table("losses-queries", columns, shown, _word("by_query"), detail="evidence")
+        yield Table("losses-queries", columns, shown, _titled(name, _word("by_query")), detail="evidence")
 
 
-def _documents(record: Record, found: LossesResult) -> Iterator[Block]:
+def _documents(found: LossesResult, name: str) -> Iterator[Block]:
     places = {place.key: place_note(found, place) for place in found.places}
     listed = [(query, lost) for query, docs in found.lost.items() for lost in docs][:_MANY]
     rows: list[tuple[Cell, ...]] = [
@@ -192,7 +201,7 @@ def _documents(record: Record, found: LossesResult) -> Iterator[Block]:
         columns += [Column(_word("rank_in", stage=stage), "count") for stage in found.stages]
         part = len(rows) < found.missed
         title = _word("by_document_first", n=len(rows), all=found.missed) if part else _word("by_document")
-        yield Table("losses-documents", columns, rows, title, detail="audit")
+        yield Table("losses-documents", columns, rows, _titled(name, title), detail="audit")
 
 
 def losses_data(record: Record) -> dict[str, Table]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from rankgauge.comparison.loss_notes import place_note
-from rankgauge.record import LossPlace, Record
+from rankgauge.record import LossesResult, LossPlace, Record
 from rankgauge.reports.chart_specs import CATEGORIES, GREY, VERDICTS, Chart, Row, plain, rounded, spec_of
-from rankgauge.words import Language, say, tell
+from rankgauge.words import Language, Note, numbers, say, tell
 
 __all__ = ["losses_charts"]
 
 _BAR = 44
 _FIXED = {"corpus": GREY, "index": CATEGORIES[5], "rank": CATEGORIES[1], "budget": CATEGORIES[3]}
-_STAGES = [CATEGORIES[0], CATEGORIES[4], CATEGORIES[6], CATEGORIES[8]]
+_ENDS = (CATEGORIES[0], CATEGORIES[4])
+_BETWEEN = (CATEGORIES[6], CATEGORIES[8], CATEGORIES[7])
 
 
 def losses_charts(record: Record, language: Language, digits: int = 4) -> list[Chart]:
@@ -22,7 +23,7 @@ def losses_charts(record: Record, language: Language, digits: int = 4) -> list[C
     tones: dict[str, str] = {}
     for found in record.losses:
         for order, place in enumerate(reversed(found.places)):
-            named = plain(tell(place_note(found, place), language))
+            named = plain(tell(_named(record, found, place), language))
             tones.setdefault(named, _tone(place, found.stages))
             share = place.documents / max(1, found.documents)
             rows.append(
@@ -32,7 +33,7 @@ def losses_charts(record: Record, language: Language, digits: int = 4) -> list[C
                     "order": order,
                     "share": rounded(share),
                     "documents": place.documents,
-                    "gain": rounded(place.gain),
+                    "gain": "–" if place.kind == "found" else numbers.signed(place.gain, digits),
                     "label": f"{100 * share:.0f} %" if share >= 0.06 else "",
                 }
             )
@@ -49,9 +50,19 @@ def losses_charts(record: Record, language: Language, digits: int = 4) -> list[C
     return [Chart("losses", title, spec, rows, height + 90, about=about)]
 
 
+def _named(record: Record, found: LossesResult, place: LossPlace) -> Note:
+    """A place; where there are several systems, they share the words for their own last stages."""
+    own = place.stage == found.system and len(found.stages) > 1
+    return Note("losses.place_last") if own and len(record.losses) > 1 else place_note(found, place)
+
+
 def _tone(place: LossPlace, stages: list[str]) -> str:
+    """The first and the last stage have their own colours, whatever lies between."""
     if place.kind == "found":
         return VERDICTS["better"]
-    if place.kind == "stage":
-        return _STAGES[min(stages.index(place.stage), len(_STAGES) - 1)]
-    return _FIXED[place.kind]
+    if place.kind != "stage":
+        return _FIXED[place.kind]
+    number = stages.index(place.stage)
+    if number in (0, len(stages) - 1):
+        return _ENDS[0 if number == 0 else 1]
+    return _BETWEEN[(number - 1) % len(_BETWEEN)]

@@ -223,7 +223,7 @@ class _Page:
             "sign": self.sign(mark) if marked or isinstance(cell, Scored) else "",
             "scored": isinstance(cell, Scored),
             "plot": bar_of(cell, self.look) if isinstance(cell, Drawn) else None,
-            "bar": f"{100 * cell.share:.2f}" if isinstance(cell, Bar) else "",
+            "bar": f"{100 * cell.share:.2f}" if isinstance(cell, Bar) and cell.share else "",
         }
 
 

@@ -57,7 +57,8 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, detail
     said: list[Note] = []
     found = [_comments(report.cautions, look, said)] if report.cautions else []
     record = report.record
-    is_paper = detail == "answer" and record is not None and bool(record.systems and record.measures)
+    scored = record is not None and bool(record.systems and record.measures) and "losses" not in list(report.data)[:1]
+    is_paper = detail == "answer" and scored
     if is_paper and record is not None:
         found.append(_paper(record, look))
     for block in report.shown(detail):
