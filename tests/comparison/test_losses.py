@@ -187,6 +187,11 @@ def test_the_lead_names_the_part_with_most_to_gain() -> None:
     assert alone.result.best_mend.kind == "order"
     for language in LANGUAGES:
         assert "bm25" in alone.summary(language)[0]
+    for names, said in (("st", "reached s, but not the first 3 of t that fit"), ("s", "in s, but below 3 or outside")):
+        stages = {name: {"q": ["x", "a"]} for name in names}
+        cut = losses({"q": {"a": 1}}, stages, 3, corpus={"a": "text", "x": "text"}, budget=5)
+        assert said in cut.summary()[0]
+        assert "+1.0000 R@3 within 5" in cut.summary()[0]
     everything = losses({"q": {"a": 1}}, {"s": {"q": ["a"]}})
     assert everything.summary() == ["All 1 relevant document is found: R@10 is 1.0000."]
     full = losses({"q": {"a": 1, "b": 1}}, {"s": {"q": ["a", "b"]}}, 1)

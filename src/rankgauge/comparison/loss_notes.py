@@ -10,7 +10,7 @@ import numpy as np
 from rankgauge.comparison.lost_documents import Located
 from rankgauge.record import LossesResult, LossPlace, Mend, Note
 
-__all__ = ["lead_notes", "notes_of_losses", "place_note"]
+__all__ = ["lead_notes", "notes_of_losses", "place_note", "recall_note"]
 
 
 def place_note(found: LossesResult, place: LossPlace) -> Note:
@@ -22,13 +22,15 @@ def place_note(found: LossesResult, place: LossPlace) -> Note:
 
 def lead_notes(found: LossesResult) -> list[Note]:
     """The part with most to gain, then the others."""
-    about = {"measure": found.measure, "k": found.k, "mean": found.mean, "missed": found.missed}
+    about = {"measure": recall_note(found), "k": found.k, "mean": found.mean, "missed": found.missed}
     if not found.missed:
         return [Note("losses.all_found", {**about, "documents": found.documents})]
     best = found.best_mend
     if best is None:
         return [Note("losses.nothing_to_gain", about)]
-    key = "lead_order_alone" if best.kind == "order" and len(found.stages) == 1 else f"lead_{best.kind}"
+    key = f"lead_{best.kind}"
+    if best.kind == "order":
+        key += ("_alone" if len(found.stages) == 1 else "") + ("_budget" if found.budget is not None else "")
     known = {"n": best.documents, "stage": best.stage, "before": found.stages[:-1][-1:], "gain": best.gain}
     lead = Note(f"losses.{key}", {**about, **known})
     others = [_part(mend) for mend in found.mends if mend is not best and mend.documents]
@@ -37,6 +39,13 @@ def lead_notes(found: LossesResult) -> list[Note]:
 
 def _part(mend: Mend) -> Note:
     return Note(f"losses.part_{mend.kind}", {"stage": mend.stage, "gain": mend.gain})
+
+
+def recall_note(found: LossesResult) -> Note | str:
+    """The recall that is meant, by name."""
+    if found.budget is None:
+        return found.measure
+    return Note("losses.within", {"measure": found.measure, "budget": found.budget})
 
 
 def notes_of_losses(found: LossesResult, located: Located) -> Iterator[Note]:

@@ -166,8 +166,9 @@ class Asking:
     ) -> LiveEvaluation:
         """Every query asked, and the answers scored. `kept` opens what holds the answers of a system of this name."""
         searcher = as_searcher(retriever, name=name, id_field=self.id_field, score_field=self.score_field)
-        recorder = StageRecorder(retriever) if is_staged(retriever) else None
-        if recorder is not None:
+        recorder = None
+        if is_staged(retriever):
+            recorder = StageRecorder(retriever, id_field=self.id_field, score_field=self.score_field)
             searcher = replace(searcher, call=recorder.search, is_async=False, takes_k=True)
         called = name or searcher.name
         with kept(called) as journal:

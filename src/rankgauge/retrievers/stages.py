@@ -7,12 +7,12 @@ candidates alone does not pay for the re-ranker.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Protocol
 
 from rankgauge.model.run import Run
-from rankgauge.retrievers.hits import Hit
+from rankgauge.retrievers.hits import Hit, hits_of
 from rankgauge.retrievers.interface import Retriever
 
 __all__ = ["StageRecorder", "Staged", "is_staged", "names_with", "stages_of"]
@@ -61,10 +61,10 @@ def stages_of(retriever: Retriever, query: str, k: int) -> Iterator[tuple[str, l
 class StageRecorder:
     """Asks a retriever of several stages, and keeps what the earlier ones found, by the text of the query."""
 
-    def __init__(self, retriever: Staged) -> None:
-        self._retriever = retriever
+    def __init__(self, retriever: Staged, *, id_field: str | None = None, score_field: str | None = None) -> None:
+        self._retriever, self._fields = retriever, {"id_field": id_field, "score_field": score_field}
         self._earlier = list(retriever.stage_names)[:-1]
-        self._kept: dict[str, list[list[Hit]]] = {}
+        self._kept: dict[str, dict[str, dict[str, float]]] = {}
 
     @property
     def ids(self) -> frozenset[str] | None:
@@ -72,11 +72,20 @@ class StageRecorder:
         ids = getattr(self._retriever, "ids", None)
         return frozenset(map(str, ids)) if isinstance(ids, Collection) and not isinstance(ids, str) else None
 
-    def search(self, query: str, k: int) -> list[Hit]:
-        """The last stage's list."""
-        *earlier, (_, hits) = self._retriever.stages(query, k)
-        self._kept[query] = [found for _, found in earlier]
-        return hits
+    def search(self, query: str, k: int) -> Any:
+        """The last stage's list, as the retriever gives it."""
+        *earlier, (_, last) = self._retriever.stages(query, k)
+        self._kept[query] = self._lists(earlier)
+        return last
+
+    def _lists(self, stages: Iterable[tuple[str, Any]]) -> dict[str, dict[str, float]]:
+        """Lists as a run holds them, whatever the retriever returns."""
+        made: dict[str, dict[str, float]] = {}
+        for name, found in stages:
+            entries = list(found)
+            hits, _ = hits_of(entries, max(1, len(entries)), **self._fields)
+            made[name] = {hit.id: hit.score for hit in hits}
+        return made
 
     def runs(self, queries: Mapping[str, str], k: int) -> dict[str, Run]:
         """The lists of the earlier stages, by name. Queries whose answers were kept from before are asked again, up to
@@ -85,10 +94,9 @@ class StageRecorder:
         for query, text in queries.items():
             if text not in self._kept:
                 try:
-                    found = [hits for _, hits in islice(self._retriever.stages(text, k), len(self._earlier))]
+                    self._kept[text] = self._lists(islice(self._retriever.stages(text, k), len(self._earlier)))
                 except Exception:  # whatever the retriever does: the answer itself has told it
                     continue
-                self._kept[text] = found
-            for name, hits in zip(self._earlier, self._kept[text], strict=True):
-                lists[name][query] = {hit.id: hit.score for hit in hits}
+            for name in self._earlier:
+                lists[name][query] = self._kept[text].get(name, {})
         return {name: Run(found, name=name) for name, found in lists.items()}
