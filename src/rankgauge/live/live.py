@@ -163,11 +163,14 @@ class Asking:
         name: str | None,
         kept: Callable[[str], AbstractContextManager[Journal | None]],
         progress: Callable[[int, int], None] | None = None,
+        *,
+        stages: bool = False,
     ) -> LiveEvaluation:
-        """Every query asked, and the answers scored. `kept` opens what holds the answers of a system of this name."""
+        """Every query asked, and the answers scored. `kept` opens what holds the answers of a system of this name;
+        `stages` keeps the lists of earlier stages too, which a sweep of many settings has no room for."""
         searcher = as_searcher(retriever, name=name, id_field=self.id_field, score_field=self.score_field)
         recorder = None
-        if is_staged(retriever):
+        if stages and is_staged(retriever):
             recorder = StageRecorder(retriever, id_field=self.id_field, score_field=self.score_field)
             searcher = replace(searcher, call=recorder.search, is_async=False, takes_k=True)
         called = name or searcher.name
@@ -250,7 +253,7 @@ def evaluate_retriever(
         }
         return open_journal(cache, called, key)
 
-    live = asking.ask(retriever, name, kept, progress)
+    live = asking.ask(retriever, name, kept, progress, stages=True)
     live.proven = configuration is None and not isinstance(cache, Journal) and is_closed(retriever)
     return live
 
