@@ -16,6 +16,7 @@ from rankgauge.version import __version__
 if TYPE_CHECKING:
     from rankgauge import retrievers
     from rankgauge.comparison import Comparison, compare, compare_scores
+    from rankgauge.comparison.losses import Losses, losses
     from rankgauge.comparison.power import audit, power
     from rankgauge.comparison.stored_scores import compare_stored
     from rankgauge.comparison.verify import verify
@@ -64,6 +65,7 @@ _NAMES = {
     "sensitivity.judge_next": ("judge_next",),
     "comparison": ("Comparison", "compare", "compare_scores"),
     "comparison.stored_scores": ("compare_stored",),
+    "comparison.losses": ("Losses", "losses"),
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
     "testsets.anchoring": ("Anchored", "anchor"),
@@ -103,6 +105,7 @@ __all__ = [
     "History",
     "LabelDrift",
     "LiveEvaluation",
+    "Losses",
     "Measure",
     "Monitor",
     "Note",
@@ -140,6 +143,7 @@ __all__ = [
     "load_testset",
     "log_mlflow",
     "log_opentelemetry",
+    "losses",
     "parse_measure",
     "parse_measures",
     "power",

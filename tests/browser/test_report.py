@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rankgauge import losses
 from tests.hostile import HOSTILE
 from tests.reports.samples import (
+    EXAMPLE,
     comparison_record,
     evaluation_record,
     hostile_record,
@@ -250,3 +252,21 @@ def test_many_queries_open_fast(opened: Any) -> None:
     assert re.fullmatch("Page 1 of 280", one.page.inner_text("#page"))
     one.page.fill("#search", "1048622")
     one.page.wait_for_function("document.querySelectorAll('#table tbody tr').length === 1")
+
+
+def test_where_documents_were_lost(opened: Any) -> None:
+    """The bar is drawn, its parts tell themselves, and a query of the examples opens its list."""
+    stages = {"candidates": EXAMPLE / "bm25.run", "reranked": EXAMPLE / "hybrid.run"}
+    record = losses(EXAMPLE / "testset.json", stages, 3).record.to_dict()
+    one = opened(record, width=1000)
+    assert one.figures() == {"losses": True, "distribution": True}
+    assert one.page.locator("figure[data-chart=losses] .mark-rect path").count() == 4
+    assert one.page.locator(".share-bar").count() == 4
+    one.page.locator("figure[data-chart=losses] .mark-rect path").first.hover(position={"x": 10, "y": 10})
+    one.page.wait_for_selector("#vg-tooltip-element.visible")
+    assert "35.6%" in one.page.inner_text("#vg-tooltip-element")
+    one.page.get_by_role("link", name="q03").first.click()
+    assert "shutil.rmtree" in one.page.inner_text("#query")
+    narrow = opened(record, "zh", width=390)
+    assert narrow.page.evaluate("document.documentElement.scrollWidth") == 390
+    assert all(narrow.figures().values())

@@ -36,6 +36,7 @@ _COMMANDS = {
     "power": ("rankgauge.cli.size", "power", "How many queries find a difference, or what so many find."),
     "audit": ("rankgauge.cli.size", "audit", "What a published mean over n queries can mean."),
     "judge-next": ("rankgauge.cli.judge_next", "judge_next", "Which unjudged documents to judge next."),
+    "losses": ("rankgauge.cli.losses", "losses", "Where relevant documents were lost: index, candidates, reranker."),
     "trec_eval": ("rankgauge.cli.trec_eval", "trec_eval", "Print what trec_eval prints, line by line."),
     "reconcile": ("rankgauge.cli.reconcile", "reconcile", "Find out why a figure differs from another tool's."),
     "measures": ("rankgauge.cli.explain", "measures", "List all measures, and which to use when."),

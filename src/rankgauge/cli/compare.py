@@ -75,6 +75,14 @@ _showing = options.together(
 @options.passages
 @_testing
 @click.option("--rerank", is_flag=True, help="Two runs, before=CANDIDATES after=RERANKED: split the change.")
+@click.option(
+    "--stage",
+    "stages",
+    metavar="NAME=RUN",
+    multiple=True,
+    help="An earlier list that all runs were made from; may be given several times, first to last. Then it is told "
+    "where each run lost relevant documents, as 'rankgauge losses' does.",
+)
 @click.option("--ablation", metavar="NAME", help="The full system; all others are it with a part taken away.")
 @click.option("--by", type=click.Choice(["tag"]), help="Also compare within each tag of the test set.")
 @click.option(
@@ -88,6 +96,7 @@ def compare(
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     rerank: bool,
+    stages: tuple[str, ...],
     ablation: str | None,
     by: str | None,
     quick: bool,
@@ -118,6 +127,8 @@ def compare(
 
     paths: dict[str, str | None] = {**input_paths(qrels, runs, output)}
     form = chosen_format(form, as_json, output, latex=latex)
+    earlier = named_runs(stages)
+    paths |= {f"stage:{name}": path for name, path in earlier.items()}
     paths |= {key: choices[key] for key in ("corpus", "collapse_chunks")}
     choices["chunks"] = options.given_chunks(choices["chunks"], choices.pop("chunk_ids"))
     paths |= options.chunk_paths(choices["chunks"])
@@ -133,6 +144,7 @@ def compare(
     make_plan(wanted, choices.get("contract"))
     choices |= options.read_choices(choices)
     opened = {name: open_run(path, run_format) for name, path in named_runs(runs).items()}
+    choices["stages"] = {name: open_run(path, run_format) for name, path in earlier.items()}
     comparison = compare_runs(load_judgments(qrels, qrels_format), opened, wanted, **choices)
     whole = not quick
     parts: dict[str, Any] = {"slices": by == "tag", "uncertainty": whole, "lists": whole, "rerank": None}

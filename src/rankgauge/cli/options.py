@@ -14,6 +14,7 @@ from rankgauge.words import LANGUAGES
 
 __all__ = [
     "PartOf",
+    "counting",
     "details",
     "digits",
     "input_formats",
@@ -107,16 +108,7 @@ threshold = click.option(
     help="A query counts as answered only if its first document scores at least this much: for Handled, and for "
     "queries without an answer.",
 )
-scoring = together(
-    click.option(
-        "-m",
-        "--measure",
-        "measures",
-        multiple=True,
-        metavar="MEASURE",
-        help="A measure, such as nDCG@10 or R@5,10,20; may be given several times. "
-        "Default: nDCG@10, AP, RR, R@10, P@10.",
-    ),
+counting = together(
     click.option("--contract", metavar="PRESET", help="Count as another tool does: see 'rankgauge contracts'."),
     click.option(
         "--missing",
@@ -152,6 +144,19 @@ scoring = together(
         metavar="FILE",
         help="Texts of the documents (JSON Lines or a BEIR folder), for R(budget=N) and for the lists of a report.",
     ),
+)
+"""The contract: how to count."""
+scoring = together(
+    click.option(
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        metavar="MEASURE",
+        help="A measure, such as nDCG@10 or R@5,10,20; may be given several times. "
+        "Default: nDCG@10, AP, RR, R@10, P@10.",
+    ),
+    counting,
 )
 """Measures and contract: what to score and how to count."""
 passages = together(

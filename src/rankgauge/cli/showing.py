@@ -166,4 +166,8 @@ def _tell_written(record: Record, output: str | None, language: Language) -> Non
 
         for note in summary_notes(record)[:1]:
             echo(tell(note, language), err=True)
+    elif record.losses:
+        from rankgauge.comparison.loss_notes import lead_notes
+
+        echo(tell(lead_notes(record.losses[0])[0], language), err=True)
     echo(say("live.wrote", language, path=output), err=True)

@@ -57,24 +57,33 @@ def compare(
     stream: bool = False,
     chunks: GivenChunks | None = None,
     overlap: float | None = None,
+    stages: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """Score several runs on the same judgments and say which differences are significant.
 
     `runs` maps a name to a run of any kind that `evaluate` takes. Without a baseline all pairs are compared, with one
     all others with it; the correction covers exactly these rows. `equivalence_margin` is the difference that would not
-    matter. `chunks` may be given by the names of the runs, where documents were cut in several ways. The other choices
-    are those of `evaluate`.
+    matter. `chunks` may be given by the names of the runs, where documents were cut in several ways. `stages`, by name
+    and first to last, are lists that all runs were made from, such as the candidates of several rerankers: then the
+    record tells where each run lost relevant documents. The other choices are those of `evaluate`.
     """
     settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, stream, chunks, overlap)
-    return compare_runs(qrels, runs, scoring, settings, baseline)
+    return compare_runs(qrels, runs, scoring, settings, baseline, stages)
 
 
 def compare_runs(
-    qrels: Any, runs: Mapping[str, Any], scoring: Scoring, settings: Settings, baseline: str | None = None
+    qrels: Any,
+    runs: Mapping[str, Any],
+    scoring: Scoring,
+    settings: Settings,
+    baseline: str | None = None,
+    stages: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """`compare`, with its choices put together."""
+    if stages is not None and not isinstance(stages, Mapping):
+        raise DataError('`stages` are given by name, first to last: {"candidates": run}')
     if not isinstance(runs, Mapping):
         raise DataError('runs are given by name: {"a": run, "b": run}')
     check_systems(runs, baseline)
@@ -94,7 +103,8 @@ def compare_runs(
         test_set=test_set,
         collapse_chunks=scoring.rule,
         corpus=scoring.documents,
-        sources=scoring.sources(qrels, named),
+        sources=scoring.sources(qrels, named) | {f"stage:{name}": run for name, run in (stages or {}).items()},
+        stages=stages,
     )
 
 

@@ -29,6 +29,7 @@ from rankgauge.record import (
     Changes,
     ComparisonResult,
     InputFile,
+    LossesResult,
     Note,
     Record,
     Rerank,
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison"]
 
+_DEPTH = 10  # of recall, where no measure is one
+
 
 @named_arguments
 class Comparison(ComparedSystems, Result):
@@ -75,12 +78,13 @@ class Comparison(ComparedSystems, Result):
         corpus: Mapping[str, str] | None = None,
         sources: Mapping[str, Any] | None = None,
         remarks: Sequence[Note] = (),
+        stages: Mapping[str, Any] | None = None,
     ) -> None:
         tags = {tag for query in test_set or () for tag in query.tags}
         super().__init__(queries, measures, systems, settings, baseline=baseline, slices=len(tags))
         self.evaluations, self.qrels, self.test_set = evaluations, qrels, test_set
         self._runs, self._collapse, self.sources = runs or {}, collapse_chunks, dict(sources or {})
-        self.corpus = corpus
+        self.corpus, self._stages = corpus, dict(stages or {})
         self.remarks = list(remarks)
         """Warnings about how the scores came together."""
 
@@ -94,8 +98,25 @@ class Comparison(ComparedSystems, Result):
 
     def open_run(self, name: str) -> Run | RunParts:
         """A system's run, to look at its documents once more."""
-        run = read_run(self._runs[name], name)
+        return self._opened_run(self._runs[name], name)
+
+    def _opened_run(self, given: Any, name: str) -> Run | RunParts:
+        run = read_run(given, name)
         return run if self._collapse is None else collapse(run, self._collapse)[0]
+
+    @cached_property
+    def losses(self) -> list[LossesResult]:
+        """Where each system lost relevant documents on the way from the stages that all were made from."""
+        if not self._stages or self.qrels is None:
+            return []
+        from rankgauge.comparison.losses import losses_of_list  # takes polars
+
+        earlier = {str(name): self._opened_run(run, str(name)) for name, run in self._stages.items()}
+        known = self.test_set or self.qrels
+        return [
+            losses_of_list(own, known, earlier, self.open_run(own.name), k=_DEPTH, corpus=self.corpus)
+            for own in self.evaluations
+        ]
 
     def row(self, measure: str, a: str, b: str) -> Row:
         """The row of a pair, by any spelling of the measure."""
@@ -199,7 +220,8 @@ class Comparison(ComparedSystems, Result):
         else:
             record = scores_record(self, inputs=files, provenance=provenance)
         found = self.result(slices=slices, uncertainty=uncertainty, rerank=rerank)
-        record = replace(record, kind="comparison", texts=texts_of(self.test_set), comparison=found)
+        texts, losses = texts_of(self.test_set), self.losses
+        record = replace(record, kind="comparison", texts=texts, comparison=found, losses=losses)
         if not lists or self.qrels is None or not self.evaluations:
             return record
         listed = lists_of(self.queries, found.changes, self.qrels, self._opened(), self.evaluations)

@@ -12,10 +12,12 @@ from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison.comparing import compare_runs
+from rankgauge.comparison.losses import Losses, losses
 from rankgauge.comparison.rerank import rerank_of
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation import GivenChunks, Scoring, make_plan, record_of
 from rankgauge.formats import Source, load_judgments
+from rankgauge.measures import parse_measure
 from rankgauge.measures.presets import PRESETS
 from rankgauge.record import Note, Record, as_record
 from rankgauge.stats.settings import Settings
@@ -26,6 +28,7 @@ __all__ = ["Finding", "verify"]
 _SAME = 1e-9
 _SHOWN = 5
 _CIRCUMSTANCES = ("created", "rankgauge", "version", "provenance")  # not results
+_PARTS = ("systems", "comparison", "losses")  # compared by themselves
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,11 @@ def _recomputed(record: Record, paths: Mapping[str, str]) -> list[Finding]:
         _finding(Note("verify.scores", {"system": system["name"]}), list(_unlike(system, other)))
         for system, other in zip(kept["systems"], again["systems"], strict=True)
     ]
-    rest = {key: value for key, value in kept.items() if key not in (*_CIRCUMSTANCES, "systems", "comparison")}
+    rest = {key: value for key, value in kept.items() if key not in (*_CIRCUMSTANCES, *_PARTS)}
     off = [path for key, value in rest.items() for path in _unlike(value, again.get(key), key)]
     findings.append(_finding(Note("verify.about"), off))
+    if record.losses:
+        findings.append(_finding(Note("losses.verified"), list(_unlike(kept["losses"], again["losses"]))))
     if record.comparison is not None:
         findings.append(_finding(Note("verify.comparison"), list(_unlike(kept["comparison"], again["comparison"]))))
     return findings
@@ -114,12 +119,15 @@ def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) ->
     scoring = Scoring(plan, rule, paths.get("corpus"), chunks=_chunks(record, paths), overlap=record.contract.overlap)
     runs = {system.name: paths[f"run:{system.name}"] for system in record.systems}
     found = record.comparison
+    if record.losses and found is None:  # of lists alone: those of live systems are not computed again
+        return _losses_again(record, paths, rule).to_record(inputs={}, lists=bool(record.lists))
     if found is None:
         judgments = load_judgments(paths["judgments"])
         scored = [scoring.evaluation(judgments, run, name) for name, run in runs.items()]
         return record_of(scored, per_query=bool(record.queries), test_set=judgments if record.tags else None)
     settings = Settings.of(**asdict(found.settings) | {"samples": found.settings.samples or None})
-    compared = compare_runs(paths["judgments"], runs, scoring, settings, found.baseline)
+    stages = {key.removeprefix("stage:"): path for key, path in paths.items() if key.startswith("stage:")}
+    compared = compare_runs(paths["judgments"], runs, scoring, settings, found.baseline, stages)
     return compared.to_record(
         slices=bool(found.slices),
         uncertainty=found.unjudged is not None,
@@ -139,6 +147,27 @@ def _chunks(record: Record, paths: Mapping[str, str]) -> GivenChunks | None:
     if "chunks" not in paths and not own:
         raise DataError("the chunks are not among the record's inputs")
     return paths.get("chunks", own)
+
+
+def _losses_again(record: Record, paths: Mapping[str, str], rule: str | Path | None) -> Losses:
+    """Where documents were lost, from the lists of all stages."""
+    assert record.contract is not None
+    (own,) = record.losses
+    stages = {name: paths.get(f"stage:{name}") or paths.get(f"run:{name}") for name in own.stages}
+    for name, path in stages.items():
+        if path is None:
+            raise DataError(f"the list of {name!r} was no file, so where documents were lost cannot be told again")
+    return losses(
+        paths["judgments"],
+        stages,
+        own.k,
+        corpus=paths.get("corpus"),
+        indexed=paths.get("indexed"),
+        budget=own.budget,
+        contract=replace(record.contract, collapse=None),
+        rel=parse_measure(own.measure).get("rel"),
+        collapse_chunks=rule,
+    )
 
 
 def _finding(what: Note, off: list[str]) -> Finding:

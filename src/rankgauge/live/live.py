@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from rankgauge.arguments import named_arguments
@@ -25,6 +26,7 @@ from rankgauge.live.checks import askable, check_scoring, documents_of
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
+from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Calls, InputFile, Record
 from rankgauge.retrievers.answers import RetrievalResult
@@ -32,6 +34,7 @@ from rankgauge.retrievers.configuration import configuration_of, corpus_version,
 from rankgauge.retrievers.journal import Journal, open_journal
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
+from rankgauge.retrievers.stages import StageRecorder, is_staged
 from rankgauge.retrievers.work import CallSettings
 from rankgauge.stats.latency import Latency
 from rankgauge.stats.settings import Settings
@@ -65,6 +68,14 @@ class LiveEvaluation(Evaluation):
         """Whether kept answers are those of an interrupted start of the same run."""
         self.proven = False
         """Whether kept answers are known to be those that the retriever would give now."""
+        self.recorder: StageRecorder | None = None
+
+    @cached_property
+    def stages(self) -> dict[str, Run]:
+        """The lists of the stages before the last, by name, of a retriever that tells them (`stages(query, k)`)."""
+        if self.recorder is None or self.test_set is None:
+            return {}
+        return self.recorder.runs({query.id: query.text for query in self.test_set}, self.retrieval.k)
 
     @property
     def latency(self) -> Latency:
@@ -161,9 +172,16 @@ class Asking:
         name: str | None,
         kept: Callable[[str], AbstractContextManager[Journal | None]],
         progress: Callable[[int, int], None] | None = None,
+        *,
+        stages: bool = False,
     ) -> LiveEvaluation:
-        """Every query asked, and the answers scored. `kept` opens what holds the answers of a system of this name."""
+        """Every query asked, and the answers scored. `kept` opens what holds the answers of a system of this name;
+        `stages` keeps the lists of earlier stages too, which a sweep of many settings has no room for."""
         searcher = as_searcher(retriever, name=name, id_field=self.id_field, score_field=self.score_field)
+        recorder = None
+        if stages and is_staged(retriever):
+            recorder = StageRecorder(retriever, id_field=self.id_field, score_field=self.score_field)
+            searcher = replace(searcher, call=recorder.search, is_async=False, takes_k=True)
         called = name or searcher.name
         with kept(called) as journal:
             retrieval = run_queries(
@@ -181,7 +199,9 @@ class Asking:
         scored = self.scoring.evaluation(self.test_set, retrieval.run, called)
         gold = self.corpus if self.scoring.chunks is None else None  # where it holds chunks, labels are of documents
         notes = [*_notes(retrieval, self.test_set, gold), *_shallow(scored, retrieval.k)]
-        return LiveEvaluation(scored, retrieval, notes, self.sources)
+        live = LiveEvaluation(scored, retrieval, notes, self.sources)
+        live.recorder = recorder
+        return live
 
 
 @named_arguments
@@ -246,7 +266,7 @@ def evaluate_retriever(
         }
         return open_journal(cache, called, key)
 
-    live = asking.ask(retriever, name, kept, progress)
+    live = asking.ask(retriever, name, kept, progress, stages=True)
     live.proven = configuration is None and not isinstance(cache, Journal) and is_closed(retriever)
     return live
 

@@ -67,7 +67,25 @@ def read_systems(
         faults += [f"{place}: {fault}" for fault in [*unusable, *wrong]]
         if not unusable:
             systems.append(system)
-    return systems, faults
+    return systems, [*faults, *_candidate_faults(systems)]
+
+
+def _candidate_faults(systems: list[SystemPlan]) -> Iterator[str]:
+    """Systems whose candidates are of no system, or of one that comes from them."""
+    named = {system.name: system.candidates for system in systems}
+    for name, candidates in named.items():
+        if candidates is None:
+            continue
+        if candidates not in named:
+            others = ", ".join(other for other in named if other != name) or "there is none"
+            yield f"system {name}: candidates names another system, not {candidates!r}: {others}"
+            continue
+        met, at = {name}, named[name]
+        while at is not None and at not in met:
+            met.add(at)
+            at = named.get(at)
+        if at == name:
+            yield f"system {name}: its candidates come from itself; leave candidates out where the pipeline begins"
 
 
 def _name_faults(name: str, taken: list[str]) -> Iterator[str]:

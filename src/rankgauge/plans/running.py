@@ -18,6 +18,7 @@ from rankgauge.formats.git import commit_of
 from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever, live_record
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.plans.losses import losses_of_systems
 from rankgauge.plans.plan import RunPlan, load_plan, modules_of
 from rankgauge.plans.systems import Version, make_system, version_of
 from rankgauge.record import InputFile, Record
@@ -91,6 +92,7 @@ def _carried_out(plan: RunPlan, progress: Progress | None) -> Outcome:
             reason = Note("live.error", {"error": str(error)})
             invalid["sweep"] = Note("live.sweep", {"system": plan.sweep.system, "reason": reason}, "warning")
     record = plan_record(plan, inputs, found, invalid)
+    record = replace(record, losses=losses_of_systems(plan, inputs.test_set, corpus, found))
     if tried is not None:
         record = replace(record, sweeps=[tried.result])
     return Outcome(record, found, tried, invalid)

@@ -39,6 +39,8 @@ class SystemPlan:
     parameters: dict[str, Any] = field(default_factory=dict)
     id_field: str | None = None
     score_field: str | None = None
+    candidates: str | None = None
+    """Another system, whose list this one re-ranks: where documents were lost is told by it."""
 
     @property
     def is_named(self) -> bool:
@@ -49,7 +51,7 @@ class SystemPlan:
     def configuration(self) -> dict[str, Any]:
         """What answers depend on, for the cache. What comes from the environment is never stored, not even the hash of
         it: the cache hashes it together with the rest."""
-        about = {name: value for name, value in vars(self).items() if name != "name"}
+        about = {name: value for name, value in vars(self).items() if name not in ("name", "candidates")}
         values = "\n".join(map(filled, (f"${{{name}}}" for name in names_in(self.parameters))))
         found = {"environment": hashlib.sha256(values.encode()).hexdigest()} if values else {}
         return {**about, "parameters": plain_value(self.parameters), **found}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Unjudged,
         UnjudgedRange,
     )
+    from rankgauge.record.losses import LossesResult, LossPlace, LostDocument, Mend
     from rankgauge.record.no_answer import ChosenThreshold, NoAnswer
     from rankgauge.record.parts import (
         InputFile,
@@ -48,7 +49,11 @@ __all__ = [
     "HeldOut",
     "InputFile",
     "ListedDocument",
+    "LossPlace",
+    "LossesResult",
+    "LostDocument",
     "Mean",
+    "Mend",
     "NoAnswer",
     "Note",
     "Provenance",
@@ -91,6 +96,7 @@ __getattr__ = lazy_names(
             "Unjudged",
             "UnjudgedRange",
         ),
+        "losses": ("LossPlace", "LossesResult", "LostDocument", "Mend"),
         "no_answer": ("ChosenThreshold", "NoAnswer"),
         "parts": (
             "InputFile",

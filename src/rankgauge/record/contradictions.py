@@ -20,8 +20,9 @@ from rankgauge.words import Note, has_text, tell
 
 if TYPE_CHECKING:
     from rankgauge.record.comparison import Row
+    from rankgauge.record.losses import LossesResult
 
-__all__ = ["LARGEST", "contradictions", "faulty_parts"]
+__all__ = ["LARGEST", "contradictions", "faulty_parts", "uneven_losses"]
 
 LARGEST = 1e100
 """Larger numbers cannot be squared."""
@@ -105,6 +106,22 @@ def _unlike_its_scores(
     elif len(kept) and not math.isclose(found := aggregate(how, kept), told, rel_tol=1e-9, abs_tol=1e-12):
         what = {"geometric": "geometric mean"}.get(how, how)
         yield f"{place}: the {what} is {told:.6g}, its scores' {found:.6g}"
+
+
+def uneven_losses(found: LossesResult, queries: int) -> Iterator[str]:
+    """Places that do not add up, in a record of so many queries."""
+    about = f"losses of {found.system!r}"
+    if sum(place.documents for place in found.places) != found.documents:
+        yield f"{about}: its places do not add up to {found.documents} documents"
+    keys = {place.key for place in found.places}
+    for key in sorted({lost.place for listed in found.lost.values() for lost in listed} - keys):
+        yield f"{about}: a document was lost at {key!r}, which is no place"
+    for key in sorted(keys ^ found.per_query.keys()):
+        yield f"{about}: {key!r} is no place of both documents and queries"
+    for place in found.places:
+        counts = found.per_query.get(place.key, [])
+        if len(counts) != queries or sum(counts) != place.documents:
+            yield f"{about}: the queries' counts of {place.key!r} are not its {place.documents} documents"
 
 
 def faulty_parts(value: Any, place: str = "") -> Iterator[str]:

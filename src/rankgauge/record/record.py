@@ -18,7 +18,7 @@ from rankgauge.formats.sources import Source
 from rankgauge.measures import find_measure_name
 from rankgauge.model.contract import Contract
 from rankgauge.record.codec import decode, encode
-from rankgauge.record.contradictions import contradictions, faulty_parts
+from rankgauge.record.contradictions import contradictions, faulty_parts, uneven_losses
 from rankgauge.record.frames import bounds_of, queries_frame
 from rankgauge.record.parts import ListedDocument, Provenance, RelevantDocuments, ScoredMeasure, SystemResult
 from rankgauge.record.result import Result
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankgauge.record.comparison import ComparisonResult
+    from rankgauge.record.losses import LossesResult
     from rankgauge.record.sweep import SweepResult
 
 __all__ = ["Record", "as_record", "name_parts"]
@@ -67,6 +68,8 @@ class Record(Result):
     sweeps: list[SweepResult] = field(default_factory=list)
     invalid: dict[str, Note] = field(default_factory=dict)
     """Systems that could not be evaluated, with the reason."""
+    losses: list[LossesResult] = field(default_factory=list)
+    """Where systems of several stages lost relevant documents."""
 
     def __post_init__(self) -> None:
         """What a retriever said may hold a secret, which no record keeps."""
@@ -94,6 +97,8 @@ class Record(Result):
             yield "there is no comparison"
         rows = [] if self.comparison is None else self.comparison.rows
         yield from contradictions(self.created, self.queries, self.measures, self.systems, rows)
+        for found in self.losses:
+            yield from uneven_losses(found, len(self.queries))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""
@@ -195,6 +200,7 @@ def name_parts() -> None:
     msgspec looks them up by their names in this module; evaluating starts faster without them.
     """
     from rankgauge.record.comparison import ComparisonResult
+    from rankgauge.record.losses import LossesResult
     from rankgauge.record.sweep import SweepResult
 
-    globals().update(ComparisonResult=ComparisonResult, SweepResult=SweepResult)
+    globals().update(ComparisonResult=ComparisonResult, LossesResult=LossesResult, SweepResult=SweepResult)

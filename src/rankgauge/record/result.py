@@ -87,8 +87,8 @@ class Result:
         digits: int = 4,
     ) -> Plot:
         """A chart: by default what the result is about, else of a `kind` such as "means", "forest", "scatter",
-        "differences", "distribution", "tags", "latency", "sweep" or "setting", and of one `measure` and `pair` of
-        systems where it is about one. Notebooks display it; `save(path)` writes it as .svg or .png."""
+        "differences", "distribution", "tags", "latency", "sweep", "setting" or "losses", and of one `measure` and
+        `pair` of systems where it is about one. Notebooks display it; `save(path)` writes it as .svg or .png."""
         chosen = language or _notebook_language()
         found: Plot = REPORTERS["plot"](self, kind, measure=measure, pair=pair, language=chosen, digits=digits)
         return found

@@ -38,6 +38,10 @@ def answer_part(record: Record) -> Iterator[Block]:
         from rankgauge.reports.no_answer import no_answer_lines  # most test sets have none
 
         yield from no_answer_lines(record)
+    if record.losses:
+        from rankgauge.reports.losses import losses_lines
+
+        yield from losses_lines(record)
     remarks = remarks_of(record)
     if remarks:
         yield Notes(remarks, answer("remarks", n=len(remarks)), bulleted=True, folded=True)

@@ -20,6 +20,7 @@ from rankgauge.reports.evaluation import (
     targets_part,
 )
 from rankgauge.reports.passages import overlap_part
+from rankgauge.words import Note
 
 __all__ = ["record_report", "report_of"]
 
@@ -58,17 +59,20 @@ def record_report(record: Record, *, per_query: bool = False, scenario: str | No
     """The report of a record; `per_query` adds every query's scores to formats that cannot explore them,
     `scenario` the reference values of one."""
     compared = record.comparison
+    if record.losses and compared is None and not _is_live(record):
+        return _losses_report(record, per_query=per_query)
     static: list[Block] = [per_query_table(record)] if per_query else []
     # Only what the record holds is loaded: a table of means should come at once.
     blocks: list[Block] = [*answer_part(record), *targets_part(record, scenario)]
     if compared is None:
-        blocks += [*means_part(record), *overlap_part(record), *_live_part(record), Explorer(static)]
+        blocks += [*means_part(record), *overlap_part(record), *_live_part(record), *_losses_part(record)]
+        blocks.append(Explorer(static))
     else:
         from rankgauge.reports import comparison as part
 
         blocks += [*means_part(record), *overlap_part(record)]
         blocks += part.comparison_part(record, compared) if compared.rows else ()
-        blocks += _live_part(record)
+        blocks += [*_live_part(record), *_losses_part(record)]
         blocks.append(Explorer([*static, *part.changed_part(record, compared)]))
         blocks += [*part.ending_part(record, compared)]
         blocks += part.verdict_cards(compared) if compared.rows else ()
@@ -88,6 +92,26 @@ def record_report(record: Record, *, per_query: bool = False, scenario: str | No
         cautions=cautions(record),
         record=record,
     )
+
+
+def _losses_report(record: Record, *, per_query: bool) -> Report:
+    """Of a record that is about losses alone."""
+    from rankgauge.reports.losses import losses_answer, losses_data, losses_part
+
+    blocks = [*losses_answer(record, record.losses[0]), *losses_part(record, alone=True)]
+    blocks += [Explorer([per_query_table(record)] if per_query else []), *provenance_part(record)]
+    about = Note("losses.title", {"system": record.losses[0].system})
+    counted = {"queries": _queries(record), "stages": len(record.losses[0].stages)}
+    made = Note("losses.made", {"date": record.created[:10], **counted})
+    return Report(about, blocks, made, losses_data(record), cautions=cautions(record), record=record)
+
+
+def _losses_part(record: Record) -> list[Block]:
+    if not record.losses:
+        return []
+    from rankgauge.reports.losses import losses_part
+
+    return list(losses_part(record, alone=False))
 
 
 def _is_live(record: Record) -> bool:

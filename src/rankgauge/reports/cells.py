@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rankgauge.reports.document import (
+    Bar,
     Card,
     Cell,
     Drawn,
@@ -24,6 +25,9 @@ from rankgauge.visible import visible
 from rankgauge.words import Language, Note, listed, numbers, say, tell
 
 __all__ = ["Look", "card_line", "facts_line", "note_line", "told", "written"]
+
+
+_BAR = 20  # columns of a whole
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ def written(cell: Cell, kind: Kind, look: Look) -> str:
         return str(cell).lower()
     if isinstance(cell, int):
         return str(cell)
+    if isinstance(cell, Bar):
+        return _bar(cell.share)
     if isinstance(cell, Pair):
         return say(look.pair, look.language, a=cell.a, b=cell.b)
     if isinstance(cell, Marked):
@@ -86,6 +92,12 @@ def written(cell: Cell, kind: Kind, look: Look) -> str:
     if isinstance(cell, Scored):
         return f"{written(cell.value, kind, look)}{look.signs.get(cell.mark, ' ' if look.signs else '')}"
     return _number(cell, kind, look).replace("-", look.minus)
+
+
+def _bar(share: float) -> str:
+    """A bar of eighths of blocks; the least share that there is can be seen."""
+    eighths = max(round(share * _BAR * 8), 1) if share > 0 else 0
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
 
 
 def _number(cell: float | tuple[float, float] | Estimate | Drawn, kind: Kind, look: Look) -> str:

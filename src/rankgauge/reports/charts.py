@@ -26,6 +26,7 @@ from rankgauge.reports.chart_specs import (
     spec_of,
     words_of,
 )
+from rankgauge.reports.losses_chart import losses_charts
 from rankgauge.words import Language, template
 
 __all__ = [
@@ -257,5 +258,6 @@ def charts_of(
         about = counted([len(record.queries)], language, sweep.measure)
         for kind in ("sweep", "setting"):
             charts += [replace(chart, about=about) for chart in sweep_charts(sweep, kind, language, digits)]
+    charts += losses_charts(record, language, digits)
     pairs = pairs_of(record) if pair is None else [pair]
     return named_apart([*charts, *_Queries(record, measure, language, digits).charts(pairs)])

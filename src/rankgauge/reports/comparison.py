@@ -214,7 +214,8 @@ def _rerank(found: Rerank) -> Iterator[Block]:
     columns = [Column(word("measure")), *(Column(word(name), "score") for name in names), Column(word("won"), "share")]
     rows = [(row.measure, row.before, row.after, row.ceiling, row.perfect, row.share) for row in found.rows]
     yield Table("rerank", columns, rows, detail="audit")
-    yield Notes(found.notes, word("rerank_title"))
+    see = Note("losses.see", {"before": found.before, "after": found.after})
+    yield Notes([*found.notes, see], word("rerank_title"))
 
 
 def comparison_data(compared: ComparisonResult) -> Table:

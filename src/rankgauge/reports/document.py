@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DETAILS",
+    "Bar",
     "Beside",
     "Block",
     "Card",
@@ -76,6 +77,7 @@ Kind = Literal[
     "plain",  # six digits, for programs
     "exact",  # all digits, for programs
     "plot",  # an interval, drawn
+    "bar",  # a share, drawn
 ]
 """What a column holds, and so how its numbers are written."""
 
@@ -124,6 +126,13 @@ class Drawn:
 
 
 @dataclass(repr=False, eq=False, match_args=False)
+class Bar:
+    """A share between 0 and 1 as a bar of that length."""
+
+    share: float
+
+
+@dataclass(repr=False, eq=False, match_args=False)
 class Scored:
     """A score, marked where it differs significantly."""
 
@@ -143,7 +152,7 @@ class Marked:
 
 Text: TypeAlias = Note | Reading | Formula | str
 """A text is a name from elsewhere; words are notes."""
-Cell: TypeAlias = Text | int | float | tuple[float, float] | Estimate | Pair | Marked | Drawn | Scored | None
+Cell: TypeAlias = Text | int | float | tuple[float, float] | Estimate | Pair | Marked | Drawn | Bar | Scored | None
 
 
 def word(name: str, /, **parameters: Any) -> Note:

@@ -56,7 +56,7 @@ def grid(table: Table, look: Look, detail: Detail = "evidence") -> tables.Table:
         for row in table.rows
     ]
     header = [told(column.head, look) for _, column in kept]
-    texts = [column.kind in ("text", "plot") for _, column in kept]
+    texts = [column.kind in ("text", "plot", "bar") for _, column in kept]
     return tables.Table(header, rows, texts, [column.drop for _, column in kept], ruled=not table.light)
 
 

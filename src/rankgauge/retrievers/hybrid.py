@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import RankgaugeError
@@ -48,9 +48,23 @@ class Hybrid:
     def ids(self) -> Sequence[str]:
         return tuple(dict.fromkeys(doc for one in self._retrievers for doc in one.ids))
 
+    @property
+    def stage_names(self) -> tuple[str, ...]:
+        return ("candidates", "fused")
+
+    def stages(self, query: str, k: int) -> Iterator[tuple[str, list[Hit]]]:
+        """All documents of the lists that are fused, and the first k of them."""
+        query, k = check_query(query, k)
+        fused = self._fused(query, k, None)
+        yield "candidates", fused
+        yield "fused", fused[:k]
+
     def search(self, query: str, k: int) -> list[Hit]:
         query, k = check_query(query, k)
+        return self._fused(query, k, k)
+
+    def _fused(self, query: str, k: int, most: int | None) -> list[Hit]:
         # A weight of 0 keeps a list out altogether: its documents must not fill up the end with scores of 0.
         used = [(one, weight) for one, weight in zip(self._retrievers, self._weights, strict=True) if weight]
         lists = [one.search(query, max(k, self._depth)) for one, _ in used]
-        return fuse_lists(lists, self._method, [weight for _, weight in used], self._rrf_k, self._norm, k)
+        return fuse_lists(lists, self._method, [weight for _, weight in used], self._rrf_k, self._norm, most)

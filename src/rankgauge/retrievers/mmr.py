@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from rankgauge.retrievers.encoders import Encoder
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import Retriever, as_retriever, continued
 from rankgauge.retrievers.nearest import Vectors, unit_vectors
+from rankgauge.retrievers.stages import names_with, stages_of
 
 __all__ = ["MMR", "RELEVANCES"]
 
@@ -62,9 +63,23 @@ class MMR:
     def ids(self) -> Sequence[str]:
         return self._retriever.ids
 
+    @property
+    def stage_names(self) -> tuple[str, ...]:
+        return names_with(self._retriever, "diversified")
+
+    def stages(self, query: str, k: int) -> Iterator[tuple[str, list[Hit]]]:
+        """The candidates, and what was chosen from them."""
+        query, k = check_query(query, k)
+        found: list[Hit] = []
+        for name, found in stages_of(self._retriever, query, max(k, self._depth)):
+            yield name, found
+        yield self.stage_names[-1], self._chosen(query, found, k)
+
     def search(self, query: str, k: int) -> list[Hit]:
         query, k = check_query(query, k)
-        found = self._retriever.search(query, max(k, self._depth))
+        return self._chosen(query, self._retriever.search(query, max(k, self._depth)), k)
+
+    def _chosen(self, query: str, found: list[Hit], k: int) -> list[Hit]:
         candidates, rest = found[: self._depth], found[self._depth :]
         if not candidates:
             return []

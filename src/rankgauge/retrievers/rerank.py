@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
@@ -13,6 +13,7 @@ from rankgauge.retrievers.configuration import described
 from rankgauge.retrievers.encoders import sentence_model
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import Retriever, as_retriever, continued
+from rankgauge.retrievers.stages import names_with, stages_of
 
 __all__ = ["Rerank", "Scorer", "cross_encoder"]
 
@@ -47,9 +48,23 @@ class Rerank:
     def ids(self) -> Sequence[str]:
         return self._retriever.ids
 
+    @property
+    def stage_names(self) -> tuple[str, ...]:
+        return names_with(self._retriever, "reranked")
+
+    def stages(self, query: str, k: int) -> Iterator[tuple[str, list[Hit]]]:
+        """The candidates, and the list made from them."""
+        query, k = check_query(query, k)
+        found: list[Hit] = []
+        for name, found in stages_of(self._retriever, query, max(k, self._depth)):
+            yield name, found
+        yield self.stage_names[-1], self._reranked(query, found, k)
+
     def search(self, query: str, k: int) -> list[Hit]:
         query, k = check_query(query, k)
-        found = self._retriever.search(query, max(k, self._depth))
+        return self._reranked(query, self._retriever.search(query, max(k, self._depth)), k)
+
+    def _reranked(self, query: str, found: list[Hit], k: int) -> list[Hit]:
         candidates, rest = found[: self._depth], found[self._depth :]
         if not candidates:
             return []

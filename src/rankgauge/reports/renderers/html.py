@@ -16,6 +16,7 @@ from rankgauge.extras import check_installed
 from rankgauge.reports.cells import Look, told, written
 from rankgauge.reports.chart_specs import Chart, shown
 from rankgauge.reports.document import (
+    Bar,
     Beside,
     Block,
     Cards,
@@ -214,7 +215,7 @@ class _Page:
         marked = isinstance(cell, Marked)
         mark = cell.mark if isinstance(cell, Marked | Scored) else ""
         return {
-            "text": "" if kind == "plot" else self.written(value, kind),
+            "text": "" if kind in ("plot", "bar") else self.written(value, kind),
             "small": "" if small is None else self.written(small, "score"),
             "look": f"{_look(kind)} verdict".strip() if marked else _look(kind) if cell not in ("", None) else "empty",
             "badge": marked,
@@ -222,12 +223,13 @@ class _Page:
             "sign": self.sign(mark) if marked or isinstance(cell, Scored) else "",
             "scored": isinstance(cell, Scored),
             "plot": bar_of(cell, self.look) if isinstance(cell, Drawn) else None,
+            "bar": f"{100 * cell.share:.2f}" if isinstance(cell, Bar) and cell.share else "",
         }
 
 
 def _look(kind: Kind) -> str:
     """How a column is set: numbers to the right."""
-    return {"text": "", "plot": "plot"}.get(kind, "n")
+    return {"text": "", "plot": "plot", "bar": "share"}.get(kind, "n")
 
 
 def _explored(record: Record | None) -> Item:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rankgauge.record import Record
@@ -56,7 +57,8 @@ def render(report: Report, *, language: Language = "en", digits: int = 4, detail
     said: list[Note] = []
     found = [_comments(report.cautions, look, said)] if report.cautions else []
     record = report.record
-    is_paper = detail == "answer" and record is not None and bool(record.systems and record.measures)
+    scored = record is not None and bool(record.systems and record.measures) and "losses" not in list(report.data)[:1]
+    is_paper = detail == "answer" and scored
     if is_paper and record is not None:
         found.append(_paper(record, look))
     for block in report.shown(detail):
@@ -133,7 +135,14 @@ def _cell(cell: PaperCell) -> str:
 
 
 def _table(block: Table, look: Look, detail: Detail) -> str:
-    made = grid(block, look, "evidence" if detail == "answer" else detail)
+    shown = [column for column in block.columns if column.kind != "bar"]  # its share stands beside it
+    rows = [
+        [cell for cell, column in zip(row, block.columns, strict=True) if column.kind != "bar"]
+        if len(row) == len(block.columns)
+        else row
+        for row in block.rows
+    ]
+    made = grid(replace(block, columns=shown, rows=rows), look, "evidence" if detail == "answer" else detail)
     columns = "".join("l" if made.is_text(j) else "r" for j in range(len(made.header)))
-    rows = [[_escaped(cell) for cell in row] for row in made.rows]
-    return "\n".join(_tabular(columns, [_escaped(head) for head in made.header], rows)) + "\n"
+    escaped = [[_escaped(cell) for cell in row] for row in made.rows]
+    return "\n".join(_tabular(columns, [_escaped(head) for head in made.header], escaped)) + "\n"

@@ -140,7 +140,9 @@ def _with_intervals(row: Sequence[Cell]) -> list[Cell]:
 
 
 def _kind(column: Column) -> str:
-    return ' class="rg-text"' if column.kind == "text" else "" if column.kind == "plot" else ' class="rg-number"'
+    if column.kind in ("text", "bar"):
+        return ' class="rg-text"'
+    return "" if column.kind == "plot" else ' class="rg-number"'
 
 
 def _interval(cell: Drawn, tone: str | None, text: str) -> str:

@@ -1,0 +1,331 @@
+"""`losses`: at which stage of a pipeline each relevant document was lost, and what mending each stage could gain."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankgauge.arguments import named_arguments
+from rankgauge.comparison.lost_documents import Located, locate
+from rankgauge.comparison.recording import documents_of, lists_of, relevant_of, texts_of
+from rankgauge.engine.chunks import collapse
+from rankgauge.errors import ContractError, DataError, counted
+from rankgauge.evaluation import Evaluation, Scoring, hashed, make_plan, read_judgments, record_of
+from rankgauge.evaluation.scores import Scores
+from rankgauge.formats.ids import load_ids
+from rankgauge.measures import Measure, parse_measure
+from rankgauge.model.chunks import Chunks
+from rankgauge.model.contract import Contract
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.run import Run
+from rankgauge.model.testset import TestSet
+from rankgauge.record import InputFile, LossesResult, LostDocument, Mend, Record
+from rankgauge.record.result import Result
+from rankgauge.stats.levels import check_whole
+from rankgauge.visible import visible
+from rankgauge.words import Language, tell
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankgauge.formats import RunParts
+
+__all__ = ["Losses", "losses", "losses_of", "losses_of_list", "recall_of"]
+
+_MOST_LOST = 5_000  # documents that a record lists
+_MOST_OF_QUERY = 20
+
+
+@named_arguments
+class Losses(Result):
+    """Where relevant documents were lost: `.places`, `.mends`, `.per_query`, `.lost`, `.record`."""
+
+    def __init__(
+        self,
+        result: LossesResult,
+        evaluation: Evaluation,
+        *,
+        qrels: Qrels,
+        run: Run | RunParts,
+        corpus: Mapping[str, str] | None = None,
+        sources: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.result, self.evaluation, self.sources = result, evaluation, dict(sources or {})
+        self.places, self.mends, self.lost = result.places, result.mends, result.lost
+        self._qrels, self._run, self._corpus = qrels, run, corpus
+
+    def to_record(self, *, inputs: Mapping[str, InputFile] | None = None, lists: bool = True) -> Record:
+        """The result document: recall of the last stage, and where the rest was lost. `lists` adds the first documents
+        of every query; `inputs` are the files by role, where they are not those that were given to `losses`."""
+        own = self.evaluation
+        files = hashed(self.sources) if inputs is None else inputs
+        record = record_of([own], inputs=files, test_set=own.test_set)
+        record = replace(record, losses=[self.result], texts=texts_of(own.test_set))
+        if not lists:
+            return record
+        listed = lists_of(list(own.table.queries), [], self._qrels, {own.name: self._run}, [own])
+        relevant = relevant_of(list(listed), self._qrels)
+        return replace(record, lists=listed, relevant=relevant, documents=documents_of(listed, relevant, self._corpus))
+
+    @cached_property
+    def record(self) -> Record:
+        """The result document with all its parts."""
+        return self.to_record()
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row for each place: documents lost there, their share, and what finding them could gain at most."""
+        import polars as pl
+
+        places, result = self.places, self.result
+        grades = sum(place.grades for place in places) or 1.0
+        return pl.DataFrame(
+            {
+                "place": [place.kind for place in places],
+                "stage": [place.stage or None for place in places],
+                "documents": [place.documents for place in places],
+                "share": [place.documents / max(1, result.documents) for place in places],
+                "share_by_grade": [place.grades / grades for place in places],
+                "queries": [place.queries for place in places],
+                "gain": [place.gain for place in places],
+            },
+            schema_overrides={"stage": pl.String},
+        )
+
+    @property
+    def per_query(self) -> pl.DataFrame:
+        """One row for each query, one column of documents for each place."""
+        import polars as pl
+
+        queries = pl.Series(list(self.evaluation.table.queries), dtype=pl.String)
+        return pl.DataFrame({"query": queries, **self.result.per_query})
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a careful reader must be warned of, in English."""
+        return [tell(note, "en") for note in self.result.notes if note.level == "warning"]
+
+    def summary(self, language: Language = "en") -> list[str]:
+        """Where most is lost, and what can be gained."""
+        from rankgauge.comparison.loss_notes import lead_notes
+
+        return [tell(note, language) for note in lead_notes(self.result)]
+
+    def to_json(self) -> str:
+        return self.record.to_json()
+
+    def __repr__(self) -> str:
+        stages = visible(" → ".join(self.result.stages))
+        return f"Losses({stages}: {self.result.missed} of {counted(self.result.documents, 'relevant document')} missed)"
+
+
+@named_arguments
+def losses(
+    qrels: Qrels | TestSet | Mapping[str, Any] | str | os.PathLike[str] | Any,
+    stages: Mapping[str, Any],
+    k: int = 10,
+    *,
+    corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
+    indexed: Iterable[str] | str | os.PathLike[str] | None = None,
+    budget: int | None = None,
+    tokenizer: Callable[[str], int] | None = None,
+    contract: str | Contract | None = None,
+    ties: str | None = None,
+    missing: str | None = None,
+    no_relevant: str | None = None,
+    duplicates: str | None = None,
+    depth: int | None = None,
+    rel: float | None = None,
+    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
+) -> Losses:
+    """Where each relevant document was lost, and what mending that stage could gain at most in recall.
+
+    `stages` maps names to runs of any kind that `evaluate` takes, in the order of the pipeline, such as
+    {"candidates": run, "reranked": run}; the last list is what the reader gets, cut after `k` documents. `corpus`,
+    texts by id or a path, and `indexed`, the ids of the index or a file of them, tell what could not be retrieved at
+    all. `budget` is the length of texts that fit into a prompt: in characters, or as `tokenizer` counts. `depth` cuts
+    the last list alone. The other choices are those of `evaluate`.
+
+    Every relevant document has exactly one place: not in the corpus, not in the index, not in the list of a stage,
+    ranked below k, cut by the budget, or found; found over all is R@k of each query.
+    """
+    k = check_whole("k", k, 1)
+    budget = None if budget is None else check_whole("budget", budget, 1)
+    if not isinstance(stages, Mapping) or not stages:
+        raise DataError('`stages` are given by name, first to last: {"candidates": run, "reranked": run}')
+    if budget is not None and corpus is None:
+        raise DataError("`budget=` needs the texts of the documents: give them with `corpus=`")
+    plan = make_plan(f"R@{k}", contract, ties, missing, no_relevant, duplicates, depth, rel)
+    _in_order(plan.contract)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
+    judgments, test_set = read_judgments(qrels)
+    opened = {str(name): scoring.opened(run, str(name)) for name, run in stages.items()}
+    last = list(opened)[-1]
+    merged = replace(scoring, plan=opened[last][1], collapse_chunks=None)
+    evaluation = merged.evaluation(test_set or judgments, opened[last][0], last)
+    result = losses_of(
+        evaluation,
+        judgments,
+        {name: run for name, (run, _) in opened.items()},
+        k=k,
+        corpus=scoring.documents,
+        indexed=_indexed(indexed, scoring),
+        budget=budget,
+        tokenizer=tokenizer,
+    )
+    sources = scoring.sources(qrels, {last: stages[last]})
+    sources |= {f"stage:{name}": run for name, run in stages.items() if str(name) != last}
+    return Losses(
+        result,
+        evaluation,
+        qrels=judgments,
+        run=opened[last][0],
+        corpus=scoring.documents,
+        sources=sources | {"indexed": indexed},
+    )
+
+
+def _indexed(given: Any, scoring: Scoring) -> frozenset[str] | None:
+    """The ids of an index; chunks among them are those of their documents."""
+    if given is None:
+        return None
+    if isinstance(given, str | os.PathLike):
+        given = load_ids(given)
+    if not isinstance(given, Iterable):
+        raise DataError(f"`indexed` must be a list of document ids, or the path of a file of them, not {given!r}")
+    ids = frozenset(map(str, given))
+    if scoring.rule is None or not ids:
+        return ids
+    merged, _ = collapse(Run({"index": list(ids)}, name="the index"), scoring.rule)
+    return frozenset(merged.frame["doc"].to_list())
+
+
+def recall_of(measures: Sequence[Measure], k: int) -> Measure:
+    """The first recall at a depth among some measures, else that at k."""
+    deep = (measure for measure in measures if measure.name == "R" and isinstance(measure.at, int))
+    plain = (measure for measure in deep if not measure.get("capped") and not measure.get("judged_only"))
+    return next(plain, parse_measure(f"R@{k}"))
+
+
+def losses_of_list(
+    scored: Scores,
+    qrels: Qrels | TestSet,
+    earlier: Mapping[str, Run | RunParts],
+    run: Run | RunParts,
+    *,
+    k: int,
+    corpus: Mapping[str, str] | None = None,
+    indexed: Collection[str] | None = None,
+) -> LossesResult:
+    """Of a list that was scored before, by its own recall or that at k."""
+    if scored.name in earlier:
+        raise DataError(f"a stage and a run are both named {scored.name!r}; name them apart")
+    measure = recall_of(scored.measures, k)
+    evaluation = Scoring(make_plan(measure, _in_order(scored.contract))).evaluation(qrels, run, scored.name)
+    depth = int(measure.at or k)
+    judgments, _ = read_judgments(qrels)
+    return losses_of(evaluation, judgments, {**earlier, scored.name: run}, k=depth, corpus=corpus, indexed=indexed)
+
+
+def _in_order(contract: Contract) -> Contract:
+    if contract.ties == "expected":
+        raise ContractError(
+            "one place for each document needs one order of the list; choose `ties='trec'`, `ties='stable'` or "
+            "`ties='given'`"
+        )
+    return contract
+
+
+def losses_of(
+    evaluation: Evaluation,
+    judgments: Qrels,
+    stages: Mapping[str, Run | RunParts],
+    *,
+    k: int,
+    corpus: Mapping[str, str] | None = None,
+    indexed: Collection[str] | None = None,
+    budget: int | None = None,
+    tokenizer: Callable[[str], int] | None = None,
+) -> LossesResult:
+    """The places of all relevant documents, and what they are worth. `evaluation` is of recall at k of the last stage,
+    and tells which queries count."""
+    from rankgauge.comparison.loss_notes import notes_of_losses
+    from rankgauge.engine.matching import BudgetTexts
+
+    (measure,) = evaluation.measures
+    texts = None if budget is None or corpus is None else BudgetTexts(corpus, tokenizer or len)
+    located = locate(
+        judgments,
+        stages,
+        evaluation.contract,
+        k=k,
+        rel=measure.get("rel"),
+        queries=list(evaluation.table.queries),
+        counted=evaluation.table.counted[:, 0],
+        corpus=corpus,
+        indexed=indexed,
+        budget=budget,
+        texts=texts,
+    )
+    places = [located.filled(place) for place in located.places]
+    relevant = located.counts([place.key for place in places])
+    full = replace(located, place=np.full(len(located.place), located.number("found")))
+    names = list(stages)
+    found = LossesResult(
+        system=names[-1],
+        stages=names,
+        measure=str(measure),
+        k=k,
+        budget=budget,
+        mean=located.recall(),
+        ceiling=full.recall(fitting=False),
+        documents=int(relevant.sum()),
+        queries=int(located.counted.sum()),
+        places=places,
+        mends=list(_mends(located, names)),
+        per_query={place.key: located.counts([place.key]).tolist() for place in places},
+        lost=_lost(located),
+    )
+    return replace(found, notes=list(notes_of_losses(found, located)))
+
+
+def _mends(located: Located, stages: Sequence[str]) -> Iterator[Mend]:
+    """Each part of the pipeline that could be mended, first to last."""
+    now, known = located.recall(), [place.key for place in located.places]
+
+    def mend(kind: Any, stage: str, keys: Sequence[str]) -> Mend:
+        gain = located.recall(keys, fitting=kind != "budget") - now
+        return Mend(kind, stage, int(located.counts(keys).sum()), max(0.0, gain))
+
+    for kind in ("corpus", "index"):
+        if kind in known:
+            yield mend(kind, "", [kind])
+    first, *later = stages
+    yield mend("first", first, [f"stage:{first}"])
+    for name in later[:-1]:
+        yield mend("stage", name, [f"stage:{name}"])
+    cut = ["rank", *(["budget"] if "budget" in known else [])]
+    yield mend("order", stages[-1], [*(f"stage:{name}" for name in later[-1:]), *cut])
+    if "budget" in known:
+        yield mend("budget", "", ["budget"])
+
+
+def _lost(located: Located) -> dict[str, list[LostDocument]]:
+    """The documents that were not found, those of the queries that lost most first, best grades first."""
+    gone = np.flatnonzero(located.place != located.number("found"))
+    counts = np.bincount(located.owner[gone], minlength=len(located.queries))
+    keys = (-located.grades[gone], located.owner[gone], -counts[located.owner[gone]])
+    found: dict[str, list[LostDocument]] = {}
+    room = _MOST_LOST
+    for row in gone[np.lexsort(keys)].tolist():
+        listed = found.setdefault(located.queries[located.owner[row]], [])
+        if len(listed) < _MOST_OF_QUERY and room:
+            ranks = [int(own[row]) or None for own in located.ranks]
+            key = located.places[located.place[row]].key
+            listed.append(LostDocument(located.docs[row], float(located.grades[row]), key, ranks))
+            room -= 1
+    return {query: listed for query, listed in found.items() if listed}

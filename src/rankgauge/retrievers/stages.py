@@ -1,0 +1,102 @@
+"""Retrievers of several stages, and what their earlier stages found while they were asked.
+
+A retriever has stages if it has `stage_names`, first to last, and `stages(query, k)`, which yields each name with the
+list of that stage; the last one is what `search` gives. They are made one after the other, so that whoever wants the
+candidates alone does not pay for the re-ranker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Protocol
+
+from rankgauge.model.run import Run
+from rankgauge.retrievers.hits import Hit, hits_of
+from rankgauge.retrievers.interface import Retriever
+
+__all__ = ["StageRecorder", "Staged", "is_staged", "names_with", "stages_of"]
+
+_FIRST = "candidates"
+
+
+class Staged(Protocol):
+    """A retriever that tells what each of its stages found."""
+
+    @property
+    def stage_names(self) -> Sequence[str]:
+        """First to last."""
+
+    def stages(self, query: str, k: int) -> Iterator[tuple[str, list[Hit]]]:
+        """Each stage with its list, best first."""
+
+
+def is_staged(retriever: Any) -> bool:
+    """Whether it has several stages. Attributes of these names may mean anything elsewhere."""
+    names = getattr(retriever, "stage_names", None)
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        return False
+    return len(set(names)) == len(names) > 1 and callable(getattr(retriever, "stages", None))
+
+
+def names_with(retriever: Any, name: str) -> tuple[str, ...]:
+    """The names of a retriever's stages, and of one more behind them."""
+    names = tuple(retriever.stage_names) if is_staged(retriever) else (_FIRST,)
+    number, unlike = 1, name
+    while unlike in names:
+        number += 1
+        unlike = f"{name} {number}"
+    return (*names, unlike)
+
+
+def stages_of(retriever: Retriever, query: str, k: int) -> Iterator[tuple[str, list[Hit]]]:
+    """The stages of a retriever; one without any is a stage itself."""
+    if is_staged(retriever):
+        staged: Any = retriever
+        yield from staged.stages(query, k)
+    else:
+        yield _FIRST, retriever.search(query, k)
+
+
+class StageRecorder:
+    """Asks a retriever of several stages, and keeps what the earlier ones found, by the text of the query."""
+
+    def __init__(self, retriever: Staged, *, id_field: str | None = None, score_field: str | None = None) -> None:
+        self._retriever, self._fields = retriever, {"id_field": id_field, "score_field": score_field}
+        self._earlier = list(retriever.stage_names)[:-1]
+        self._kept: dict[str, dict[str, dict[str, float]]] = {}
+
+    @property
+    def ids(self) -> frozenset[str] | None:
+        """The documents in the index, where the retriever tells them."""
+        ids = getattr(self._retriever, "ids", None)
+        return frozenset(map(str, ids)) if isinstance(ids, Collection) and not isinstance(ids, str) else None
+
+    def search(self, query: str, k: int) -> Any:
+        """The last stage's list, as the retriever gives it."""
+        *earlier, (_, last) = self._retriever.stages(query, k)
+        self._kept[query] = self._lists(earlier)
+        return last
+
+    def _lists(self, stages: Iterable[tuple[str, Any]]) -> dict[str, dict[str, float]]:
+        """Lists as a run holds them, whatever the retriever returns."""
+        made: dict[str, dict[str, float]] = {}
+        for name, found in stages:
+            entries = list(found)
+            hits, _ = hits_of(entries, max(1, len(entries)), **self._fields)
+            made[name] = {hit.id: hit.score for hit in hits}
+        return made
+
+    def runs(self, queries: Mapping[str, str], k: int) -> dict[str, Run]:
+        """The lists of the earlier stages, by name. Queries whose answers were kept from before are asked again, up to
+        the stage before the last; one that fails has no list."""
+        lists: dict[str, dict[str, dict[str, float]]] = {name: {} for name in self._earlier}
+        for query, text in queries.items():
+            if text not in self._kept:
+                try:
+                    self._kept[text] = self._lists(islice(self._retriever.stages(text, k), len(self._earlier)))
+                except Exception:  # whatever the retriever does: the answer itself has told it
+                    continue
+            for name in self._earlier:
+                lists[name][query] = self._kept[text].get(name, {})
+        return {name: Run(found, name=name) for name, found in lists.items()}
