@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import check_text, named_arguments
@@ -182,6 +182,10 @@ class TestSet(Sequence[Query]):
 
     def renamed(self, name: str) -> TestSet:
         return TestSet(self._queries, name=name)
+
+    def with_texts(self, texts: Mapping[str, str]) -> TestSet:
+        """The same queries with other texts, by id."""
+        return TestSet((replace(q, text=texts.get(q.id, q.text)) for q in self._queries), name=self.name)
 
     def without_texts(self) -> TestSet:
         """Ids and judgments only: what TREC judgments can hold."""
