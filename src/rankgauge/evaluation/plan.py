@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -14,6 +13,7 @@ from rankgauge.model.contract import Contract
 
 __all__ = ["DEFAULT_MEASURES", "Plan", "make_plan"]
 
+_HIGHEST = 1e300  # grades: more are infinite, or no floating-point number
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "R@10", "P@10")
 
 
@@ -47,8 +47,8 @@ def make_plan(
     else:
         raise ContractError(f"contract={contract!r} is neither the name of a preset nor a Contract")
     if rel is not None:
-        if not isinstance(rel, Real) or isinstance(rel, bool) or not math.isfinite(rel):
-            raise ContractError(f"rel={rel!r} must be a number")
+        if not isinstance(rel, Real) or isinstance(rel, bool) or not -_HIGHEST < rel < _HIGHEST:
+            raise ContractError(f"rel={rel!r} must be a number"[:200])
         resolved = [
             m.with_values(rel=rel)
             if m.definition.relevance and m.definition.parameter("rel") and not m.is_set("rel")

@@ -20,7 +20,7 @@ from rankgauge.words import Note
 __all__ = ["askable", "doubts_about"]
 
 _ID: Final = re.compile(
-    r"(?:q|qid|query|topic|id|test|dev|train)?[-_ .#]?\d+"
+    r"(?:q|qid|query|topic|id|test|dev|train)?[-_.#]?\d+"
     r"|[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"
     r"|(?=.*\d)[0-9a-f]{16,64}",
     re.IGNORECASE,

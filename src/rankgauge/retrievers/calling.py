@@ -156,7 +156,7 @@ def _invoked(call: Callable[..., Any], retriever: Any) -> Bound:
     own = given.get("k")
     if own is None:
         own = _default_k(getattr(getattr(retriever, "vectorstore", None), "similarity_search", None))
-    depth = Depth("search_kwargs", 'search_kwargs={"k": ...}', own if _whole(own) else None, optional=True)
+    depth = Depth("search_kwargs", 'search_kwargs["k"]', own if _whole(own) else None, optional=True)
     return Bound(lambda query, k: call(query) if k is None else call(query, k=k), depth)
 
 

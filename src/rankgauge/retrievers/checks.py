@@ -26,6 +26,9 @@ __all__ = [
 ]
 
 
+_LARGEST = 1e300  # larger whole numbers are no floating-point numbers
+
+
 @dataclass(frozen=True)
 class Bounds:
     """Least and greatest value of a parameter, for its annotation."""
@@ -85,12 +88,9 @@ def check_query(query: Any, k: Any) -> tuple[str, int]:
 
 def check_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite number between two bounds, both allowed."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, Real)
-        or not math.isfinite(value)
-        or not low <= float(value) <= high
-    ):
+    if isinstance(value, bool) or not isinstance(value, Real) or not -_LARGEST < value < _LARGEST:
+        raise DataError(f"{name}={_shown(value)} must be a number{_bounds(low, high)}")
+    if not low <= float(value) <= high:
         raise DataError(f"{name}={value!r} must be a number{_bounds(low, high)}")
     return float(value)
 
@@ -114,6 +114,11 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     if value not in known:
         raise DataError(f"{name}={value!r} must be one of {', '.join(known)}")
     return str(value)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _bounds(low: float, high: float) -> str:
