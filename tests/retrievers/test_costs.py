@@ -74,7 +74,7 @@ def test_answers_that_do_not_tell_are_counted() -> None:
     live = evaluate_retriever(some, TEST_SET, measures="RR", cost="usage.total_tokens")
     assert (live.cost.queries, live.cost.without) == (2, 18)
     assert live.cost.total == TOKENS[5] + TOKENS[15]
-    (note,) = [note for note in live.live_notes if note.key == "retriever.no_cost"]
+    (note,) = [note for note in live.live_notes if note.key == "asking.no_cost"]
     assert note.parameters["n"] == 18
     assert all("18" in tell(note, language) for language in LANGUAGES)
     nothing = evaluate_retriever(paid, TEST_SET, measures="RR", cost="header:x-cost")
@@ -86,7 +86,7 @@ def test_answers_that_do_not_tell_are_counted() -> None:
 def test_a_cost_that_fails_costs_no_answer(wrong: Any) -> None:
     live = evaluate_retriever(paid, TEST_SET, measures="RR", cost=wrong)
     assert live.mean["RR"] == 1.0
-    (note,) = [note for note in live.live_notes if note.key == "retriever.cost_failed"]
+    (note,) = [note for note in live.live_notes if note.key == "asking.cost_failed"]
     assert note.parameters["error"]
 
 

@@ -1,4 +1,4 @@
-"""How many documents a retriever gives: what decides about it, what is told of it, and k=None, which leaves it alone."""
+"""How many documents a retriever gives: what decides about it, what is told of it, and k=None, which leaves it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def notes(retriever: Any, k: int | None = 10, measures: Any = "R@10") -> dict[st
 
 def short(retriever: Any, k: int | None = 10) -> str:
     """What the note on lists that are too short says to do."""
-    note = notes(retriever, k)["retriever.short_lists"]
+    note = notes(retriever, k)["asking.short_lists"]
     assert note.level == "warning"
     for language in LANGUAGES:
         assert tell(note, language)
@@ -84,23 +84,23 @@ def test_a_short_list_names_the_setting() -> None:
     assert "takes no number of results" in short(lambda query: DOCS[:3])
     assert "Its `k` is 7" in short(Fixed(k=7), None)
     assert "own number counts (k=None): ask for more with `k=10`" in short(lambda query, top_k=6: DOCS[:top_k], None)
-    assert "retriever.short_lists" not in notes(LlamaIndex(10))
-    assert "retriever.short_lists" not in notes(LlamaIndex(3), measures="R@3")
+    assert "asking.short_lists" not in notes(LlamaIndex(10))
+    assert "asking.short_lists" not in notes(LlamaIndex(3), measures="R@3")
 
 
 def test_langchain_search_kwargs_are_overridden_and_that_is_said(store: InMemoryVectorStore) -> None:
     for kwargs, own in (({}, 4), ({"k": 3}, 3)):  # without one, the store's default
-        note = notes(store.as_retriever(search_kwargs=kwargs))["retriever.overridden"]
+        note = notes(store.as_retriever(search_kwargs=kwargs))["asking.overridden"]
         assert note.parameters == {"name": 'search_kwargs["k"]', "own": own, "k": 10}
         assert note.level == "warning"
-    assert notes(store.as_retriever(search_kwargs={"k": 30}))["retriever.overridden"].level == "info"
-    assert "retriever.overridden" not in notes(store.as_retriever(search_kwargs={"k": 10}))
+    assert notes(store.as_retriever(search_kwargs={"k": 30}))["asking.overridden"].level == "info"
+    assert "asking.overridden" not in notes(store.as_retriever(search_kwargs={"k": 10}))
 
 
 def test_own_numbers_of_haystack_and_llamaindex() -> None:
-    note = notes(haystack(5))["retriever.overridden"]
+    note = notes(haystack(5))["asking.overridden"]
     assert note.parameters == {"name": "top_k", "own": 5, "k": 10}
-    cut = notes(LlamaIndex(25))["retriever.cut"]
+    cut = notes(LlamaIndex(25))["asking.cut"]
     assert (cut.parameters, cut.level) == ({"name": "similarity_top_k", "own": 25, "k": 10}, "info")
 
 
@@ -111,7 +111,7 @@ def test_a_constant_called_k_is_no_depth() -> None:
         def search(self, query: str, k: int) -> list[str]:
             return DOCS[:k]
 
-    assert not [key for key in notes(Fusing()) if key.startswith("retriever.")]
+    assert not [key for key in notes(Fusing()) if key.startswith("asking.")]
 
 
 def lengths(retriever: Any) -> set[int]:
@@ -138,7 +138,7 @@ def test_without_k_the_retriever_keeps_its_own_depth(store: InMemoryVectorStore)
     "retriever", [lambda query, k: DOCS, BM25({"d": "query"}), HttpRetriever("http://127.0.0.1:1/")]
 )
 def test_without_k_one_that_needs_it_is_an_error_before_any_call(retriever: Any) -> None:
-    with pytest.raises(RetrieverError, match="has to be told how many documents to give.*such as k=10"):
+    with pytest.raises(RetrieverError, match=r"has to be told how many documents to give.*such as k=10"):
         evaluate_retriever(retriever, TEST_SET, k=None)
 
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import namedtuple
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,10 @@ def orders(search: Any, k: int = 5, **options: Any) -> dict[str, list[str]]:
 def test_distances_in_every_list_keep_the_retrievers_order() -> None:
     result = run_queries(nearest, QUERIES, 5)
     assert [[hit.id for hit in answer.hits] for answer in result.answers] == [[d for d, _ in FAR[q]] for q in FAR]
-    assert all(a.score > b.score for a, b in zip(result.answers[0].hits, result.answers[0].hits[1:], strict=False))
+    assert all(a.score > b.score for a, b in pairwise(result.answers[0].hits))
     assert result.faults == {"rising": 4}
     (note,) = result.notes
-    assert (note.key, note.level) == ("retriever.rising", "warning")
+    assert (note.key, note.level) == ("asking.rising", "warning")
     assert note.parameters == {"lists": 4, "query": "0", "field": "[1]"}
     assert "score_field='-[1]'" in tell(note, "en")
     for language in LANGUAGES:
@@ -49,12 +50,11 @@ def test_distances_in_every_list_keep_the_retrievers_order() -> None:
 
 def test_saying_which_they_are_ends_the_remark() -> None:
     test_set = TestSet([Query(text, {FAR[text][0][0]: 1}) for text in FAR])
-    found = {
-        field: evaluate_retriever(nearest, test_set, measures="RR", score_field=field) for field in (None, "-[1]", "[1]")
-    }
+    fields = (None, "-[1]", "[1]")
+    found = {field: evaluate_retriever(nearest, test_set, measures="RR", score_field=field) for field in fields}
     assert {field: live.mean["RR"] for field, live in found.items()} == {None: 1.0, "-[1]": 1.0, "[1]": 0.2}
     keys = {field: {note.key for note in live.live_notes} for field, live in found.items()}
-    assert keys == {None: {"retriever.rising"}, "-[1]": set(), "[1]": {"live.unsorted"}}
+    assert keys == {None: {"asking.rising"}, "-[1]": set(), "[1]": {"live.unsorted"}}
 
 
 def test_one_list_that_falls_makes_them_scores() -> None:
@@ -107,7 +107,7 @@ def test_the_argument_to_give_is_exact(shape: str) -> None:
 def _answers(search: Any, field: str) -> Any:
     test_set = TestSet([Query(text, {"x": 1}) for text in FAR])
     live = evaluate_retriever(search, test_set, score_field=field, measures="RR")
-    assert not [note for note in live.live_notes if note.key in ("retriever.rising", "live.unsorted")]
+    assert not [note for note in live.live_notes if note.key in ("asking.rising", "live.unsorted")]
     return zip(test_set, live.retrieval.answers, strict=True)
 
 
@@ -129,8 +129,8 @@ def test_order_given_or_order_of_scores(lists: list[list[float]]) -> None:
     """Every list is read in one of two ways, and all lists in the same."""
     queries = {str(i): str(i) for i in range(len(lists))}
     result = run_queries(lambda query, k: [(f"d{j}", s) for j, s in enumerate(lists[int(query)])], queries, 9)
-    rises = [all(a <= b for a, b in zip(s, s[1:], strict=False)) and s[0] < s[-1] for s in lists]
-    falls = [any(a > b for a, b in zip(s, s[1:], strict=False)) for s in lists]
+    rises = [all(a <= b for a, b in pairwise(s)) and s[0] < s[-1] for s in lists]
+    falls = [any(a > b for a, b in pairwise(s)) for s in lists]
     kept = any(rises) and not any(falls) and 2 * sum(rises) >= len(lists)
     for answer, scores in zip(result.answers, lists, strict=True):
         by_score = sorted(range(len(scores)), key=lambda j: -scores[j])
@@ -181,20 +181,20 @@ def test_rows_of_sqlite(database: sqlite3.Connection, statement: str, rows: Any)
     assert live.mean["RR"] == 1.0
     assert [hit.id for hit in live.retrieval.answers[0].hits] == ["d2", "d0", "d3"]
     notes = {note.key: note for note in live.live_notes}
-    assert notes["retriever.own_thread"].level == "info"
+    assert notes["asking.own_thread"].level == "info"
     field = STATEMENTS[statement]
     if field is not None:
-        assert notes["retriever.rising"].parameters["field"] == ("[1]" if rows is None else field)
-        named = f"-{notes['retriever.rising'].parameters['field']}"
+        assert notes["asking.rising"].parameters["field"] == ("[1]" if rows is None else field)
+        named = f"-{notes['asking.rising'].parameters['field']}"
         again = evaluate_retriever(search, test_set, measures="RR", score_field=named)
         assert again.run.to_dict() == live.run.to_dict()
-        assert "retriever.rising" not in [note.key for note in again.live_notes]
+        assert "asking.rising" not in [note.key for note in again.live_notes]
 
 
 def test_a_row_without_an_id_says_what_it_has(database: sqlite3.Connection) -> None:
     database.row_factory = sqlite3.Row
     row = database.execute("SELECT body, year, body AS title FROM docs").fetchone()
-    with pytest.raises(RetrieverError, match="no id in any of the usual places.*seen: a Row with body, year, title"):
+    with pytest.raises(RetrieverError, match=r"no id in any of the usual places.*seen: a Row with body, year, title"):
         hits_of([row], 3)
     assert hits_of([row], 3, id_field="body")[0][0].id == "apple pie"
     assert hits_of([row], 3, id_field="[2]", score_field="-[1]")[0] == [Hit("apple pie", -1999.0)]

@@ -53,7 +53,7 @@ def _lists(scores: Scores) -> list[Note]:
     if deep:
         depth = max(int(m.at or 0) for m in deep)
         remedy = scores.remedy(depth)
-        key = "evaluation.short_lists" if remedy is None else "retriever.short_lists"
+        key = "evaluation.short_lists" if remedy is None else "asking.short_lists"
         about = {"lists": lists, "names": _names(deep), "depth": depth}
         return [Note(key, about if remedy is None else {**about, "remedy": remedy}, "warning")]
     if whole:

@@ -37,7 +37,7 @@ def notes_of(scores: Scores) -> list[Note]:
         if scores.id_fields is None:
             add("warning", "id_mismatch", **ids)
         else:
-            notes.append(Note("retriever.id_mismatch", {**ids, "fields": scores.id_fields}, "warning"))
+            notes.append(Note("asking.id_mismatch", {**ids, "fields": scores.id_fields}, "warning"))
     if coverage.only_relevant:
         add("info", "only_relevant")
     elif coverage.judged_at:

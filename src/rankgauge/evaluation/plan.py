@@ -48,7 +48,7 @@ def make_plan(
         raise ContractError(f"contract={contract!r} is neither the name of a preset nor a Contract")
     if rel is not None:
         if not isinstance(rel, Real) or isinstance(rel, bool) or not -_HIGHEST < rel < _HIGHEST:
-            raise ContractError(f"rel={rel!r} must be a number"[:200])
+            raise ContractError(f"rel={repr(rel)[:40]} must be a number")
         resolved = [
             m.with_values(rel=rel)
             if m.definition.relevance and m.definition.parameter("rel") and not m.is_set("rel")

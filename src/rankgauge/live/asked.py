@@ -27,10 +27,6 @@ _ID: Final = re.compile(
 )
 """What nobody searches for: numbers with the words that ids begin with, UUIDs, hashes."""
 _LIKE_AN_ID: Final = re.compile(r"[\w.:/-]*\d[\w.:/-]*", re.ASCII)
-_REMEDY: Final = (
-    'give the texts, queries={"q1": "reset password", ...} or the path of a queries file; or a test set whose entries '
-    'have both, {"id": "q1", "query": "reset password", "relevant_docs": [...]}'
-)
 
 
 def askable(given: Any, queries: Any = None) -> TestSet:
@@ -43,7 +39,11 @@ def askable(given: Any, queries: Any = None) -> TestSet:
     if not len(test_set):
         raise DataError(f"{test_set.name}: there is no query to ask")
     if all(_ID.fullmatch(text.strip()) for text in _unnamed(test_set)):
-        raise DataError(f"{test_set.name}: it has ids of queries, but no texts to search with; {_REMEDY}")
+        raise DataError(
+            f"{test_set.name}: it has ids of queries, but no texts to search with; give the texts, "
+            'queries={"q1": "reset password", ...} or the path of a queries file; or a test set whose entries have '
+            'both, {"id": "q1", "query": "reset password", "relevant_docs": [...]}'
+        )
     return test_set
 
 
@@ -51,7 +51,7 @@ def doubts_about(test_set: TestSet) -> list[Note]:
     """Texts that are the ids too, and look like ids more than like queries: they are asked, and that is said."""
     texts = _unnamed(test_set)
     if len(texts) > 1 and all(_LIKE_AN_ID.fullmatch(text) for text in texts):
-        return [Note("retriever.doubtful_texts", {"text": texts[0]}, "warning")]
+        return [Note("asking.doubtful_texts", {"text": texts[0]}, "warning")]
     return []
 
 

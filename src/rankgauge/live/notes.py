@@ -21,8 +21,8 @@ def id_fields(
     if scored.coverage.id_mismatch is None or retrieval.samples is None:
         return None
     known = frozenset(doc for query in test_set for doc in query.grades) if corpus is None else frozenset(corpus)
-    found = [Note("retriever.id_field", match._asdict()) for match in retrieval.samples.matching(known)[:_FIELDS]]
-    return Note("retriever.id_fields", {"fields": found}) if found else None
+    found = [Note("asking.id_field", match._asdict()) for match in retrieval.samples.matching(known)[:_FIELDS]]
+    return Note("asking.id_fields", {"fields": found}) if found else None
 
 
 def too_shallow(scored: Evaluation, k: int | None) -> list[Note]:

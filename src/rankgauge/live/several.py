@@ -16,7 +16,7 @@ from rankgauge.live.live import Asking
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
-from rankgauge.retrievers.configuration import is_closed
+from rankgauge.retrievers.configuration import configuration_of, is_closed
 from rankgauge.retrievers.costs import check_cost
 from rankgauge.retrievers.searcher import as_searcher
 from rankgauge.retrievers.work import CallSettings
@@ -82,8 +82,12 @@ def evaluate_retrievers(
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
     check_cost(cost, cost_unit)
     asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field, queries)
+    if unknown := [name for name in configuration or () if name not in retrievers]:
+        raise DataError(f"`configuration` has {unknown[0]!r}, which is no retriever: {', '.join(retrievers)}")
     for name, retriever in retrievers.items():
         as_searcher(retriever, name=name, id_field=id_field, score_field=score_field)
+        if cache is not None and (configuration or {}).get(name) is None:
+            configuration_of(retriever, name)
     found = []
     for name, retriever in retrievers.items():
         own = None if configuration is None else configuration.get(name)

@@ -57,7 +57,7 @@ class Contract:
             if value not in choices:
                 raise ContractError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}")
         if self.depth is not None and (not isinstance(self.depth, int) or not 1 <= self.depth <= _DEEPEST):
-            raise ContractError(f"depth={self.depth!r} must be a whole number of at least 1"[:200])
+            raise ContractError(f"depth={repr(self.depth)[:40]} must be a whole number of at least 1")
 
     def with_changes(self, **changes: Any) -> Contract:
         """The same contract with some choices changed; None leaves a choice as it is."""

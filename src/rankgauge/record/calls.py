@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rankgauge.formats.secrets import masked, masked_value
-from rankgauge.stats.latency import Latency, percentile
+from rankgauge.stats.latency import Latency, totals
 from rankgauge.words import Note
 
 __all__ = ["Calls", "Cost"]
@@ -33,8 +32,7 @@ class Cost:
         known = sorted(cost for cost in costs if cost is not None)
         if not known:
             return None
-        total = math.fsum(known)
-        return cls(unit, total, total / len(known), percentile(known, 0.95), len(known), len(costs) - len(known))
+        return cls(unit, *totals(known), len(known), len(costs) - len(known))
 
 
 @dataclass(frozen=True)

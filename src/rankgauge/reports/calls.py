@@ -105,7 +105,7 @@ def _cost_figures(record: Record) -> list[tuple[str, Column, Callable[[Live], Ce
         (f"cost_{name}", Column(_cost_head(name, unit), "figure"), partial(_cost, name)) for name in _COSTS
     ]
     if len(units) > 1:
-        figures.append(("cost_unit", Column(Note("retriever.cost_unit")), lambda live: _unit(live[1])))
+        figures.append(("cost_unit", Column(Note("asking.cost_unit")), lambda live: _unit(live[1])))
     return figures if costs else []
 
 
@@ -114,7 +114,7 @@ def _unit(calls: Calls) -> str:
 
 
 def _cost_head(name: str, unit: str) -> Note:
-    return Note(f"retriever.cost_{name}", {"unit": unit}) if unit else Note(f"retriever.cost_{name}_plain")
+    return Note(f"asking.cost_{name}", {"unit": unit}) if unit else Note(f"asking.cost_{name}_plain")
 
 
 def _cost(name: str, live: Live) -> float | None:

@@ -180,7 +180,7 @@ class RetrievalResult:
             return None
         about = {"failed": failed, "asked": self.asked, "error": next(iter(self.errors))}
         if self.mistaken:
-            return Note("retriever.mistake", {**about, "rest": self.asked - len(self.answers)}, "warning")
+            return Note("asking.mistake", {**about, "rest": self.asked - len(self.answers)}, "warning")
         if self.given_up:
             return Note("live.unreachable", {**about, "rest": self.asked - len(self.answers)}, "warning")
         return Note("live.failed", {**about, "share": self.max_failed}, "warning")
@@ -218,7 +218,7 @@ class RetrievalResult:
             query, first = next((query, fault) for query, fault in found if fault.kind == kind)
             about = {"lists": count, "query": query}
             if kind == "rising":
-                yield Note("retriever.rising", {**about, "field": first.field}, "warning")
+                yield Note("asking.rising", {**about, "field": first.field}, "warning")
             else:
                 yield Note(f"live.{kind}", about, "warning")
         if unknown := self.unknown_ids:
@@ -234,11 +234,11 @@ class RetrievalResult:
     def _call_notes(self) -> Iterator[Note]:
         yield from self.depth.notes(self.k)
         if self.own_thread:
-            yield Note("retriever.own_thread")
+            yield Note("asking.own_thread")
         if self.cost_of is not None and (without := [a.query for a in self.answers if not a.error and a.cost is None]):
             about = {"n": len(without), "answers": len(self.answers) - len(self.failed), "cost": self.cost_of.name}
             fault = self.cost_of.fault
-            key = "retriever.cost_failed" if fault else "retriever.no_cost"
+            key = "asking.cost_failed" if fault else "asking.no_cost"
             yield Note(key, {**about, "error": shortened(fault, _SHORT)}, "warning")
         if n := self.repeated:
             why = Counter(error for answer in self.answers for error in answer.repeats).most_common(1)[0][0]

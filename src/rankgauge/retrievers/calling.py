@@ -33,7 +33,7 @@ class Depth:
 
     place: str = "store"
     """One of: argument, attribute, search_kwargs, nowhere, body, body_fixed, body_unknown, store; each has a text,
-    `retriever.set_...`, that says what to do where lists are too short."""
+    `asking.set_...`, that says what to do where lists are too short."""
     name: str = ""
     own: int | None = None
     """The retriever's own number, where it has one."""
@@ -46,8 +46,8 @@ class Depth:
         """What to do about lists that are too short for `wanted` documents."""
         about = {"name": self.name, "own": self.own, "k": k, "wanted": wanted}
         if k is None and self.told:
-            return Note("retriever.set_k", about)
-        return Note(f"retriever.set_{self.place}", about)
+            return Note("asking.set_k", about)
+        return Note(f"asking.set_{self.place}", about)
 
     def notes(self, k: int | None) -> list[Note]:
         """The retriever's own number, where k takes its place or cuts its lists. Fewer documents than the retriever is
@@ -56,8 +56,8 @@ class Depth:
             return []
         about = {"name": self.name, "own": self.own, "k": k}
         if self.told:
-            return [Note("retriever.overridden", about, "warning" if self.own < k else "info")]
-        return [Note("retriever.cut", about)] if self.own > k else []
+            return [Note("asking.overridden", about, "warning" if self.own < k else "info")]
+        return [Note("asking.cut", about)] if self.own > k else []
 
 
 class Bound(NamedTuple):

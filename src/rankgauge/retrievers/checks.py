@@ -88,7 +88,7 @@ def check_query(query: Any, k: Any) -> tuple[str, int]:
 
 def check_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite number between two bounds, both allowed."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not -_LARGEST < value < _LARGEST:
+    if isinstance(value, bool) or not isinstance(value, Real) or not _finite(value):
         raise DataError(f"{name}={_shown(value)} must be a number{_bounds(low, high)}")
     if not low <= float(value) <= high:
         raise DataError(f"{name}={value!r} must be a number{_bounds(low, high)}")
@@ -114,6 +114,11 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     if value not in known:
         raise DataError(f"{name}={value!r} must be one of {', '.join(known)}")
     return str(value)
+
+
+def _finite(value: Any) -> bool:
+    """Whether a number is a finite floating-point number, which the largest whole numbers are not."""
+    return bool(-_LARGEST < value < _LARGEST)
 
 
 def _shown(value: Any) -> str:

@@ -17,7 +17,7 @@ _LEAST_ALPHA = 1e-6
 def check_number(name: str, value: object) -> None:
     """Refuse what is no number, True among them."""
     if isinstance(value, bool) or not isinstance(value, Real) or (isinstance(value, int) and abs(value) > _LARGEST):
-        raise DataError(f"{name} must be a number, not {value!r}"[:200])
+        raise DataError(f"{name} must be a number, not {repr(value)[:80]}")
 
 
 def check_alpha(alpha: float) -> None:
