@@ -247,7 +247,7 @@ def test_clients_name_their_adapter() -> None:
         as_searcher(client)
     with httpx.Client() as session, pytest.raises(RetrieverError, match=r"HttpRetriever\(url\)"):
         as_searcher(session)
-    client = chromadb.EphemeralClient()
+    client = chromadb.EphemeralClient(chromadb.Settings(anonymized_telemetry=False))
     with pytest.raises(RetrieverError, match=r"from_chroma\(client.get_collection\('name'\)\)"):
         as_searcher(client)
     collection = client.get_or_create_collection("mistaken", embedding_function=None)

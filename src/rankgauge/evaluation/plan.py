@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -13,7 +14,7 @@ from rankgauge.model.contract import Contract
 
 __all__ = ["DEFAULT_MEASURES", "Plan", "make_plan"]
 
-_HIGHEST = 1e300  # grades: more are infinite, or no floating-point number
+_HIGHEST = sys.float_info.max  # larger whole numbers are no floating-point numbers
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "R@10", "P@10")
 
 
@@ -47,7 +48,7 @@ def make_plan(
     else:
         raise ContractError(f"contract={contract!r} is neither the name of a preset nor a Contract")
     if rel is not None:
-        if not isinstance(rel, Real) or isinstance(rel, bool) or not -_HIGHEST < rel < _HIGHEST:
+        if not isinstance(rel, Real) or isinstance(rel, bool) or not -_HIGHEST <= rel <= _HIGHEST:
             raise ContractError(f"rel={repr(rel)[:40]} must be a number")
         resolved = [
             m.with_values(rel=rel)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from rankgauge.formats.secrets import masked
 from rankgauge.model.run import Run
@@ -239,7 +239,8 @@ class RetrievalResult:
             about = {"n": len(without), "answers": len(self.answers) - len(self.failed), "cost": self.cost_of.name}
             fault = self.cost_of.fault
             key = "asking.cost_failed" if fault else "asking.no_cost"
-            yield Note(key, {**about, "error": shortened(fault, _SHORT)}, "warning")
+            level: Literal["info", "warning"] = "warning" if fault or self.cost is None else "info"
+            yield Note(key, {**about, "error": shortened(fault, _SHORT)}, level)
         if n := self.repeated:
             why = Counter(error for answer in self.answers for error in answer.repeats).most_common(1)[0][0]
             yield Note("live.repeated", {"n": n, "error": shortened(why, _SHORT)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 
-_LARGEST = 1e300  # larger whole numbers are no floating-point numbers
+_LARGEST = sys.float_info.max  # larger whole numbers are no floating-point numbers
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
 
 def _finite(value: Any) -> bool:
     """Whether a number is a finite floating-point number, which the largest whole numbers are not."""
-    return bool(-_LARGEST < value < _LARGEST)
+    return bool(-_LARGEST <= value <= _LARGEST)
 
 
 def _shown(value: Any) -> str:
