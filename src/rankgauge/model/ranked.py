@@ -202,6 +202,7 @@ class RankedGrades:
 
     def limited(self, depth: int) -> RankedGrades:
         """The same lists cut after `depth` documents."""
+        depth = min(depth, 2**62)  # what a machine counts to
         kept = self._keep(self.above < depth)
         return replace(kept, retrieved=np.minimum(self.retrieved, depth), limit=depth, _cache={})
 
