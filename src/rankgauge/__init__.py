@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rankgauge.history.references import find_baseline
     from rankgauge.history.store import History
     from rankgauge.live.live import LiveEvaluation, evaluate_retriever
+    from rankgauge.live.several import evaluate_retrievers
     from rankgauge.live.sweep import Sweep, sweep
     from rankgauge.measures import Measure, parse_measure, parse_measures
     from rankgauge.model import Chunk, Chunks, Contract, Corpus, Qrels, Query, Run, Span, TestSet
@@ -74,6 +75,7 @@ _NAMES = {
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.fusion": ("fuse",),
     "live.live": ("LiveEvaluation", "evaluate_retriever"),
+    "live.several": ("evaluate_retrievers",),
     "live.sweep": ("Sweep", "sweep"),
     "gating.gate": ("gate",),
     "gating.outcome": ("GateResult",),
@@ -127,6 +129,7 @@ __all__ = [
     "convert",
     "evaluate",
     "evaluate_retriever",
+    "evaluate_retrievers",
     "explain",
     "find_baseline",
     "fuse",

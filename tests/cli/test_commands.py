@@ -264,7 +264,7 @@ def test_collapse_chunks(tmp_path: Path) -> None:
     done = run_command(
         "evaluate", tmp_path / "qrels", tmp_path / "run", "--collapse-chunks", tmp_path / "map.json", status=2
     )
-    assert "a chunk mapping is one object" in done.stderr
+    assert "chunks are one object" in done.stderr
 
 
 def test_reconcile() -> None:

@@ -309,7 +309,7 @@ def test_ids_are_no_texts_to_search_with(tmp_path: Path, corpus: dict[str, str])
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq2 0 d2 1\n")
     with pytest.raises(DataError, match="no texts to search with"):
         evaluate_retriever(Counting(corpus), tmp_path / "qrels.txt")
-    with pytest.raises(DataError, match="not a dict"):
+    with pytest.raises(DataError, match="no texts to search with"):
         evaluate_retriever(Counting(corpus), {"q1": {"d1": 1}})
 
 

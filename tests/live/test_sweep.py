@@ -75,8 +75,8 @@ def test_a_retriever_is_no_factory(test_set: TestSet) -> None:
         sweep(Shifted(0).search, {"shift": [1, 2]}, test_set)
     with pytest.raises(DataError, match="not a dict"):
         sweep({}, {"shift": [1, 2]}, test_set)
-    with pytest.raises(DataError, match="not a dict"):
-        sweep(Shifted, {"shift": [1, 2]}, {"q": {"d": 1}})
+    with pytest.raises(DataError, match="not a int"):
+        sweep(Shifted, {"shift": [1, 2]}, 3)
 
 
 def test_a_value_that_is_listed_twice_is_tried_once(test_set: TestSet) -> None:

@@ -15,7 +15,7 @@ from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
 from rankgauge.comparison.systems import check_systems
 from rankgauge.errors import DataError, counted
-from rankgauge.evaluation import DEFAULT_MEASURES, GivenChunks, Scoring, make_plan, read_judgments, read_run
+from rankgauge.evaluation import DEFAULT_MEASURES, GivenChunks, Scores, Scoring, make_plan, read_judgments, read_run
 from rankgauge.measures import Measure, find_measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
@@ -61,7 +61,8 @@ def compare(
 ) -> Comparison:
     """Score several runs on the same judgments and say which differences are significant.
 
-    `runs` maps a name to a run of any kind that `evaluate` takes. Without a baseline all pairs are compared, with one
+    `runs` maps a name to a run of any kind that `evaluate` takes, or to a live evaluation, whose calls are then told
+    beside its scores. Without a baseline all pairs are compared, with one
     all others with it; the correction covers exactly these rows. `equivalence_margin` is the difference that would not
     matter. `chunks` may be given by the names of the runs, where documents were cut in several ways. `stages`, by name
     and first to last, are lists that all runs were made from, such as the candidates of several rerankers: then the
@@ -89,13 +90,18 @@ def compare_runs(
     check_systems(runs, baseline)
     judgments, test_set = read_judgments(qrels)
     # Lists are looked at again later, so what can be read only once, a pipe or a generator, is kept.
+    live = {str(name): run for name, run in runs.items() if isinstance(run, Scores)}
     named = {
-        str(name): run if isinstance(run, str | os.PathLike) and Path(run).is_file() else read_run(run, str(name))
-        for name, run in runs.items()
+        name: run if isinstance(run, str | os.PathLike) and Path(run).is_file() else read_run(run, name)
+        for name, run in ((str(name), _lists_of(run, name)) for name, run in runs.items())
     }
     labelled = test_set if test_set is not None or scoring.passages is None else as_testset(judgments)
+    scored = [scoring.evaluation(labelled or judgments, run, name) for name, run in named.items()]
+    for evaluation in scored:
+        if evaluation.name in live:
+            evaluation.take_after(live[evaluation.name])
     return Comparison.of(
-        [scoring.evaluation(labelled or judgments, run, name) for name, run in named.items()],
+        scored,
         settings,
         baseline=baseline,
         qrels=judgments if scoring.passages is None or not labelled else scoring.passages.shared_qrels(labelled),
@@ -106,6 +112,18 @@ def compare_runs(
         sources=scoring.sources(qrels, named) | {f"stage:{name}": run for name, run in (stages or {}).items()},
         stages=stages,
     )
+
+
+def _lists_of(run: Any, name: Any) -> Any:
+    """A run itself; of a live evaluation, the lists it was given."""
+    if not isinstance(run, Scores):
+        return run
+    lists = getattr(run, "run", None)
+    if lists is None:
+        raise DataError(
+            f"{name}: an {type(run).__name__} holds scores, and no lists to compare; give the run that it was made of"
+        )
+    return lists
 
 
 @named_arguments

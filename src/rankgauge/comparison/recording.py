@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 
 from rankgauge.comparison.systems import ComparedSystems
@@ -28,7 +29,7 @@ from rankgauge.stats.intervals import mean_interval
 from rankgauge.version import __version__
 from rankgauge.words.visible import clipped
 
-__all__ = ["documents_of", "lists_of", "relevant_of", "scores_record", "texts_of"]
+__all__ = ["documents_of", "lists_of", "relevant_of", "scores_record", "texts_of", "with_lists"]
 
 _LISTED = 10  # documents of each list that is kept
 _MOST_LISTED = 20_000  # documents of all lists together: 200 queries of 10 systems, 1000 of 2
@@ -105,6 +106,22 @@ def lists_of(
         for query in kept:
             lists[query][own.name] = [ListedDocument(*listed) for listed in found.get(query, [])]
     return lists
+
+
+def with_lists(
+    record: Record,
+    scores: Sequence[Scores],
+    runs: Mapping[str, Run | RunParts],
+    test_set: TestSet,
+    corpus: Mapping[str, str] | None,
+) -> Record:
+    """A record of evaluations with the texts of the queries, the first documents of their lists, and what is relevant,
+    so that a reader can open every query."""
+    qrels = test_set.qrels
+    listed = lists_of(record.queries, [], qrels, runs, scores)
+    relevant = relevant_of(list(listed), qrels)
+    documents = documents_of(listed, relevant, corpus)
+    return replace(record, texts=texts_of(test_set), lists=listed, relevant=relevant, documents=documents)
 
 
 def _has_columns(query: str, runs: Iterable[Run | RunParts]) -> bool:

@@ -19,7 +19,7 @@ def check_systems(systems: Mapping[str, Any], baseline: str | None) -> None:
     """There must be two, and the baseline among them."""
     names = list(map(str, systems))
     if baseline is not None and baseline not in names:
-        close = get_close_matches(baseline, names, n=1)
+        close = get_close_matches(str(baseline), names, n=1)
         meant = f"; did you mean {close[0]!r}?" if close else ""
         raise DataError(f"the baseline {baseline!r} is not among the systems: {', '.join(names)}{meant}")
     if len(systems) < 2:

@@ -52,10 +52,13 @@ def _lists(scores: Scores) -> list[Note]:
         lists = Note("evaluation.most_lists", {"n": found.lists, "full": found.at_longest, "length": length})
     if deep:
         depth = max(int(m.at or 0) for m in deep)
-        return [Note("evaluation.short_lists", {"lists": lists, "names": _names(deep), "depth": depth}, "warning")]
+        remedy = scores.remedy(depth)
+        key = "evaluation.short_lists" if remedy is None else "asking.short_lists"
+        about = {"lists": lists, "names": _names(deep), "depth": depth}
+        return [Note(key, about if remedy is None else {**about, "remedy": remedy}, "warning")]
     if whole:
         example = next((str(m.with_at(length)) for m in whole if m.definition.at is not None), f"AP@{length}")
-        key = "evaluation.whole_lists" if scores.asked is None else "evaluation.whole_lists_live"
+        key = "evaluation.whole_lists_live" if scores.live else "evaluation.whole_lists"
         return [Note(key, {"lists": lists, "names": _names(whole), "example": example}, "warning")]
     return []
 

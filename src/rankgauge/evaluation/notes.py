@@ -42,7 +42,11 @@ def notes_of(scores: Scores) -> list[Note]:
     if coverage.not_judged:
         add("info", "not_judged", n=coverage.not_judged, run=coverage.run_queries)
     if coverage.id_mismatch is not None:
-        add("warning", "id_mismatch", run=coverage.id_mismatch[0], judged=coverage.id_mismatch[1])
+        ids: dict[str, Any] = {"run": coverage.id_mismatch[0], "judged": coverage.id_mismatch[1]}
+        if scores.id_fields is None:
+            add("warning", "id_mismatch", **ids)
+        else:
+            notes.append(Note("asking.id_mismatch", {**ids, "fields": scores.id_fields}, "warning"))
     if coverage.only_relevant:
         add("info", "only_relevant")
     elif coverage.judged_at:
@@ -56,7 +60,7 @@ def notes_of(scores: Scores) -> list[Note]:
         notes += passage_notes(coverage.passages, contract, scores.measures)
     if coverage.tied_documents:
         counts = {"documents": coverage.tied_documents, "queries": coverage.tied_queries, "judged": judged}
-        live = "_live" if contract.ties == "trec" and scores.asked is not None else ""
+        live = "_live" if contract.ties == "trec" and scores.live else ""
         level: Literal["info", "warning"] = "info" if contract.ties == "expected" else "warning"
         add(level, f"ties_{contract.ties}{live}", ties=Note("evaluation.ties", counts))
     if scores.table.sampled:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 from rankgauge.errors import ContractError
 from rankgauge.measures import Measure, parse_measures
@@ -14,6 +15,7 @@ from rankgauge.model.contract import Contract
 
 __all__ = ["DEFAULT_MEASURES", "Plan", "make_plan"]
 
+_HIGHEST = sys.float_info.max  # larger whole numbers are no floating-point numbers
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "R@10", "P@10")
 
 
@@ -71,6 +73,7 @@ def make_plan(
     return Plan(resolved, asked, changed, name, threshold)
 
 
-def _check_number(name: str, value: object) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
-        raise ContractError(f"{name}={value!r} must be a number")
+def _check_number(name: str, value: Any) -> None:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not -_HIGHEST <= value <= _HIGHEST:
+        raise ContractError(f"{name}={repr(value)[:40]} must be a number")

@@ -12,6 +12,7 @@ from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.scores import ScoreTable
 from rankgauge.record import Calls, NoAnswer
 from rankgauge.stats.intervals import Interval, mean_interval
+from rankgauge.words import Note
 
 __all__ = ["ByMeasure", "Scores"]
 
@@ -54,7 +55,19 @@ class Scores:
     """Scores of one run under one plan, and what a careful reader must know beside them."""
 
     asked: int | None = None
-    """How many documents a live retriever was asked for; None where the lists came from elsewhere."""
+    """How many documents a live retriever was asked for; None where the lists came from elsewhere, or where nobody
+    said."""
+    live = False
+    """Whether the lists are those of a live retriever."""
+    id_fields: Note | None = None
+    """Of a live retriever whose ids match nothing: the fields that would."""
+
+    origin: Scores | None = None
+    """The live evaluation whose lists these scores are of, where they were scored again."""
+
+    def remedy(self, wanted: int) -> Note | None:
+        """What to set of a live retriever so that its lists have the documents wanted; None where nothing is known."""
+        return None if self.origin is None else self.origin.remedy(wanted)
 
     def __init__(self, table: ScoreTable, plan: Plan, name: str | None = None) -> None:
         self.table, self.plan = table, plan
@@ -70,7 +83,11 @@ class Scores:
     @property
     def calls(self) -> Calls | None:
         """What the calls of a live retriever cost; None where the lists came from elsewhere."""
-        return None
+        return None if self.origin is None else self.origin.calls
+
+    def take_after(self, origin: Scores) -> None:
+        """Be of the lists of a live evaluation: its calls belong to these scores too."""
+        self.origin, self.live, self.asked, self.id_fields = origin, origin.live, origin.asked, origin.id_fields
 
     @cached_property
     def interval(self) -> ByMeasure[Interval | None]:

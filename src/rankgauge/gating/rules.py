@@ -98,7 +98,7 @@ class GateRules:
         check_alpha(self.alpha)
         if self.max_errors is not None:
             check_whole("max_errors", self.max_errors, 0)
-        _check_choices("scenario", [self.scenario] if self.scenario else [], SCENARIOS)
+        _check_choices("scenario", [] if self.scenario is None else [self.scenario], SCENARIOS)
         _check_choices("on_inconclusive", [self.on_inconclusive], ON_INCONCLUSIVE)
         _check_choices("allow", self.allow, ALLOWED)
 
@@ -145,6 +145,8 @@ class GateRules:
     def given(rules: GateRules | Mapping[str, Any] | None) -> GateRules:
         """Rules that a caller gives together: these, or the arguments of `of`."""
         if rules is None or isinstance(rules, Mapping):
+            if not all(isinstance(name, str) for name in rules or ()):
+                raise DataError(f"`rules` must be a mapping such as {{'max_loss': '5%'}}, not {rules!r}")
             return GateRules.of(**(rules or {}))
         if not isinstance(rules, GateRules):
             raise DataError(f"`rules` must be GateRules or a mapping such as {{'max_loss': '5%'}}, not {rules!r}")
@@ -194,7 +196,7 @@ def _listed(given: Any) -> Sequence[Any]:
 
 def _check_choices(name: str, given: Iterable[str], known: Collection[str]) -> None:
     for one in given:
-        if one not in known:
+        if not isinstance(one, str) or one not in known:
             close = difflib.get_close_matches(str(one), known, n=1)
             meant = f"; did you mean {close[0]!r}?" if close else ""
             raise DataError(f"{name} is one of {', '.join(known)}, not {one!r}{meant}")

@@ -9,11 +9,10 @@ from typing import Any
 from rankgauge.engine.chunks import check_rule
 from rankgauge.errors import ContractError, DataError
 from rankgauge.evaluation import Scoring
-from rankgauge.formats import load_corpus, load_testset
-from rankgauge.model.testset import TestSet
+from rankgauge.formats import load_corpus
 from rankgauge.retrievers.checks import check_corpus
 
-__all__ = ["askable", "check_scoring", "documents_of"]
+__all__ = ["check_scoring", "documents_of"]
 
 
 def check_scoring(scoring: Scoring) -> None:
@@ -28,28 +27,6 @@ def check_scoring(scoring: Scoring) -> None:
         scoring.passages.check()
     if scoring.rule is not None:
         check_rule(scoring.rule)
-
-
-def askable(given: TestSet | str | os.PathLike[str]) -> TestSet:
-    """A test set, read if need be. One without queries, or without texts to search with, is an error."""
-    if not isinstance(given, TestSet | str | os.PathLike):
-        raise DataError(
-            f"a test set with the texts of the queries is needed, or its path, not a {type(given).__name__}"
-        )
-    test_set = given if isinstance(given, TestSet) else load_testset(given)
-    if not len(test_set):
-        raise DataError(f"{test_set.name}: there is no query to ask")
-    if len(test_set) > 1 and all(query.text == query.id for query in test_set) and not _asks(test_set):
-        raise DataError(
-            f"{test_set.name}: it has ids of queries, but no texts to search with; give a test set whose entries have "
-            'both, {"id": "q1", "query": "reset password", "relevant_docs": [...]}'
-        )
-    return test_set
-
-
-def _asks(test_set: TestSet) -> bool:
-    """Whether texts that are also the ids look like something to search for: several words, or no plain ids."""
-    return any(" " in query.text.strip() or not query.text.isascii() for query in test_set)
 
 
 def documents_of(corpus: Any) -> Mapping[str, str] | None:

@@ -11,6 +11,8 @@ from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison import Comparison
+from rankgauge.comparison.recording import with_lists
+from rankgauge.engine.chunks import collapse
 from rankgauge.errors import RetrieverError
 from rankgauge.evaluation import (
     DEFAULT_MEASURES,
@@ -22,15 +24,18 @@ from rankgauge.evaluation import (
     record_of,
     signatures,
 )
-from rankgauge.live.checks import askable, check_scoring, documents_of
+from rankgauge.live.asked import askable, doubts_about
+from rankgauge.live.checks import check_scoring, documents_of
+from rankgauge.live.notes import id_fields, notes_on, too_shallow
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
-from rankgauge.record import Calls, InputFile, Record
+from rankgauge.record import Calls, Cost, InputFile, Record
 from rankgauge.retrievers.answers import RetrievalResult
 from rankgauge.retrievers.configuration import configuration_of, corpus_version, is_closed
+from rankgauge.retrievers.costs import check_cost
 from rankgauge.retrievers.journal import Journal, open_journal
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
@@ -61,7 +66,11 @@ class LiveEvaluation(Evaluation):
         self, scored: Evaluation, retrieval: RetrievalResult, notes: Sequence[Note], sources: Mapping[str, Any]
     ) -> None:
         super().__init__(scored.table, scored.plan, scored.name, sources=sources, test_set=scored.test_set)
-        self.retrieval, self.asked = retrieval, retrieval.k
+        self.retrieval, self.asked, self.live = retrieval, retrieval.k, True
+        self.corpus: Mapping[str, str] | None = None
+        """The texts of the documents, of which the record holds the beginnings."""
+        self.collapse_chunks: str | Mapping[str, str] | Chunks | None = None
+        """What merged the chunks of the lists into documents."""
         self.live_notes = list(notes)
         """Notes on the calls and the lists they gave."""
         self.resuming = False
@@ -73,9 +82,28 @@ class LiveEvaluation(Evaluation):
     @cached_property
     def stages(self) -> dict[str, Run]:
         """The lists of the stages before the last, by name, of a retriever that tells them (`stages(query, k)`)."""
-        if self.recorder is None or self.test_set is None:
+        k = self.retrieval.k
+        if self.recorder is None or self.test_set is None or k is None:
             return {}
-        return self.recorder.runs({query.id: query.text for query in self.test_set}, self.retrieval.k)
+        return self.recorder.runs({query.id: query.text for query in self.test_set}, k)
+
+    @property
+    def run(self) -> Run:
+        """The lists that were scored, as a run: it can be saved, fused and compared."""
+        return self.retrieval.run
+
+    @property
+    def cost(self) -> Cost | None:
+        """What the answers cost; None where no cost was asked for or found."""
+        return self.retrieval.cost
+
+    def remedy(self, wanted: int) -> Note | None:
+        return self.retrieval.depth.remedy(self.retrieval.k, wanted)
+
+    @cached_property
+    def record(self) -> Record:
+        """The result document, with the texts of the queries and the first documents of their lists."""
+        return _with_lists([self], hashed(self.sources), self.test_set or TestSet([]), self.corpus)
 
     @property
     def latency(self) -> Latency:
@@ -109,6 +137,7 @@ class LiveEvaluation(Evaluation):
             failed=retrieval.failed,
             errors=retrieval.errors,
             notes=self.live_notes,
+            cost=retrieval.cost,
         )
 
     @property
@@ -131,14 +160,29 @@ def live_record(
     inputs: Mapping[str, InputFile] | None = None,
     slices: bool = False,
     corpus: Mapping[str, str] | None = None,
+    lists: bool = True,
 ) -> Record:
-    """Live evaluations on one test set as a record, compared where there are settings for it."""
-    if settings is None:
+    """Live evaluations on one test set as a record, compared where there are settings for it. Without `lists` one that
+    is not compared holds the scores alone, as a monitor keeps it at every check."""
+    if settings is None and not lists:
         return record_of(found, inputs=inputs, test_set=test_set)
-    runs = {live.name: live.retrieval.run for live in found}
+    if settings is None:
+        return _with_lists(found, inputs, test_set, corpus)
+    runs = {live.name: live.run for live in found}
     known = {"qrels": test_set.qrels, "runs": runs, "test_set": test_set, "corpus": corpus}
     compared = Comparison.of(found, settings, baseline=baseline, **known)
     return compared.to_record(inputs=inputs or {}, slices=slices)
+
+
+def _with_lists(
+    found: Sequence[LiveEvaluation],
+    inputs: Mapping[str, InputFile] | None,
+    test_set: TestSet,
+    corpus: Mapping[str, str] | None,
+) -> Record:
+    rules = {live.name: (live.run, live.collapse_chunks) for live in found}
+    runs = {name: run if rule is None else collapse(run, rule)[0] for name, (run, rule) in rules.items()}
+    return with_lists(record_of(found, inputs=inputs, test_set=test_set), found, runs, test_set, corpus)
 
 
 @dataclass(frozen=True)
@@ -155,12 +199,19 @@ class Asking:
 
     @classmethod
     def of(
-        cls, test_set: Any, corpus: Any, calls: CallSettings, scoring: Scoring, id_field: Any, score_field: Any
+        cls,
+        test_set: Any,
+        corpus: Any,
+        calls: CallSettings,
+        scoring: Scoring,
+        id_field: Any,
+        score_field: Any,
+        queries: Any = None,
     ) -> Asking:
         calls.check()
-        given = {"judgments": test_set, "corpus": corpus}
+        given = {"judgments": test_set, "queries": queries, "corpus": corpus}
         before = signatures(given)
-        tested, documents = askable(test_set), documents_of(corpus)
+        tested, documents = askable(test_set, queries), documents_of(corpus)
         scoring = replace(scoring, corpus=documents)
         check_scoring(scoring)
         sources = hashed(given, before)  # now: when all is asked, they may be others
@@ -172,6 +223,8 @@ class Asking:
         name: str | None,
         kept: Callable[[str], AbstractContextManager[Journal | None]],
         progress: Callable[[int, int], None] | None = None,
+        cost: Any = None,
+        cost_unit: str | None = None,
         *,
         stages: bool = False,
     ) -> LiveEvaluation:
@@ -190,28 +243,56 @@ class Asking:
                 journal=journal,
                 known_ids=None if self.corpus is None else frozenset(self.corpus),
                 progress=progress,
+                cost=cost,
+                cost_unit=cost_unit,
                 **vars(self.calls),
             )
         if retrieval.interrupted:
             raise KeyboardInterrupt(f"{called}: {tell(retrieval.reason, 'en') if retrieval.reason else ''}")
         if retrieval.reason is not None:
-            raise RetrievalError(called, retrieval, retrieval.reason)
+            raise RetrievalError(called, retrieval, retrieval.reason) from retrieval.cause
         scored = self.scoring.evaluation(self.test_set, retrieval.run, called)
         gold = self.corpus if self.scoring.chunks is None else None  # where it holds chunks, labels are of documents
-        notes = [*_notes(retrieval, self.test_set, gold), *_shallow(scored, retrieval.k)]
-        live = LiveEvaluation(scored, retrieval, notes, self.sources)
+        fields = id_fields(scored, retrieval, self.test_set, gold)
+        live = LiveEvaluation(scored, retrieval, [], self.sources)
         live.recorder = recorder
+        live.id_fields, live.corpus, live.collapse_chunks = fields, self.corpus, self.scoring.rule
+        live.live_notes += [*doubts_about(self.test_set), *notes_on(retrieval, self.test_set, gold)]
+        live.live_notes += too_shallow(scored, retrieval.k)
+        if fields is not None:  # which says the same, and what to do
+            live.live_notes = [note for note in live.live_notes if note.key != "live.all_ids_unknown"]
         return live
+
+    def keeping(
+        self, cache: Any, configuration: Mapping[str, Any] | None, retriever: Any, cost: Any
+    ) -> Callable[[str], AbstractContextManager[Journal | None]]:
+        """What opens the journal of a system's answers, by the system's name."""
+
+        def kept(called: str) -> AbstractContextManager[Journal | None]:
+            if cache is None or isinstance(cache, Journal):
+                return nullcontext(cache)
+            key = {
+                "system": called,
+                "configuration": configuration_of(retriever, called) if configuration is None else dict(configuration),
+                "fields": [self.id_field, self.score_field],
+                "corpus": corpus_version(self.corpus),
+                # An answer that was kept without its cost cannot tell it later.
+                **({} if cost is None else {"cost": cost if isinstance(cost, str) else "function"}),
+            }
+            return open_journal(cache, called, key)
+
+        return kept
 
 
 @named_arguments
 def evaluate_retriever(
     retriever: Any,
-    test_set: TestSet | str | os.PathLike[str],
-    k: int = 10,
+    test_set: TestSet | Mapping[str, Any] | Sequence[Any] | str | os.PathLike[str] | Any,
+    k: int | None = 10,
     measures: str | Measure | Sequence[str | Measure] = DEFAULT_MEASURES,
     *,
     name: str | None = None,
+    queries: Mapping[str, str] | str | os.PathLike[str] | None = None,
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
     concurrency: int = 1,
     timeout: float = 30.0,
@@ -222,6 +303,8 @@ def evaluate_retriever(
     configuration: Mapping[str, Any] | None = None,
     id_field: str | None = None,
     score_field: str | None = None,
+    cost: str | Callable[[str, Any], float | None] | None = None,
+    cost_unit: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     contract: str | Contract | None = None,
     ties: str | None = None,
@@ -239,9 +322,13 @@ def evaluate_retriever(
     """Ask a retriever every query of the test set for k documents, and score the answers.
 
     A retriever is an object with `search(query, k)`, a function of query and k (both may be async), or a LangChain
-    retriever. A query that fails counts as an empty list and is named; if more than `max_failed` of them fail, it is an
-    error. `corpus`, texts by id or the path of a file, tells which documents exist. The choices from `contract` on are
-    those of `evaluate`.
+    retriever. With k=None it is not told how many, and all that it gives by itself count. `test_set` is a test set or
+    its path, a dictionary {text: {document: grade}}, a list of queries, a data frame; or judgments, whose texts are
+    then in `queries`, a mapping from id to text or the path of a file. A query that fails counts as an empty list and
+    is named; if more than `max_failed` of them fail, it is an error. `corpus`, texts by id or the path of a file, tells
+    which documents exist. `cost` tells what an answer cost, in a unit of the name `cost_unit`: a path into what the
+    retriever returned ("usage.total_tokens"), a header ("header:x-cost"), or a function of the query's text and what
+    was returned. The choices from `contract` on are those of `evaluate`.
 
     With `cache`, a folder, answers are kept as they come, and a later start asks only what is missing. They are found
     again by the query's text, k, the name, the corpus, and `configuration`: a dictionary of all that the answers depend
@@ -253,40 +340,9 @@ def evaluate_retriever(
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, chunks=chunks, overlap=overlap)
-    asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field)
-
-    def kept(called: str) -> AbstractContextManager[Journal | None]:
-        if cache is None or isinstance(cache, Journal):
-            return nullcontext(cache)
-        key = {
-            "system": called,
-            "configuration": configuration_of(retriever, called) if configuration is None else dict(configuration),
-            "fields": [id_field, score_field],
-            "corpus": corpus_version(asking.corpus),
-        }
-        return open_journal(cache, called, key)
-
-    live = asking.ask(retriever, name, kept, progress, stages=True)
+    check_cost(cost, cost_unit)
+    asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field, queries)
+    kept = asking.keeping(cache, configuration, retriever, cost)
+    live = asking.ask(retriever, name, kept, progress, cost, cost_unit, stages=True)
     live.proven = configuration is None and not isinstance(cache, Journal) and is_closed(retriever)
     return live
-
-
-def _shallow(scored: Evaluation, k: int) -> list[Note]:
-    """A measure that looks deeper than the lists go."""
-    deeper = [str(m) for m in scored.measures if isinstance(m.at, int) and m.at > k]
-    return [Note("live.shallow", {"k": k, "measures": deeper}, "warning")] if deeper else []
-
-
-def _notes(retrieval: RetrievalResult, test_set: TestSet, corpus: Mapping[str, str] | None) -> list[Note]:
-    notes, failed = [], retrieval.failed
-    if len(failed) == 1:
-        notes.append(Note("live.failed_query", {"asked": retrieval.asked, "query": failed[0]}, "warning"))
-    elif failed:
-        about = {"n": len(failed), "asked": retrieval.asked, "queries": list(map(repr, failed[:3]))}
-        notes.append(Note("live.failed_queries", about, "warning"))
-    notes += retrieval.notes
-    gold = [(query.id, doc) for query in test_set for doc, grade in query.grades.items() if grade > 0]
-    if corpus is not None and (gone := [(query, doc) for query, doc in gold if doc not in corpus]):
-        queries = len({query for query, _ in gone})
-        notes.append(Note("live.missing_gold", {"n": queries, "doc": gone[0][1], "query": gone[0][0]}, "warning"))
-    return notes

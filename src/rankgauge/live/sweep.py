@@ -129,7 +129,7 @@ def _written(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def settings_of(grid: Mapping[str, Sequence[Any]], tries: int | None = None, seed: int = 0) -> list[dict[str, Any]]:
     """All combinations in order, or `tries` of them drawn at random. A value that is listed twice is tried once."""
-    if not grid or not all(isinstance(values, Sequence) and not isinstance(values, str) for values in grid.values()):
+    if not isinstance(grid, Mapping) or not grid or not all(map(_is_list, grid.values())):
         raise DataError("a sweep needs a list of values for each parameter, such as {'ef_search': [16, 64, 256]}")
     if not all(len(values) for values in grid.values()):
         raise DataError("a parameter of the sweep has no values")
@@ -144,6 +144,10 @@ def settings_of(grid: Mapping[str, Sequence[Any]], tries: int | None = None, see
     shape = [len(values) for values in lists]
     places = (np.unravel_index(number, shape) for number in sorted(chosen.tolist()))  # the last parameter goes first
     return [{name: values[i] for name, values, i in zip(grid, lists, place, strict=True)} for place in places]
+
+
+def _is_list(values: Any) -> bool:
+    return isinstance(values, Sequence) and not isinstance(values, str)
 
 
 def _different(values: Sequence[Any]) -> list[Any]:
@@ -197,6 +201,8 @@ def sweep(
     if not isinstance(measure, str | Measure):
         raise DataError(f"a sweep goes by one measure, such as 'nDCG@10', not by {measure!r}")
     check_text("name", name)
+    if not isinstance(exact, Mapping | None):
+        raise DataError(f"`exact` are parameters by name, such as {{'ef_search': 1000}}, not {repr(exact)[:80]}")
     settings = settings_of(grid, tries, seed)
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     plan = make_plan(measure, contract, ties, missing, no_relevant, duplicates, depth, rel)

@@ -93,7 +93,10 @@ class Qrels(ByQuery):
         """Whether no document is judged non-relevant: then what is not listed may be unjudged or not relevant, and
         Judged@k says nothing."""
         if self._mapping is not None:
-            return all(grade > 0 for docs in self._mapping.values() for grade in docs.values())
+            try:
+                return all(grade > 0 for docs in self._mapping.values() for grade in docs.values())
+            except TypeError:
+                raise DataError(f"{self.name}: a grade is no number; give numbers such as 0 and 1") from None
         if self.text is not None:
             return bool((self.text.number > 0).all())
         return bool((self.frame["grade"] > 0).all())

@@ -255,6 +255,7 @@ class RankedGrades:
 
     def limited(self, depth: int) -> RankedGrades:
         """The same lists cut after `depth` documents."""
+        depth = min(depth, 2**62)  # what a machine counts to
         kept = self._keep(self.above < depth)
         characters = self.characters and self.characters.limited(depth)
         retrieved = np.minimum(self.retrieved, depth)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import check_text, named_arguments
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Corpus", "Query", "TestSet"]
 
+_NUMBERS = {int, float}
 _REMEDY = 'give Query("its text", {"d1": 1}), or read a file with TestSet.load(path)'
 
 
@@ -47,6 +48,10 @@ class Query:
             raise DataError(f"`text` must be a text, not {self.text!r}")
         if type(self.grades) is not dict and not isinstance(self.grades, Mapping):  # the first is four times as fast
             raise DataError(f'query {self.text!r}: `grades` must be a mapping such as {{"d1": 1}}, not {self.grades!r}')
+        if not set(map(type, self.grades.values())) <= _NUMBERS:
+            self._check_grades()
+        if not isinstance(self.id, str):
+            self._write_id()
         if isinstance(self.tags, str):
             raise DataError(f"query {self.text!r}: `tags` must be a list such as ({self.tags!r},), not a text")
         if not self.id:
@@ -58,9 +63,21 @@ class Query:
         if self.no_answer and (self.relevant or self.spans):
             raise DataError(f"query {self.id!r} has no answer, but also a relevant document; drop one of the two")
 
+    def _check_grades(self) -> None:
+        for doc, grade in self.grades.items():
+            if not hasattr(grade, "__float__"):
+                raise DataError(f"query {self.text!r}: the grade of document {doc!r} is {grade!r}; give a number")
+
+    def _write_id(self) -> None:
+        if self.id is not None and (isinstance(self.id, bool) or not isinstance(self.id, int)):
+            raise DataError(f"query {self.text!r}: `id` must be a text, not {self.id!r}")
+        object.__setattr__(self, "id", "" if self.id is None else str(self.id))
+
     def _check_groups(self) -> None:
         """Groups hold relevant documents only, and each of them: a document that is needed by no group would count
         for recall and for no group."""
+        if not isinstance(self.groups, Mapping) or not all(isinstance(docs, Sequence) for docs in self.groups.values()):
+            raise DataError(f'query {self.id!r}: `groups` must be lists of documents by name, {{"hop 1": ["d1"]}}')
         relevant, grouped = set(self.relevant), {doc for docs in self.groups.values() for doc in docs}
         if empty := [name for name, docs in self.groups.items() if isinstance(docs, str) or not docs]:
             raise DataError(f"query {self.id!r}: group {empty[0]!r} must list at least one document")
@@ -183,6 +200,10 @@ class TestSet(Sequence[Query]):
 
     def renamed(self, name: str) -> TestSet:
         return TestSet(self._queries, name=name)
+
+    def with_texts(self, texts: Mapping[str, str]) -> TestSet:
+        """The same queries with other texts, by id."""
+        return TestSet((replace(q, text=texts.get(q.id, q.text)) for q in self._queries), name=self.name)
 
     def without_texts(self) -> TestSet:
         """Ids and judgments only: what TREC judgments can hold."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.formats import Source
-from rankgauge.live.checks import askable
+from rankgauge.live.asked import askable
 from rankgauge.model.testset import TestSet
 
 __all__ = ["cache_faults", "corpus_faults", "output_faults", "read_test_set"]

@@ -23,11 +23,11 @@ def losses_of_systems(
     made = []
     for live in found:
         earlier = _candidates(live.name, named, by_name) or _stages(live)
-        if not earlier:
+        run, k = live.retrieval.run, live.retrieval.k
+        if not earlier or k is None:
             continue
         known = None if live.recorder is None else live.recorder.ids
         indexed = None if known is None or corpus is None or known == set(corpus) else known
-        run, k = live.retrieval.run, live.retrieval.k
         made.append(losses_of_list(live, test_set, earlier, run, k=k, corpus=corpus, indexed=indexed))
     return made
 

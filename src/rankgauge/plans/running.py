@@ -119,6 +119,8 @@ def evaluate_systems(
                 configuration={**system.configuration, "version": kept.key},
                 id_field=system.id_field,
                 score_field=system.score_field,
+                cost=system.cost,
+                cost_unit=system.cost_unit,
                 progress=None if progress is None else partial(progress, system.name),
                 contract=plan.contract,
                 **plan.calls.arguments,
@@ -223,5 +225,6 @@ def plan_record(
         inputs=inputs.files,
         slices=plan.by_tag,
         corpus=inputs.corpus,
+        lists=compared,
     )
     return replace(record, invalid=dict(invalid), provenance=replace(record.provenance, git=inputs.commit))

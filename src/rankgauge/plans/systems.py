@@ -21,6 +21,7 @@ from rankgauge.model.testset import Corpus
 from rankgauge.plans.code import code_of
 from rankgauge.retrievers.checks import faults_of
 from rankgauge.retrievers.configuration import is_closed, own_configuration
+from rankgauge.retrievers.costs import check_cost
 from rankgauge.retrievers.fields import signed_path
 from rankgauge.retrievers.own_code import told
 from rankgauge.retrievers.registry import RETRIEVERS, build, needs_corpus, parameter_faults, parameters_of
@@ -41,6 +42,9 @@ class SystemPlan:
     score_field: str | None = None
     candidates: str | None = None
     """Another system, whose list this one re-ranks: where documents were lost is told by it."""
+    cost: str | None = None
+    """Where an answer tells what it cost: a path such as usage.total_tokens, or header:x-cost."""
+    cost_unit: str | None = None
 
     @property
     def is_named(self) -> bool:
@@ -51,7 +55,8 @@ class SystemPlan:
     def configuration(self) -> dict[str, Any]:
         """What answers depend on, for the cache. What comes from the environment is never stored, not even the hash of
         it: the cache hashes it together with the rest."""
-        about = {name: value for name, value in vars(self).items() if name not in ("name", "candidates")}
+        apart = ("name", "candidates", "cost", "cost_unit")
+        about = {name: value for name, value in vars(self).items() if name not in apart}
         values = "\n".join(map(filled, (f"${{{name}}}" for name in names_in(self.parameters))))
         found = {"environment": hashlib.sha256(values.encode()).hexdigest()} if values else {}
         return {**about, "parameters": plain_value(self.parameters), **found}
@@ -117,10 +122,11 @@ def _looks_at(factory: Any, values: Sequence[Any]) -> bool:
 
 
 def _fields(system: SystemPlan) -> list[str]:
-    """Paths to ids and scores that cannot be read."""
+    """Paths to ids, scores and costs that cannot be read."""
 
     paths = [(key, text) for key in ("id_field", "score_field") if (text := getattr(system, key)) is not None]
-    return [f"{key}: {fault}" for key, text in paths for fault in faults_of(partial(signed_path, text))]
+    faults = [f"{key}: {fault}" for key, text in paths for fault in faults_of(partial(signed_path, text))]
+    return faults + faults_of(partial(check_cost, system.cost, system.cost_unit))
 
 
 def _check_used(text: str, found: Any, parameters: Mapping[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from rankgauge.lazy import lazy_names
 from rankgauge.words import Note
 
 if TYPE_CHECKING:
-    from rankgauge.record.calls import Calls
+    from rankgauge.record.calls import Calls, Cost
     from rankgauge.record.comparison import (
         Agreement,
         Change,
@@ -46,6 +46,7 @@ __all__ = [
     "Changes",
     "ChosenThreshold",
     "ComparisonResult",
+    "Cost",
     "HeldOut",
     "InputFile",
     "ListedDocument",
@@ -79,7 +80,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "calls": ("Calls",),
+        "calls": ("Calls", "Cost"),
         "comparison": (
             "Agreement",
             "Change",

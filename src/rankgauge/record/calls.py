@@ -3,21 +3,44 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rankgauge.formats.secrets import masked, masked_value
-from rankgauge.stats.latency import Latency
+from rankgauge.stats.latency import Latency, totals
 from rankgauge.words import Note
 
-__all__ = ["Calls"]
+__all__ = ["Calls", "Cost"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the answers cost, in a unit such as tokens or USD: those of earlier starts that were kept included."""
+
+    unit: str
+    total: float
+    mean: float
+    """Of the queries whose cost is known."""
+    p95: float
+    queries: int
+    without: int
+    """Answered queries whose cost is not known."""
+
+    @classmethod
+    def of(cls, unit: str, costs: Sequence[float | None]) -> Cost | None:
+        """Over answered queries; None where no cost is known."""
+        known = sorted(cost for cost in costs if cost is not None)
+        if not known:
+            return None
+        return cls(unit, *totals(known), len(known), len(costs) - len(known))
 
 
 @dataclass(frozen=True)
 class Calls:
     """Latency and errors of one system's calls."""
 
-    k: int
-    """Documents that each call asked for."""
+    k: int | None
+    """Documents that each call asked for; None where the retriever's own number counts."""
     concurrency: int
     latency: Latency | None
     """None where no answer was measured now."""
@@ -37,6 +60,8 @@ class Calls:
     errors: dict[str, int] = field(default_factory=dict)
     """How many queries failed for each reason, as the retriever told it."""
     notes: list[Note] = field(default_factory=list)
+    cost: Cost | None = None
+    """None where no cost was asked for or found."""
 
     def __post_init__(self) -> None:
         """What a retriever said may hold a secret, which no record keeps."""

@@ -40,6 +40,7 @@ _ENOUGH = 0.95
 _FAILED = 10
 """Versions without a score that are named one by one."""
 _TIMES = ("p50", "p95", "p99")
+_COSTS = ("mean", "p95", "total")
 Live = tuple[SystemResult, Calls]
 
 
@@ -89,9 +90,36 @@ def _figures(record: Record) -> list[tuple[str, Column, Callable[[Live], Cell]]]
         ("concurrency", Column(word("concurrency"), "count"), lambda live: live[1].concurrency),
         ("timed", Column(word("timed"), "count"), lambda live: 0 if live[1].latency is None else live[1].latency.count),
         ("failed", Column(word("failed"), "count"), lambda live: len(live[1].failed)),
+        *_cost_figures(record),
         ("repeated", Column(word("repeated"), "count"), lambda live: live[1].repeated),
         ("cached", Column(word("cached"), "count"), lambda live: live[1].kept),
     ]
+
+
+def _cost_figures(record: Record) -> list[tuple[str, Column, Callable[[Live], Cell]]]:
+    """What the answers cost, where any system tells it; a unit that all share stands in the heads."""
+    costs = [calls.cost for _, calls in _live(record) if calls.cost is not None]
+    units = {cost.unit for cost in costs}
+    unit = next(iter(units)) if len(units) == 1 else ""
+    figures: list[tuple[str, Column, Callable[[Live], Cell]]] = [
+        (f"cost_{name}", Column(_cost_head(name, unit), "figure"), partial(_cost, name)) for name in _COSTS
+    ]
+    if len(units) > 1:
+        figures.append(("cost_unit", Column(Note("asking.cost_unit")), lambda live: _unit(live[1])))
+    return figures if costs else []
+
+
+def _unit(calls: Calls) -> str:
+    return "" if calls.cost is None else calls.cost.unit
+
+
+def _cost_head(name: str, unit: str) -> Note:
+    return Note(f"asking.cost_{name}", {"unit": unit}) if unit else Note(f"asking.cost_{name}_plain")
+
+
+def _cost(name: str, live: Live) -> float | None:
+    cost = live[1].cost
+    return None if cost is None else float(getattr(cost, name))
 
 
 def _calls_table(record: Record, live: Sequence[Live], notes: Sequence[Note]) -> Table:

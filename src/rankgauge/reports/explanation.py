@@ -20,7 +20,7 @@ from rankgauge.measures.explanations import (
 from rankgauge.measures.presets import PRESETS
 from rankgauge.measures.worked import example, worked_example
 from rankgauge.reports.tables import Table, render_terminal
-from rankgauge.words import LANGUAGES, Language, Note, say, tell
+from rankgauge.words import LANGUAGES, Language, Note, check_language, say, tell
 from rankgauge.words.numbers import plain
 
 __all__ = [
@@ -103,7 +103,7 @@ def _parameters(measure: Measure, language: Language) -> list[str]:
 @named_arguments
 def explain(measure: str | Measure, language: Language = "en") -> str:
     """What a measure means, in any of its spellings: formula, worked example, range, use and scenario targets."""
-    measure = parse_measure(measure)
+    measure, language = parse_measure(measure), check_language(language)
     entry, definition = describe(measure.definition, language), measure.definition
     value = float(measure.score(example(measure))[0])
     lines = [f"{measure}: {entry['title']}", ""]

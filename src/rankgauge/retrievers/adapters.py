@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import RetrieverError
-from rankgauge.retrievers.hits import Hit
-from rankgauge.retrievers.http import HttpRetriever, fill
+from rankgauge.retrievers.hits import Hit, Listed
+from rankgauge.retrievers.http import HttpRetriever, depth_of, fill
 from rankgauge.retrievers.searcher import Searcher, as_searcher
 from rankgauge.retrievers.web import MAX_BODY
 
@@ -127,17 +127,25 @@ def from_elasticsearch(
     if "{query}" not in repr(template):
         raise RetrieverError("{query} does not stand in the body: the index would never see the query")
 
-    def found(response: Any) -> Any:
-        return response["hits"]["hits"]
+    def found(response: Any) -> Listed:
+        return Listed(response["hits"]["hits"], getattr(response, "body", response))
 
-    async def asearch(query: str, k: int) -> Any:
+    async def asearch(query: str, k: int | None) -> Any:
         return found(await client.search(index=index, body=fill(template, query, k)))
 
-    def search(query: str, k: int) -> Any:
+    def search(query: str, k: int | None) -> Any:
         return found(client.search(index=index, body=fill(template, query, k)))
 
-    is_async = type(client).__name__.startswith("Async")
-    return Searcher(asearch if is_async else search, name, is_async=is_async, id_field=id_field, score_field="_score")
+    is_async, depth = type(client).__name__.startswith("Async"), depth_of(template)
+    return Searcher(
+        asearch if is_async else search,
+        name,
+        is_async=is_async,
+        id_field=id_field,
+        score_field="_score",
+        takes_k=depth.told,
+        depth=depth,
+    )
 
 
 def _needs(value: Any, method: str, what: str) -> None:

@@ -6,11 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from rankgauge.formats.secrets import masked
 from rankgauge.model.run import Run
+from rankgauge.record import Cost
+from rankgauge.retrievers.calling import Depth
+from rankgauge.retrievers.costs import CostOf
 from rankgauge.retrievers.hits import Hit, ListFault
+from rankgauge.retrievers.samples import Samples
 from rankgauge.stats.latency import Latency
 from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
@@ -39,6 +43,8 @@ class Answer(NamedTuple):
     """Whether it failed because no connection came about, so that the retriever never saw the query."""
     repeats: Sequence[str] = ()
     """Why calls were made again: the errors of all attempts before the last."""
+    cost: float | None = None
+    """What the call cost, where that is asked for and known."""
 
     def to_record(self) -> dict[str, Any]:
         """The answer as a line of a journal; what the retriever said is masked there."""
@@ -48,14 +54,25 @@ class Answer(NamedTuple):
             "seconds": round(self.seconds, 6),
             "attempts": self.attempts,
             **({"error": masked(self.error)} if self.error else {}),
-            **({"faults": [[fault.kind, masked(fault.message)] for fault in self.faults]} if self.faults else {}),
+            **({"faults": [_written(fault) for fault in self.faults]} if self.faults else {}),
+            **({"cost": self.cost} if self.cost is not None else {}),
         }
 
     @classmethod
     def from_record(cls, query: str, record: dict[str, Any]) -> Answer:
         hits = [Hit(str(name), float(score)) for name, score in record["hits"]]
-        faults = [ListFault(message, kind=kind) for kind, message in record.get("faults", ())]
-        return cls(query, hits, float(record["seconds"]), None, int(record["attempts"]), True, faults)
+        faults = [_read(*fault) for fault in record.get("faults", ())]
+        seconds, cost = float(record["seconds"]), record.get("cost")
+        return cls(query, hits, seconds, None, int(record["attempts"]), True, faults, cost=cost)
+
+
+def _written(fault: ListFault) -> list[Any]:
+    """A fault as a journal holds it; scores that only rise with the order given, about which all answers decide."""
+    return [fault.kind, masked(fault.message), *([fault.field, fault.given] if fault.given else [])]
+
+
+def _read(kind: str, message: str, field: str = "", given: Sequence[Any] = ()) -> ListFault:
+    return ListFault(message, kind=kind, given=tuple(Hit(str(doc), float(score)) for doc, score in given), field=field)
 
 
 @dataclass(frozen=True)
@@ -63,7 +80,7 @@ class RetrievalResult:
     """What a retriever answered to all queries: the retrieval result."""
 
     name: str
-    k: int
+    k: int | None
     concurrency: int
     asked: int
     """Number of queries that were to be answered."""
@@ -78,6 +95,23 @@ class RetrievalResult:
     """Whether it ended early, because no call got a connection or an answer in time."""
     is_async: bool = False
     """Whether the calls shared an event loop, where one that blocks holds up the others."""
+    own_thread: bool = False
+    """Whether the retriever could be used only in the thread it was made in, where no call can be given up."""
+    mistaken: bool = False
+    """Whether it ended early, because the first calls failed by one mistake that every other call would make too."""
+    cause: BaseException | None = field(default=None, repr=False)
+    """The first exception of a call that failed."""
+    depth: Depth = field(default_factory=Depth, repr=False)
+    """What decides how many results the retriever gives."""
+    samples: Samples | None = field(default=None, repr=False)
+    cost_of: CostOf | None = field(default=None, repr=False)
+
+    @cached_property
+    def cost(self) -> Cost | None:
+        """What the answered queries cost; None where it was not asked for, or no answer tells."""
+        if self.cost_of is None:
+            return None
+        return Cost.of(self.cost_of.unit, [answer.cost for answer in self.answers if answer.error is None])
 
     @cached_property
     def run(self) -> Run:
@@ -145,6 +179,8 @@ class RetrievalResult:
         if not self.given_up and failed <= self.max_failed * self.asked:
             return None
         about = {"failed": failed, "asked": self.asked, "error": next(iter(self.errors))}
+        if self.mistaken:
+            return Note("asking.mistake", {**about, "rest": self.asked - len(self.answers)}, "warning")
         if self.given_up:
             return Note("live.unreachable", {**about, "rest": self.asked - len(self.answers)}, "warning")
         return Note("live.failed", {**about, "share": self.max_failed}, "warning")
@@ -178,8 +214,13 @@ class RetrievalResult:
 
     def _list_notes(self) -> Iterator[Note]:
         for kind, count in self.faults.items():
-            first = next(answer.query for answer in self.answers for fault in answer.faults if fault.kind == kind)
-            yield Note(f"live.{kind}", {"lists": count, "query": first}, "warning")
+            found = ((answer.query, fault) for answer in self.answers for fault in answer.faults)
+            query, first = next((query, fault) for query, fault in found if fault.kind == kind)
+            about = {"lists": count, "query": query}
+            if kind == "rising":
+                yield Note("asking.rising", {**about, "field": first.field}, "warning")
+            else:
+                yield Note(f"live.{kind}", about, "warning")
         if unknown := self.unknown_ids:
             total = len({hit.id for answer in self.answers for hit in answer.hits})
             if len(unknown) == total:
@@ -191,6 +232,15 @@ class RetrievalResult:
             yield Note("live.empty", {"n": len(none), "lists": lists, "query": none[0]}, "warning")
 
     def _call_notes(self) -> Iterator[Note]:
+        yield from self.depth.notes(self.k)
+        if self.own_thread:
+            yield Note("asking.own_thread")
+        if self.cost_of is not None and (without := [a.query for a in self.answers if not a.error and a.cost is None]):
+            about = {"n": len(without), "answers": len(self.answers) - len(self.failed), "cost": self.cost_of.name}
+            fault = self.cost_of.fault
+            key = "asking.cost_failed" if fault else "asking.no_cost"
+            level: Literal["info", "warning"] = "warning" if fault or self.cost is None else "info"
+            yield Note(key, {**about, "error": shortened(fault, _SHORT)}, level)
         if n := self.repeated:
             why = Counter(error for answer in self.answers for error in answer.repeats).most_common(1)[0][0]
             yield Note("live.repeated", {"n": n, "error": shortened(why, _SHORT)})

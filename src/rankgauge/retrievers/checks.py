@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -24,6 +25,9 @@ __all__ = [
     "faults_of",
     "unset_fault",
 ]
+
+
+_LARGEST = sys.float_info.max  # larger whole numbers are no floating-point numbers
 
 
 @dataclass(frozen=True)
@@ -85,12 +89,9 @@ def check_query(query: Any, k: Any) -> tuple[str, int]:
 
 def check_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite number between two bounds, both allowed."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, Real)
-        or not math.isfinite(value)
-        or not low <= float(value) <= high
-    ):
+    if isinstance(value, bool) or not isinstance(value, Real) or not _finite(value):
+        raise DataError(f"{name}={_shown(value)} must be a number{_bounds(low, high)}")
+    if not low <= float(value) <= high:
         raise DataError(f"{name}={value!r} must be a number{_bounds(low, high)}")
     return float(value)
 
@@ -114,6 +115,16 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     if value not in known:
         raise DataError(f"{name}={value!r} must be one of {', '.join(known)}")
     return str(value)
+
+
+def _finite(value: Any) -> bool:
+    """Whether a number is a finite floating-point number, which the largest whole numbers are not."""
+    return bool(-_LARGEST <= value <= _LARGEST)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _bounds(low: float, high: float) -> str:

@@ -9,7 +9,20 @@ from typing import Any, Final
 from rankgauge.errors import RetrieverError
 from rankgauge.formats.secrets import masked
 
-__all__ = ["ABSENT", "HOLDERS", "Field", "Path", "empty", "fields_of", "follow", "parse_path", "shown", "signed_path"]
+__all__ = [
+    "ABSENT",
+    "HOLDERS",
+    "Field",
+    "Path",
+    "empty",
+    "fields_of",
+    "follow",
+    "parse_path",
+    "row_of",
+    "shown",
+    "signed_path",
+    "step_text",
+]
 
 Path = tuple[str | int | None, ...]
 """Steps into a value: a name, a number, or None for every element."""
@@ -17,6 +30,7 @@ ABSENT: Final = object()
 HOLDERS: Final = ("metadata", "meta", "payload")
 """Where libraries keep what the user stored beside a text."""
 _READ: Final = 1 << 12  # characters of a value that are looked at for what to show of it
+_PLAIN = re.compile(r"[^.\[\]'\"\s]+")
 _STEP = re.compile(
     r"""(?P<dot>\.?)(?P<name>[^.\[\]'"\s]+) | \[\s*(?P<number>-?\d+)\s*\]
       | \[\s*(?:'(?P<single>[^']*)'|"(?P<double>[^"]*)")\s*\] | (?P<each>\[\s*\*\s*\])""",
@@ -44,24 +58,60 @@ def parse_path(text: str, *, each: bool = False) -> Path:
     return tuple(steps)
 
 
+def step_text(name: str) -> str:
+    """A name as a step of a path: as it is, or in brackets where it holds what would end it."""
+    return name if _PLAIN.fullmatch(name) else f"[{name!r}]"
+
+
 def signed_path(text: str) -> tuple[Path, bool]:
     """A path, and whether a `-` before it says that smaller is better."""
     return parse_path(text.removeprefix("-")), text.startswith("-")
 
 
 def follow(value: Any, path: Path, absent: Any = None) -> Any:
-    """What lies at the end of a path: keys of dictionaries, elements of lists, attributes of objects."""
+    """What lies at the end of a path: keys of dictionaries, elements of lists, attributes of objects, parts of rows."""
     for step in path:
-        if type(value) is dict or isinstance(value, Mapping):
+        kind = type(value)
+        if kind is dict or isinstance(value, Mapping):
             value = value.get(step, ABSENT)
-        elif isinstance(step, int):
+            if value is ABSENT:
+                return absent
+            continue
+        if _is_row(kind):
+            value = tuple(value) if isinstance(step, int) else row_of(value)
+        if isinstance(step, int):
             inside = isinstance(value, Sequence) and not isinstance(value, str) and -len(value) <= step < len(value)
             value = value[step] if inside else ABSENT
+        elif isinstance(value, dict):  # of a row
+            value = value.get(str(step), ABSENT)
         else:
             value = getattr(value, str(step), ABSENT)
         if value is ABSENT:
             return absent
     return value
+
+
+_ROWS: dict[type, bool] = {}  # by class: every result of every list is looked at
+
+
+def _is_row(kind: type) -> bool:
+    """Whether objects of a class are rows of a database that have names: `sqlite3.Row`, which is neither a mapping nor
+    a sequence, and others of its looks."""
+    known = _ROWS.get(kind)
+    if known is None:
+        looks = callable(getattr(kind, "keys", None)) and hasattr(kind, "__getitem__") and hasattr(kind, "__len__")
+        known = _ROWS[kind] = looks and not issubclass(kind, Mapping)
+    return known
+
+
+def row_of(value: Any) -> dict[str, Any] | None:
+    """The columns of a row of a database by name; None for all else. Of two columns of one name the first counts."""
+    if not _is_row(type(value)):
+        return None
+    found: dict[str, Any] = {}
+    for name, cell in zip(value.keys(), tuple(value), strict=False):
+        found.setdefault(str(name), cell)
+    return found
 
 
 def empty(value: Any) -> bool:
@@ -74,6 +124,14 @@ class Field:
     def __init__(self, given: str | None, defaults: Sequence[tuple[Path, bool]]) -> None:
         self.given = given
         self._paths = defaults if given is None else [signed_path(given)]
+
+    def place(self, entry: Any) -> str:
+        """The path under which `find` finds the value, without its sign; empty where there is none."""
+        for path, _ in self._paths:
+            value = follow(entry, path, ABSENT)
+            if value is not ABSENT and not empty(value) and not callable(value):
+                return ".".join(step_text(str(step)) for step in path)
+        return ""
 
     def find(self, entry: Any) -> tuple[Any, bool]:
         """The value and whether smaller is better; None when a field is there but empty, ABSENT when there is none."""
@@ -95,8 +153,9 @@ def shown(value: Any) -> str:
 
 def fields_of(entry: Any) -> str:
     """The fields of a result, for people to choose from."""
-    if isinstance(entry, Mapping):
-        names = [str(name) for name in entry]
+    row = row_of(entry)
+    if row is not None or isinstance(entry, Mapping):
+        names = [str(name) for name in (entry if row is None else row)]
     else:
         own: Any = getattr(type(entry), "model_fields", None) or getattr(entry, "__dict__", ())
         names = [name for name in own or getattr(entry, "_fields", ()) if not name.startswith("_")]

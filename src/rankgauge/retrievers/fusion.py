@@ -127,7 +127,7 @@ def check_weights(
         if set(weights) != set(names) or len(set(names)) < count:
             raise DataError(f"weights are for {list(weights)}, but there are {list(names)}; give each name one weight")
         weights = [weights[name] for name in names]
-    if isinstance(weights, str) or not hasattr(weights, "__len__"):
+    if isinstance(weights, str | type) or not hasattr(weights, "__len__"):
         raise DataError(f"weights={weights!r} must be a list of numbers, one for each list")
     if len(weights) != count:
         there = "is" if len(weights) == 1 else "are"

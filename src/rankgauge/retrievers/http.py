@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import islice
 from typing import Annotated, Any, Final
@@ -14,15 +14,18 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import RetrieverError
 from rankgauge.formats.secrets import masked, register_secrets
 from rankgauge.formats.variables import filled, unset_in
+from rankgauge.retrievers.calling import K_NAMES, Depth
 from rankgauge.retrievers.checks import check_choice, check_number, check_whole, faults_of, unset_fault
 from rankgauge.retrievers.fields import ABSENT, Path, follow, parse_path, shown
+from rankgauge.retrievers.hits import Listed
 from rankgauge.retrievers.web import MAX_BODY, Service, check_url, decoded
 from rankgauge.words.visible import shortened
 
-__all__ = ["HttpRetriever", "fill"]
+__all__ = ["HttpRetriever", "depth_of", "fill"]
 
 _READ: Final = 1 << 12  # bytes of an answer that are looked at for what to show of its beginning
 _DEFAULT_BODY: Final = {"query": "{query}", "k": "{k}"}
+_SIZES: Final = frozenset((*K_NAMES, "hits", "rows", "top", "per_page", "page_size", "pagesize", "num", "maxresults"))
 _ADVICE: Final = dict.fromkeys((401, 403), "check the headers and their variables")
 
 
@@ -70,6 +73,8 @@ class HttpRetriever:
             raise RetrieverError(f"the body cannot be written as JSON: {error}") from None
         if "{query}" not in address and "{query}" not in written:
             raise RetrieverError("{query} stands neither in the url nor in the body: the retriever would never see it")
+        self.depth = depth_of([address, self.body])
+        """What decides how many results the service gives."""
         self._as_parameters = self.method == "GET" and self.body is not None
         if self._as_parameters and not isinstance(self.body, Mapping):
             raise RetrieverError("the body of a GET request is sent as parameters of the URL and must be a dictionary")
@@ -98,14 +103,15 @@ class HttpRetriever:
         tried = [*([first] if "url" in first else []), *alone]
         return faults_of(*(partial(HttpRetriever, **given) for given in tried))
 
-    def search(self, query: str, k: int) -> list[Any]:
-        """Ids, or (id, score) pairs, in the order of the answer."""
-        answer = self._parsed(self._service.send(self.method, *self._request(query, k)))
+    def search(self, query: str, k: int | None) -> list[Any]:
+        """Ids, or (id, score) pairs, in the order of the answer; with them, the answer and its headers."""
+        data, headers = self._service.exchange(self.method, *self._request(query, k))
+        answer = self._parsed(data)
         ids = select(answer, self._id_path, self.ids)
         if ids and all(found is None for found in ids):
             raise RetrieverError(self._nothing(answer, "ids", self._id_path, self.ids))
         if self._score_path is None or self.scores is None:
-            return ids
+            return Listed(ids, answer, headers)
         scores = select(answer, self._score_path, self.scores)
         if ids and all(found is None for found in scores):
             raise RetrieverError(self._nothing(answer, "scores", self._score_path, self.scores))
@@ -116,7 +122,7 @@ class HttpRetriever:
             )
         if self.scores.startswith("-"):
             scores = [-score if isinstance(score, int | float) else score for score in scores]
-        return list(zip(ids, scores, strict=True))
+        return Listed(zip(ids, scores, strict=True), answer, headers)
 
     def close(self) -> None:
         """Close the connections."""
@@ -133,7 +139,7 @@ class HttpRetriever:
             f"set {what} to where they are" + (", or leave it out" if what == "scores" else "")
         )
 
-    def _request(self, query: str, k: int) -> tuple[str, bytes | None]:
+    def _request(self, query: str, k: int | None) -> tuple[str, bytes | None]:
         target = self._target
         if "{" in target:
             target = target.replace("{query}", quote(query, safe="")).replace("{k}", str(k))
@@ -162,7 +168,7 @@ def _quoted(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}" + quote(target, safe="/?&=%{}:;,@!$'()*+~[]")
 
 
-def fill(template: Any, query: str, k: int) -> Any:
+def fill(template: Any, query: str, k: int | None) -> Any:
     """A template with the query and k in their places; `"{k}"` alone becomes a number."""
     if isinstance(template, str):
         if template == "{k}":
@@ -174,6 +180,27 @@ def fill(template: Any, query: str, k: int) -> Any:
     if isinstance(template, list | tuple):
         return [fill(value, query, k) for value in template]
     return template
+
+
+def depth_of(template: Any) -> Depth:
+    """What decides how many results a request asks for: the place of `{k}`, or the number that stands in its place."""
+    told = _keys_of(template, lambda value: isinstance(value, str) and "{k}" in value)
+    if told:
+        return Depth("body", told[0][0])
+    fixed = _keys_of(template, lambda value: isinstance(value, int) and not isinstance(value, bool))
+    for name, value in fixed:
+        if name.lower() in _SIZES:
+            return Depth("body_fixed", name, value, told=False, optional=True)
+    return Depth("body_unknown", told=False, optional=True)
+
+
+def _keys_of(template: Any, wanted: Callable[[Any], bool], name: str = "") -> list[tuple[str, Any]]:
+    """Values inside a template that are wanted, with the names they stand under."""
+    if isinstance(template, Mapping):
+        return [pair for key, value in template.items() for pair in _keys_of(value, wanted, str(key))]
+    if isinstance(template, list | tuple):
+        return [pair for value in template for pair in _keys_of(value, wanted, name)]
+    return [(name, template)] if wanted(template) else []
 
 
 def select(answer: Any, path: Path, text: str) -> list[Any]:

@@ -64,13 +64,13 @@ class Journal:
             self.close()
             raise
 
-    def get(self, text: str, k: int) -> dict[str, Any] | None:
+    def get(self, text: str, k: int | None) -> dict[str, Any] | None:
         """What was recorded for a query, if anything."""
         line = self._known.get(self._digest(text, k))
         found: dict[str, Any] | None = None if line is None else json.loads(line)
         return found
 
-    def add(self, text: str, k: int, record: Mapping[str, Any]) -> None:
+    def add(self, text: str, k: int | None, record: Mapping[str, Any]) -> None:
         """Write one answer. A record with an `error` is kept for people to read and not given back."""
         digest = self._digest(text, k)
         line = _encode({"key": digest, "text": text, "k": k, **record}).encode() + b"\n"
@@ -109,7 +109,7 @@ class Journal:
     def __repr__(self) -> str:
         return f"Journal({self.path!r}: {len(self)} answers)"
 
-    def _digest(self, text: str, k: int) -> str:
+    def _digest(self, text: str, k: int | None) -> str:
         digest = self._base.copy()
         digest.update(f"\n{k}\n{text}".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:32]

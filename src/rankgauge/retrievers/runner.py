@@ -12,10 +12,12 @@ from typing import Any, Final
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RetrieverError
 from rankgauge.retrievers.answers import Answer, RetrievalResult
+from rankgauge.retrievers.costs import CostOf, check_cost
 from rankgauge.retrievers.deadline import give_up_after
 from rankgauge.retrievers.journal import Journal
+from rankgauge.retrievers.rising import with_order_settled
 from rankgauge.retrievers.searcher import as_searcher
-from rankgauge.retrievers.work import CallSettings, Slot, Work
+from rankgauge.retrievers.work import CallSettings, Slot, Work, same_thread
 
 __all__ = ["Answer", "RetrievalResult", "run_queries"]
 
@@ -30,7 +32,7 @@ _hanging: dict[str, list[threading.Thread]] = {}  # by name: what was given up a
 def run_queries(
     searcher: Any,
     queries: Mapping[str, str],
-    k: int,
+    k: int | None,
     *,
     concurrency: int = 1,
     timeout: float = 30.0,
@@ -41,32 +43,47 @@ def run_queries(
     known_ids: Iterable[str] | None = None,
     progress: Callable[[int, int], object] | None = None,
     seed: int = 0,
+    cost: str | Callable[[str, Any], float | None] | None = None,
+    cost_unit: str | None = None,
 ) -> RetrievalResult:
-    """Ask a retriever for the first k documents of every query (id -> text), `concurrency` calls at a time.
+    """Ask a retriever for the first k documents of every query (id -> text), `concurrency` calls at a time. With
+    k=None it is not told how many, and all it gives by itself count.
 
     A retriever is called in threads, an async one in tasks of one event loop. A call that takes longer than `timeout`
     seconds is given up, and its query has failed; a retriever's own limit counts where it is shorter. Connections of
     our own are closed then; a thread that hangs elsewhere cannot be ended, but does not keep the program from ending.
+    One call at a time, a retriever that only works in the thread it was made in, as a connection of sqlite3, is called
+    in the caller's: there a call that takes too long has failed too, but is waited for.
     Errors worth retrying are retried `retries` times, after backoff * 2^(attempt-1) seconds times a random factor
     between 0.5 and 1.5, or after the pause that the retriever asked for. With a journal, answers it holds are not asked
     again. `progress` gets the number of finished queries and of all. Ctrl-C ends it with what is done.
     When there was no answer at all (no connection, or none in time), and more than `max_failed` of the queries, at
     least 5, have failed so, the rest is not asked; nor when 100 calls of a retriever hang, and then another run of it
-    is an error.
+    is an error; nor when the first three calls fail by the same mistake.
+
+    `cost` is what an answer cost: a path into what the retriever returned ("usage.total_tokens"), a header of an
+    `HttpRetriever`'s answer ("header:x-cost"), or a function of the query's text and what the retriever returned.
     """
     searcher = as_searcher(searcher)
     _check_queries(queries)
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     calls.check()
+    check_cost(cost, cost_unit)
+    if k is None and not searcher.depth.optional:
+        raise RetrieverError(
+            f"{searcher.name} has to be told how many documents to give, so k=None cannot keep its own number; give k, "
+            "such as k=10"
+        )
     if (hanging := _still_hanging(searcher.name)) >= _MOST_HANGING:
         raise RetrieverError(
             f"{searcher.name}: {hanging} calls that were given up still hang, so no more are made; "
             "start the program again"
         )
-    work = Work(searcher, queries, calls, journal, seed)
+    work = Work(searcher, queries, calls, journal, seed, None if cost is None else CostOf(cost, cost_unit))
+    workers = (_Loops if searcher.is_async else _Threads)(work, concurrency)
     start = time.perf_counter()
     try:
-        (_Loops if searcher.is_async else _Threads)(work, concurrency).finish(progress)
+        workers.finish(progress)
     except KeyboardInterrupt:
         if len(work.answers) == work.total:  # else the result says itself that it is not complete
             raise
@@ -76,7 +93,7 @@ def run_queries(
             journal.sync()
     seconds = time.perf_counter() - start
     with work.lock:
-        answers = [work.answers[query] for query in queries if query in work.answers]
+        answers = with_order_settled([work.answers[query] for query in queries if query in work.answers])
     known: Set[str] | None = None
     if known_ids is not None:
         known = known_ids if isinstance(known_ids, Set) else frozenset(known_ids)
@@ -93,6 +110,12 @@ def run_queries(
         [query for query in queries if query not in done],
         work.dead,
         searcher.is_async,
+        workers.at_home,
+        work.mistaken,
+        work.cause,
+        searcher.depth,
+        work.samples,
+        work.cost_of,
     )
 
 
@@ -104,6 +127,8 @@ class _Workers:
     """Keeps workers busy and looks at the clock."""
 
     grace = 0.0
+    at_home = False
+    """Whether the calls are made in the caller's thread."""
 
     def __init__(self, work: Work, concurrency: int) -> None:
         self.work = work
@@ -119,6 +144,9 @@ class _Workers:
     def end(self) -> None:
         """Tell workers that go on by themselves that all is done."""
 
+    def go_on(self) -> None:
+        """Make a call in the caller's thread, where workers cannot."""
+
     def finish(self, progress: Callable[[int, int], object] | None) -> None:
         """Wait until all queries are answered or given up."""
         work, told, synced = self.work, -1, time.perf_counter()
@@ -127,7 +155,9 @@ class _Workers:
             self.start()
             over = False
             while not over:
-                over = work.finished.wait(look)
+                over = work.finished.wait(0 if self.at_home else look)
+                if self.at_home and not over:
+                    self.go_on()
                 now = time.perf_counter()
                 for number, slot in enumerate(self.slots):
                     began = slot.began
@@ -183,24 +213,43 @@ class _Threads(_Workers):
             self.work.break_off(error)
 
     def _ask(self, slot: Slot) -> None:
+        while not self.at_home and self.work.next(slot):
+            if not self._asked(slot):
+                return
+
+    def _asked(self, slot: Slot) -> bool:
+        """One query asked, again where that may help; False where this worker is to end."""
         work = self.work
-        ask, k = work.searcher.ask, work.calls.k
-        while work.next(slot):
-            pause: float | None = 0.0
-            while pause is not None:
-                if pause and work.stop.wait(pause):
-                    return
-                slot.tries += 1
-                give_up_after(work.calls.timeout)
-                slot.began = began = time.perf_counter()
-                try:
-                    response = ask(slot.text, k)
-                except BaseException as error:
-                    slot.began = None
-                    pause = work.failed(slot, error, time.perf_counter() - began)
-                else:
-                    slot.began = pause = None
-                    work.succeeded(slot, response)
+        ask, k, limit = work.searcher.ask, work.calls.k, work.calls.timeout
+        pause: float | None = 0.0
+        while pause is not None:
+            if pause and work.stop.wait(pause):
+                return False
+            slot.tries += 1
+            give_up_after(limit)
+            slot.began = began = time.perf_counter()
+            try:
+                response = ask(slot.text, k)
+                if self.at_home and response.seconds > limit:
+                    raise _LateError(f"no answer within {limit:g} s")
+            except BaseException as error:
+                slot.began = None
+                if self.at_home and isinstance(error, KeyboardInterrupt):
+                    raise
+                if not self.at_home and len(self.slots) == 1 and same_thread(error):
+                    work.take_back(slot)
+                    self.at_home = True
+                    return False
+                pause = work.failed(slot, error, time.perf_counter() - began)
+            else:
+                slot.began = pause = None
+                work.succeeded(slot, response)
+        return True
+
+    def go_on(self) -> None:
+        slot = self.slots[0] = Slot()  # the worker's own is given up
+        if self.work.next(slot):
+            self._asked(slot)
 
 
 class _Loops(_Workers):

@@ -13,8 +13,8 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import RetrieverError
 from rankgauge.formats.secrets import masked
 from rankgauge.retrievers.checks import check_choice
-from rankgauge.retrievers.hits import Hit
-from rankgauge.retrievers.http import HttpRetriever, fill
+from rankgauge.retrievers.hits import Hit, Listed
+from rankgauge.retrievers.http import HttpRetriever, depth_of, fill
 from rankgauge.retrievers.searcher import Searcher, as_searcher
 from rankgauge.retrievers.web import MAX_BODY
 
@@ -231,13 +231,14 @@ def from_haystack(
         raise RetrieverError("{query} stands nowhere in `inputs`: the pipeline would never see the query")
     component, _, socket = output.partition(".")
 
-    def search(query: str, k: int) -> Any:
+    def search(query: str, k: int | None) -> Any:
         found = pipeline.run(fill(inputs, query, k), include_outputs_from={component})
         if component not in found or socket not in found[component]:
             raise RetrieverError(f"the pipeline gives nothing at {output!r}; it has: {', '.join(map(repr, found))}")
-        return found[component][socket]
+        return Listed(found[component][socket], found)
 
-    return Searcher(search, name or "haystack", id_field=id_field)
+    depth = depth_of(inputs)
+    return Searcher(search, name or "haystack", id_field=id_field, takes_k=depth.told, depth=depth)
 
 
 def _needs(value: Any, method: str, what: str) -> None:

@@ -102,10 +102,14 @@ class Service:
 
     def send(self, method: str, url: str, content: bytes | None = None) -> bytes:
         """What the server answers; an error for all that is no success."""
+        return self.exchange(method, url, content)[0]
+
+    def exchange(self, method: str, url: str, content: bytes | None = None) -> tuple[bytes, Any]:
+        """The same with the headers of the answer."""
         status, headers, data = self._exchanged(method, url, content)
         if not 200 <= status < 300:
             raise self._refusal(status, headers, data)
-        return data
+        return data, headers
 
     def _exchanged(self, method: str, url: str, content: bytes | None) -> Answered:
         try:

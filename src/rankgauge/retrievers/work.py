@@ -17,12 +17,14 @@ from msgspec import Meta
 from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.answers import Answer
 from rankgauge.retrievers.checks import check_number, check_whole
+from rankgauge.retrievers.costs import CostOf
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.own_code import told
+from rankgauge.retrievers.samples import Samples
 from rankgauge.retrievers.searcher import Response, Searcher
 from rankgauge.retrievers.web import RETRIED
 
-__all__ = ["CallSettings", "Slot", "Work", "timed_out", "unreachable", "worth_retrying"]
+__all__ = ["CallSettings", "Slot", "Work", "same_thread", "timed_out", "unreachable", "worth_retrying"]
 
 _LONGEST_PAUSE: Final = 300.0  # a retriever that asks for more is taken as one that failed
 _LEAST_SILENT: Final = 5  # queries without a connection or an answer from which on a server may be taken for dead
@@ -30,6 +32,9 @@ _PASSING: Final = (
     *("timeout", "timedout", "ratelimit", "toomanyrequests", "throttl", "unavailable"),
     *("connectionerror", "connecterror", "networkerror", "remoteprotocolerror"),
 )
+_SAME_MISTAKE: Final = 3  # calls in a row, none answered before, after which the rest is not asked
+_MISTAKES: Final = (TypeError, KeyError, AttributeError, NameError, ImportError, NotImplementedError, RetrieverError)
+_SAME_THREAD: Final = ("can only be used in that same thread", "no current event loop in thread")
 _TOO_LATE: Final = ("timeout", "timedout")
 _NO_CONNECTION: Final = (
     *("connecterror", "connecttimeout", "connectionerror", "newconnection", "connectionrefused", "remoteprotocolerror"),
@@ -40,7 +45,8 @@ _NO_CONNECTION: Final = (
 class CallSettings:
     """How a retriever is called."""
 
-    k: Annotated[int, Meta(ge=1)] = 10
+    k: Annotated[int, Meta(ge=1)] | None = 10
+    """None: the retriever's own number of results."""
     concurrency: Annotated[int, Meta(ge=1)] = 1
     timeout: Annotated[float, Meta(gt=0)] = 30.0
     retries: Annotated[int, Meta(ge=0)] = 2
@@ -50,7 +56,8 @@ class CallSettings:
     def check(self) -> None:
         """Raise an error unless calls can be made with these."""
         for name, least in (("k", 1), ("concurrency", 1), ("retries", 0)):
-            check_whole(name, getattr(self, name), least)
+            if name != "k" or self.k is not None:
+                check_whole(name, getattr(self, name), least)
         check_number("timeout", self.timeout, 0.001)
         check_number("backoff", self.backoff, 0)
         check_number("max_failed", self.max_failed, 0, 1)
@@ -87,6 +94,28 @@ def timed_out(error: BaseException) -> bool:
     return _came_from(error, (TimeoutError,), _TOO_LATE)
 
 
+def same_thread(error: BaseException) -> bool:
+    """Whether the retriever can be used only in the thread it was made in, as a connection of sqlite3."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if any(word in str(seen).lower() for word in _SAME_THREAD):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False
+
+
+def mistake_of(error: BaseException) -> tuple[object, ...] | None:
+    """What tells an error that every call would end with from others of its kind: where it was raised, and unless its
+    class alone shows a mistake in a program, its text. None for errors that may pass."""
+    if worth_retrying(error) or unreachable(error) or timed_out(error):
+        return None
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = None if trace is None else (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+    return type(error), place, None if isinstance(error, _MISTAKES) else str(error)
+
+
 def _came_from(error: BaseException, kinds: tuple[type[BaseException], ...], words: Sequence[str]) -> bool:
     seen: BaseException | None = error
     while seen is not None:
@@ -121,8 +150,10 @@ class Work:
         calls: CallSettings,
         journal: Journal | None = None,
         seed: int = 0,
+        cost_of: CostOf | None = None,
     ) -> None:
         self.searcher, self.calls, self.journal, self.seed = searcher, calls, journal, seed
+        self.cost_of, self.samples = cost_of, Samples()
         self.answers: dict[str, Answer] = {}
         self.pending: deque[tuple[str, str]] = deque()
         self.total = len(queries)
@@ -131,6 +162,12 @@ class Work:
         self.broken: BaseException | None = None
         self._too_silent = max(_LEAST_SILENT, math.floor(calls.max_failed * len(queries)) + 1)
         self._silent, self._heard = 0, False
+        self._mistake: tuple[object, ...] | None = None
+        self._alike, self._answered = 0, False
+        self.cause: BaseException | None = None
+        """The first exception of a call that failed for good."""
+        self.mistaken = False
+        """Whether the rest is not asked, because the first calls failed by one mistake."""
         self.dead = False
         """Whether the rest is not asked: there was no answer at all and too many queries have failed, or too many calls
         hang."""
@@ -140,6 +177,7 @@ class Work:
                 self.pending.append((query, text))
             else:
                 self.answers[query] = Answer.from_record(query, record)
+                self._answered = True
         if not self.pending:
             self.finished.set()
 
@@ -155,8 +193,11 @@ class Work:
         return True
 
     def succeeded(self, slot: Slot, response: Response) -> None:
-        hits, faults, seconds = response
-        self._record(slot, Answer(str(slot.query), hits, seconds, faults=faults))
+        cost = None if self.cost_of is None else self.cost_of(slot.text, response.raw)
+        self.samples.add(response.raw)
+        answer = Answer(str(slot.query), response.hits, response.seconds, faults=response.faults, cost=cost)
+        self._answered = True
+        self._record(slot, answer)
 
     def failed(self, slot: Slot, error: BaseException, seconds: float) -> float | None:
         """Seconds to wait before the next attempt, or None when there is none and the failure is recorded."""
@@ -179,8 +220,21 @@ class Work:
                 return float(asked)
         away = unreachable(error)
         answer = Answer(str(slot.query), [], seconds, said, unreachable=away)
+        self.cause = self.cause or error
         self._record(slot, answer, silent=away or timed_out(error))
+        self._look_at(mistake_of(error))
         return None
+
+    def _look_at(self, mistake: tuple[object, ...] | None) -> None:
+        """End it after a few failures by one mistake: hundreds of paid calls would end like these."""
+        with self.lock:
+            self._alike = self._alike + 1 if mistake is not None and mistake == self._mistake else 1
+            self._mistake = mistake
+            if mistake is None or self._answered or self._alike < _SAME_MISTAKE or self.calls.max_failed >= 1:
+                return
+            if len(self.answers) < self.total:
+                self.mistaken = True
+                self._end_early()
 
     def give_up(self, slot: Slot, reason: str) -> bool:
         """Count a call that hangs as failed, unless it has just ended."""

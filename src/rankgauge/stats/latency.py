@@ -1,4 +1,4 @@
-"""Latency: how long calls took, as percentiles."""
+"""Latency: how long calls took, as percentiles; and the same of what they cost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-__all__ = ["Latency", "percentile"]
+__all__ = ["Latency", "percentile", "totals"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,12 @@ class Latency:
             return "no calls to time"
         p50, p95, p99 = (f"{value * 1000:.3g} ms" for value in (self.p50, self.p95, self.p99))
         return f"p50 {p50}, p95 {p95}, p99 {p99} over {self.count} calls, {self.concurrency} at a time"
+
+
+def totals(ordered: Sequence[float]) -> tuple[float, float, float]:
+    """Sum, mean and 95th percentile of sorted values."""
+    total = math.fsum(ordered)
+    return total, total / len(ordered), percentile(ordered, 0.95)
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:

@@ -8,14 +8,16 @@ from rankgauge.errors import DataError
 
 __all__ = ["check_alpha", "check_number", "check_power", "check_whole"]
 
+_LARGEST = 10**300
+"""Larger whole numbers are no floating-point numbers."""
 _LEAST_ALPHA = 1e-6
 """Below, no figure is worth its digits: bounds so far out are nothing that a few hundred queries tell."""
 
 
 def check_number(name: str, value: object) -> None:
     """Refuse what is no number, True among them."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise DataError(f"{name} must be a number, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, Real) or (isinstance(value, int) and abs(value) > _LARGEST):
+        raise DataError(f"{name} must be a number, not {repr(value)[:80]}")
 
 
 def check_alpha(alpha: float) -> None:
@@ -36,6 +38,8 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
         raise DataError(f"{name} must be a whole number, not {value!r}")
     number = int(value)
+    if number > _LARGEST:
+        raise DataError(f"{name} is too large a number")
     if number < least or (most is not None and number > most):
         extent = f"at least {least}" if most is None else f"between {least} and {most}"
         raise DataError(f"{name} is {number}; it must be {extent}")

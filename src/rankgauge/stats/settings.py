@@ -56,8 +56,8 @@ class Settings:
         """Settings that have been checked."""
         check_alpha(alpha)
         margin = equivalence_margin
-        if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin < float("inf"):
-            raise DataError(f"equivalence_margin {margin!r} must be a number from 0 on, such as 0.01")
+        if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin <= 1e300:
+            raise DataError(f"equivalence_margin {repr(margin)[:40]} must be a number from 0 on, such as 0.01")
         seed = check_whole("seed", seed, 0)
         if correction not in CORRECTIONS:
             raise DataError(f"correction {correction!r} is not one of {', '.join(CORRECTIONS)}")

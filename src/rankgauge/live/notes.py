@@ -1,0 +1,49 @@
+"""Notes on what a live retriever answered: failures, ids that match nothing, lists that end too soon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rankgauge.evaluation import Evaluation
+from rankgauge.model.testset import TestSet
+from rankgauge.retrievers.answers import RetrievalResult
+from rankgauge.words import Note
+
+__all__ = ["id_fields", "notes_on", "too_shallow"]
+
+_FIELDS = 2  # that are named where no id matches
+
+
+def id_fields(
+    scored: Evaluation, retrieval: RetrievalResult, test_set: TestSet, corpus: Mapping[str, str] | None
+) -> Note | None:
+    """Fields of the results that hold ids which are known, where those that were read are not."""
+    if scored.coverage.id_mismatch is None or retrieval.samples is None:
+        return None
+    known = frozenset(doc for query in test_set for doc in query.grades) if corpus is None else frozenset(corpus)
+    found = [Note("asking.id_field", match._asdict()) for match in retrieval.samples.matching(known)[:_FIELDS]]
+    return Note("asking.id_fields", {"fields": found}) if found else None
+
+
+def too_shallow(scored: Evaluation, k: int | None) -> list[Note]:
+    """A measure that looks deeper than the lists go."""
+    if k is None:
+        return []
+    deeper = [str(m) for m in scored.measures if isinstance(m.at, int) and m.at > k]
+    return [Note("live.shallow", {"k": k, "measures": deeper}, "warning")] if deeper else []
+
+
+def notes_on(retrieval: RetrievalResult, test_set: TestSet, corpus: Mapping[str, str] | None) -> list[Note]:
+    """What failed, what was wrong with the lists, and what can never be found."""
+    notes, failed = [], retrieval.failed
+    if len(failed) == 1:
+        notes.append(Note("live.failed_query", {"asked": retrieval.asked, "query": failed[0]}, "warning"))
+    elif failed:
+        about = {"n": len(failed), "asked": retrieval.asked, "queries": list(map(repr, failed[:3]))}
+        notes.append(Note("live.failed_queries", about, "warning"))
+    notes += retrieval.notes
+    gold = [(query.id, doc) for query in test_set for doc, grade in query.grades.items() if grade > 0]
+    if corpus is not None and (gone := [(query, doc) for query, doc in gold if doc not in corpus]):
+        queries = len({query for query, _ in gone})
+        notes.append(Note("live.missing_gold", {"n": queries, "doc": gone[0][1], "query": gone[0][0]}, "warning"))
+    return notes

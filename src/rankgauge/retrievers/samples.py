@@ -1,0 +1,128 @@
+"""Samples: the values of a few results, looked through for the field that holds the ids when those read match nothing.
+
+Only the paths of fields are ever told, never a value, and nothing is stored.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from rankgauge.retrievers.entries import BARE
+from rankgauge.retrievers.fields import row_of, step_text
+from rankgauge.retrievers.hits import Listed
+
+__all__ = ["Match", "Samples"]
+
+_CALLS: Final = 20
+_RESULTS: Final = 20  # of each call
+_FIELDS: Final = 100  # of each result
+_DEEPEST: Final = 3  # steps of a path
+_LONGEST: Final = 200  # characters of what may be an id
+_LEAST: Final = 0.02  # of the results
+_PROPERTIES: Final = ("id", "id_", "node_id", "ref_doc_id", "doc_id", "metadata", "meta", "payload", "node", "document")
+"""What objects may have beside their plain attributes."""
+
+
+class Match(NamedTuple):
+    """A field whose values are ids that are known."""
+
+    argument: str
+    """`id_field`, or `ids` of a service behind a URL."""
+    field: str
+    share: float
+    """Of the results looked at."""
+
+
+class Samples:
+    """Values by field of the first results of the first calls: texts and whole numbers that could be ids."""
+
+    def __init__(self) -> None:
+        self._values: list[dict[str, str]] = []
+        self._calls = 0
+        self._lock = threading.Lock()
+
+    def add(self, raw: Any) -> None:
+        """Look at what a call returned, if it is one of the first."""
+        if self._calls >= _CALLS:
+            return
+        found = [dict(islice(_fields(entry, prefix, 0), _FIELDS)) for prefix, entry in islice(_results(raw), _RESULTS)]
+        with self._lock:
+            self._calls += 1
+            self._values += found
+
+    def matching(self, known: Set[str]) -> list[Match]:
+        """Fields whose values are among the known ids, the best first."""
+        counts = Counter(path for values in self._values for path, value in values.items() if value in known)
+        least = max(1.0, _LEAST * len(self._values))
+        return [
+            Match("ids" if path.startswith("$") else "id_field", path, n / len(self._values))
+            for path, n in sorted(counts.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
+            if n >= least
+        ]
+
+
+def _results(raw: Any) -> Iterator[tuple[str, Any]]:
+    """The results one by one, each with what stands before the paths of its fields."""
+    if isinstance(raw, Listed) and raw.answer is not None and all(isinstance(entry, (*BARE, tuple)) for entry in raw):
+        yield from _objects(raw.answer, "$")
+        return
+    entries = raw if isinstance(raw, list | tuple) else next((list_ for _, list_ in _lists(raw, "")), ())
+    for entry in entries:
+        yield "", entry[0] if isinstance(entry, tuple) and len(entry) == 2 and not isinstance(entry[0], BARE) else entry
+
+
+def _objects(answer: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """The objects in the lists of a JSON answer, with their path."""
+    for place, listed in _lists(answer, path):
+        for entry in listed:
+            if isinstance(entry, Mapping):
+                yield f"{place}[*].", entry
+
+
+def _lists(value: Any, path: str, steps: int = 0) -> Iterator[tuple[str, list[Any]]]:
+    if isinstance(value, list):
+        yield path, value
+    elif isinstance(value, Mapping) and steps < _DEEPEST:
+        for name, inner in value.items():
+            yield from _lists(inner, f"{path}.{step_text(str(name))}", steps + 1)
+    elif steps == 0:
+        yield from ((path, inner) for inner in vars(value).values() if isinstance(inner, list)) if _plain(value) else ()
+
+
+def _fields(value: Any, prefix: str, steps: int) -> Iterator[tuple[str, str]]:
+    """Paths and values of what could be an id."""
+    for name, inner in _parts(value):
+        path = f"{prefix}{name}"
+        if isinstance(inner, str | int) and not isinstance(inner, bool):
+            if 0 < len(text := str(inner)) <= _LONGEST:
+                yield path, text
+        elif inner is not None and steps < _DEEPEST:
+            yield from _fields(inner, f"{path}.", steps + 1)
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    if (row := row_of(value)) is not None:
+        value = row
+    if isinstance(value, Mapping):
+        yield from ((step_text(str(name)), inner) for name, inner in value.items())
+    elif isinstance(value, tuple) and not hasattr(value, "_fields"):
+        yield from ((f"[{number}]", inner) for number, inner in enumerate(value))
+    elif _plain(value):
+        names = dict.fromkeys([*getattr(value, "_fields", ()), *getattr(value, "__dict__", ()), *_PROPERTIES])
+        for name in names:
+            if not name.startswith("_"):
+                try:
+                    inner = getattr(value, name, None)
+                except Exception:  # a property of someone else's class
+                    continue
+                if not callable(inner):
+                    yield name, inner
+
+
+def _plain(value: Any) -> bool:
+    """Whether its attributes may be looked at: an object of a class, not a value of Python's own."""
+    return hasattr(value, "__dict__") or hasattr(value, "_fields")

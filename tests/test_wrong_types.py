@@ -1,0 +1,121 @@
+"""Whatever is given for any argument of the public functions: it is taken, or refused in words, never a traceback."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rankgauge as rg
+from rankgauge.errors import RankgaugeError
+
+QRELS = {f"query {i}": {"d1": 1, "d2": 0} for i in range(4)}
+RUNS = {"a": {q: {"d2": 2.0, "d1": 1.0} for q in QRELS}, "b": {q: {"d1": 2.0, "d2": 1.0} for q in QRELS}}
+TEST_SET = rg.TestSet([rg.Query(text, grades) for text, grades in QRELS.items()])
+
+
+def search(query: str, k: int) -> list[str]:
+    return ["d1", "d2"][:k]
+
+
+class Thing:
+    """An object of somebody's class."""
+
+
+WRONG: list[Any] = [
+    *(None, 3, -1, 0, 0.5, math.nan, True, 10**400, complex(1, 2), "x", "", "\ud800", b"x", Path("nowhere")),
+    *([], {}, (), {"x"}, [1, 2], ["a"], [None], [["a"]], [{"a": 1}], [{"query": "x"}], [rg.Query("a b", {"d": 1})]),
+    *({"a": 1}, {1: 2}, {"a": None}, {None: {"d": 1}}, {"a": {"b": {"c": 1}}}, {"a": search}, {"a": [("d", 1)]}),
+    *({"query 0": {"d1": "high"}}, {"query 0": {"d1": None}}, {"q w": {3.5: 1}}, {"q w": [1.5]}),
+    *(object(), Thing(), len, int, rg.Qrels, TEST_SET),
+]
+GIVEN: dict[str, dict[str, Any]] = {
+    "evaluate": {"qrels": QRELS, "run": RUNS["a"]},
+    "compare": {"qrels": QRELS, "runs": RUNS, "samples": 100},
+    "compare_scores": {"scores": {"a": [0.1, 0.2, 0.3], "b": [0.2, 0.3, 0.4]}, "samples": 100},
+    "evaluate_retriever": {"retriever": search, "test_set": QRELS},
+    "evaluate_retrievers": {"retrievers": {"a": search, "b": search}, "test_set": QRELS, "samples": 100},
+    "sweep": {"factory": lambda shift: search, "grid": {"shift": [0, 1]}, "test_set": TEST_SET},
+    "TestSet": {"queries": [rg.Query("a b", {"d": 1})]},
+    "Query": {"text": "a b", "grades": {"d": 1}},
+    "Qrels": {"source": QRELS},
+    "Run": {"source": RUNS["a"]},
+    "Corpus": {"texts": {"d": "x"}},
+    "Contract": {},
+    "GateRules": {},
+    "explain": {"first": "AP"},
+    "fuse": {"runs": RUNS},
+    "gate": {"record": rg.evaluate(QRELS, RUNS["a"])},
+    "judge_next": {"qrels": QRELS, "runs": RUNS},
+    "load_qrels": {"first": "nowhere"},
+    "load_run": {"first": "nowhere"},
+    "load_testset": {"first": "nowhere"},
+    "load_corpus": {"first": "nowhere"},
+    "load_chunks": {"first": "nowhere"},
+    "parse_measure": {"first": "AP"},
+    "parse_measures": {"first": "AP"},
+    "power": {"sd": 0.2, "queries": 10},
+    "report": {"first": rg.evaluate(QRELS, RUNS["a"])},
+    "run_plan": {"plan": "nowhere"},
+    "verify": {"first": "nowhere"},
+}
+THEN: dict[str, Callable[[Any], Any]] = {
+    # What is not looked at when it is made is looked at when it is used.
+    "Qrels": lambda made: rg.evaluate(made, RUNS["a"]),
+    "Run": lambda made: rg.evaluate(QRELS, made),
+    "TestSet": lambda made: rg.evaluate_retriever(search, made),
+    "Query": lambda made: rg.evaluate_retriever(search, rg.TestSet([made])),
+}
+SKIPPED = {"progress"}  # called by us, and its errors are the caller's
+SLOW = {"compare", "evaluate_retrievers", "sweep", "judge_next"}
+CASES = [
+    (name, argument)
+    for name in GIVEN
+    for argument in inspect.signature(getattr(rg, name)).parameters
+    if argument not in SKIPPED
+]
+
+
+@pytest.mark.parametrize(("name", "argument"), CASES, ids=[f"{name}-{argument}" for name, argument in CASES])
+def test_wrong_types_are_refused_in_words(
+    name: str, argument: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    called = getattr(rg, name)
+    first = next(iter(inspect.signature(called).parameters))
+    given = {first if key == "first" else key: value for key, value in GIVEN[name].items()}
+    for value in WRONG[:: 2 if name in SLOW else 1] if argument != first else WRONG:
+        try:
+            made = called(**{**given, argument: value})
+            THEN.get(name, lambda made: made)(made)
+        except RankgaugeError:
+            continue
+        except Exception as error:
+            pytest.fail(f"{name}({argument}={value!r}): {type(error).__name__}: {error}")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: rg.evaluate({"q": {"d": "high"}}, RUNS["a"]), "high"),
+        (lambda: rg.evaluate(QRELS, RUNS["a"], measures=10), "10"),
+        (lambda: rg.TestSet({"q": {"d": 1}}), r"query 1 is a str; give Query\("),
+        (lambda: rg.Query("x", {"d": "high"}), "the grade of document 'd' is 'high'; give a number"),
+        (lambda: rg.Query("x", {"d": 1}, id=[1]), r"`id` must be a text, not \[1\]"),
+        (lambda: rg.Query("x", {"d": 1}, groups={"a": 3}), "`groups` must be lists of documents by name"),
+        (lambda: rg.compare(QRELS, RUNS, baseline=3), "the baseline 3 is not among the systems: a, b"),
+        (lambda: rg.evaluate(QRELS, RUNS["a"], rel=10**400), "must be a number"),
+        (lambda: rg.sweep(lambda a: search, 3, TEST_SET), "a sweep needs a list of values for each parameter"),
+    ],
+)
+def test_slips_that_people_make(call: Callable[[], Any], said: str) -> None:
+    with pytest.raises(RankgaugeError, match=said):
+        call()
+
+
+def test_ids_may_be_numbers() -> None:
+    assert rg.Query("x y", {"d": 1}, id=7).id == "7"
