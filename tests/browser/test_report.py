@@ -79,10 +79,10 @@ def test_every_query_opens_with_both_lists(opened: Any) -> None:
     shown = page.locator("#query")
     assert page.inner_text("#h-query") == "q03"
     assert record["texts"]["q03"] in page.inner_text("#query-text")
-    assert shown.locator(".list h3").all_inner_texts() == [
-        f"{name} nDCG@10 {record['systems'][i]['per_query']['nDCG@10'][2]:.4f}"
-        for i, name in enumerate(("bm25", "hybrid"))
-    ]
+    before, after = (system["per_query"]["nDCG@10"][2] for system in record["systems"])
+    gap = f"{after - before:+.4f}".replace("-", "−") if after != before else "0.0000"
+    heads = [f"bm25 nDCG@10 {before:.4f}", f"hybrid nDCG@10 {after:.4f} {gap}"]
+    assert shown.locator(".list h3").all_inner_texts() == heads
     lists = record["lists"]["q03"]
     for i, name in enumerate(("bm25", "hybrid")):
         listed = shown.locator(".list").nth(i)
