@@ -109,6 +109,16 @@ def test_every_query_opens_with_both_lists(opened: Any) -> None:
     assert page.is_disabled("#query-after")
 
 
+def test_a_query_that_a_remark_names_opens(opened: Any) -> None:
+    record = live_record()
+    query = record["queries"][3]
+    empty = {"key": "live.empty", "parameters": {"n": 1, "lists": 30, "query": query}, "level": "warning"}
+    record["systems"][0]["calls"]["notes"] = [empty]
+    page = opened(record).page
+    page.click(f".remarks a:text-is('{query}')")
+    assert page.inner_text("#h-query") == query
+
+
 def test_lists_of_any_two_systems(opened: Any) -> None:
     record = comparison_record()
     one = opened(record)

@@ -38,10 +38,12 @@ from rankgauge.reports.drawing import converter, drawn
 from rankgauge.reports.interval_bars import axis_of, bar_of
 from rankgauge.reports.page_data import data_of, script_json
 from rankgauge.version import __version__
-from rankgauge.words import Language, listed, say
+from rankgauge.visible import visible
+from rankgauge.words import Language, Note, listed, say
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
     from rankgauge.record import Record
 
@@ -62,6 +64,7 @@ _SIGNS = {
     "warn": "!",
     "open": "?",
 }
+_CODE = re.compile(r"`([^`\s]+)`")
 _MODES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 Item = dict[str, Any]
 
@@ -133,6 +136,18 @@ class _Page:
 
     def told(self, text: Text) -> str:
         return told(text, self.look)
+
+    def said(self, text: Text) -> Markup:
+        """A note, escaped: code as code, and the query that it names leads to its lists."""
+        from markupsafe import Markup, escape
+
+        line = _CODE.sub(r"<code>\1</code>", str(escape(self.told(text))))
+        query = text.parameters.get("query") if isinstance(text, Note) else None
+        if self.explorer.get("ids") and self.report.record and query in self.report.record.queries:
+            target = escape(script_json(["", "", None, visible(query)]))
+            link = f'<a href="#all" data-leads="{target}">{escape(visible(query))}</a>'
+            line = line.replace(str(escape(visible(repr(query)))), link)
+        return Markup(line)  # every part of it is escaped
 
     def written(self, cell: Cell, kind: Kind = "text") -> str:
         return written(cell, kind, self.look)
