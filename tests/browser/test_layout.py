@@ -124,3 +124,39 @@ def test_many_systems_at_all_widths(opened: Any) -> None:
         assert box is not None
         assert 0 <= box["x"] < box["x"] + box["width"] <= 390
     assert row.locator("td.n").nth(1).inner_text().lstrip().startswith(("+", "−"))
+
+
+INSIDE = """(selector) => [...document.querySelectorAll(selector)].filter((at) => at.checkVisibility()).map((part) => {
+  const box = part.getBoundingClientRect(), held = part.closest("table").parentElement.getBoundingClientRect();
+  return box.width > 0 && box.left >= held.left - 1 && box.right <= held.right + 1;
+})"""
+"""Whether each of these parts lies within the frame of its table."""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_on_a_telephone_no_table_hides_its_verdict_or_difference(opened: Any, language: Language) -> None:
+    """All rows are cards: what changed most, all pairs, ranges, latencies, versions, and every query."""
+    page = opened(live_record(), language, width=390).page
+    assert page.locator("table").evaluate_all(
+        """(all) => all.map((table) => [table.checkVisibility(), table.parentElement])
+          .filter(([shown, frame]) => shown && frame.scrollWidth > frame.clientWidth + 1).length"""
+    ) == 0
+    for part in (".verdict .badge", "#table .gap", ".headed td:last-child", ".rows .n"):
+        found = page.evaluate(INSIDE, part)
+        assert found, part
+        assert all(found), part
+    assert page.locator(".headed thead th").first.is_visible()  # it says what the cards are
+    page.locator("#table thead th[data-key=d] button").click()  # the heads stay, for they sort
+    assert page.get_attribute("#table th[data-key=d]", "aria-sort") == "descending"
+    page.locator("#table tbody tr").first.click()
+    assert page.locator("#query-scores tbody tr:visible").count() == 2
+    assert page.evaluate("document.querySelector('#query').scrollWidth <= document.querySelector('#query').clientWidth")
+
+
+def test_the_difference_of_all_queries_names_its_systems(opened: Any) -> None:
+    page = opened(large_record(systems=3, queries=30, measures=1)).page
+    pairs = page.locator("#pair option").all_inner_texts()
+    assert len(pairs) > 1
+    for i, words in enumerate(pairs):
+        page.select_option("#pair", index=i)
+        assert page.inner_text("#table th[data-key=d] small") == words.replace("against", "−")

@@ -81,10 +81,10 @@ def test_every_query_opens_with_both_lists(opened: Any) -> None:
     shown = page.locator("#query")
     assert page.inner_text("#h-query") == "q03"
     assert record["texts"]["q03"] in page.inner_text("#query-text")
-    assert shown.locator(".list h3").all_inner_texts() == [
-        f"{name} nDCG@10 {record['systems'][i]['per_query']['nDCG@10'][2]:.4f}"
-        for i, name in enumerate(("bm25", "hybrid"))
-    ]
+    before, after = (system["per_query"]["nDCG@10"][2] for system in record["systems"])
+    gap = f"{after - before:+.4f}".replace("-", "−") if after != before else "0.0000"
+    heads = [f"bm25 nDCG@10 {before:.4f}", f"hybrid nDCG@10 {after:.4f} {gap}"]
+    assert shown.locator(".list h3").all_inner_texts() == heads
     lists = record["lists"]["q03"]
     for i, name in enumerate(("bm25", "hybrid")):
         listed = shown.locator(".list").nth(i)
@@ -109,6 +109,16 @@ def test_every_query_opens_with_both_lists(opened: Any) -> None:
     assert page.inner_text("#h-query") == "q30"
     assert "29" in page.inner_text("#query-lists .callout")
     assert page.is_disabled("#query-after")
+
+
+def test_a_query_that_a_remark_names_opens(opened: Any) -> None:
+    record = live_record()
+    query = record["queries"][3]
+    empty = {"key": "live.empty", "parameters": {"n": 1, "lists": 30, "query": query}, "level": "warning"}
+    record["systems"][0]["calls"]["notes"] = [empty]
+    page = opened(record).page
+    page.click(f".remarks a:text-is('{query}')")
+    assert page.inner_text("#h-query") == query
 
 
 def test_lists_of_any_two_systems(opened: Any) -> None:

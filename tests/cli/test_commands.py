@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from rankgauge import __version__
 from rankgauge.cli.app import _COMMANDS
 from rankgauge.measures import all_definitions
 from rankgauge.measures.presets import PRESETS
+from rankgauge.reports.tables import width_of
+from rankgauge.words import LANGUAGES
 from tests.cli.command import run_command, run_process
 
 EXAMPLE = Path(str(files("rankgauge") / "example"))
@@ -231,6 +234,17 @@ def test_measures_and_contracts_are_listed() -> None:
         assert all(name in run_command("contracts", "--lang", lang).stdout for name in PRESETS)
     assert len(json.loads(run_command("measures", "--json").stdout)) == len(all_definitions())
     assert len(json.loads(run_command("contracts", "--json").stdout)) == len(PRESETS)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_measures_begin_with_which_to_use(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first screen is advice; each measure is named once, and no line is wider than the terminal."""
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run_command("measures", "--lang", language).stdout.splitlines()
+    assert any("nDCG@k" in line for line in lines[:10])
+    assert all(width_of(line) <= 80 for line in lines)
+    for definition in all_definitions():
+        assert sum(re.match(rf"  {definition.name}[@\[ ]", line) is not None for line in lines) == 1
 
 
 @pytest.mark.parametrize("definition", all_definitions(), ids=lambda d: d.name)

@@ -64,7 +64,7 @@ def test_documents_begin_with_a_title_where_a_corpus_is_given(tmp_path: Path) ->
     for name, docs in (("one", "ab"), ("two", "bx")):
         lines = [f"{query} Q0 {doc} {i} {9 - i} t" for query in ("q1", "q2") for i, doc in enumerate(docs)]
         (tmp_path / f"{name}.run").write_text("\n".join(lines) + "\n")
-    texts = [("a", "A title", f"line\n  {LONG}"), ("b", "", "only text"), ("missed", "", "a\nb"), ("far", "", "away")]
+    texts = [("a", "A\ntitle", f"line\n  {LONG}"), ("b", "", "only text"), ("missed", "", "a\nb"), ("far", "", "away")]
     lines = [json.dumps({"_id": doc, "title": title, "text": text}) for doc, title, text in texts]
     (tmp_path / "corpus.jsonl").write_text("\n".join(lines) + "\n")
     given = [tmp_path / name for name in ("qrels.txt", "one.run", "two.run")]

@@ -230,6 +230,7 @@ def test_a_plan_runs(folder: Path) -> None:
     assert {part.tag for part in record.comparison.slices} == {"even", "odd"}
     assert record.sweeps[0].best in ("V1", "V2", "V3")
     assert ("bm25", 24, 24) in seen
+    assert [step for step in seen if step[0] == "made: shift"] == [("made: shift", done, 3) for done in range(4)]
     assert Record.from_dict(json.loads(record.to_json())) == record
     assert sorted(record.provenance.inputs) == ["corpus", "judgments", "plan"]
     again = run_plan(load_plan(folder / "plan.toml")).record

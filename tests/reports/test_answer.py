@@ -193,6 +193,13 @@ def test_lines_break_at_words(text: str, width: int) -> None:
         assert not line.startswith(("，", "。", "”", "）")) or line in (text, lines[0])
 
 
+def test_lists_of_quoted_names_break_between_them() -> None:
+    """A quotation mark behind a blank begins a word, while a sign such as that of percents stays with its number."""
+    names = ", ".join(f"'name-{i}'" for i in range(20))
+    assert all(len(line) <= 40 for line in wrapped(f"it is not one of {names}.", 40).split("\n"))
+    assert wrapped("lost about 26.1 % of it", 16).split("\n") == ["lost about", "26.1 % of it"]
+
+
 # Names and colours ----------------------------------------------------------------------------------------------------
 
 

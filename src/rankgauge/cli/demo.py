@@ -61,5 +61,5 @@ def demo(report: str, chinese: bool, details: bool, language: Language) -> None:
     show(f"demo.title{which}", found)
     if report != "-":
         written(found.record, report, format="html", language=language)
-        echo(say(f"demo.report{which}", language, path=report))
+        echo(say("demo.report_only" if details else f"demo.report{which}", language, path=report))
     echo(say(f"demo.next{which}", language))

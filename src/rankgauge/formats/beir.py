@@ -114,7 +114,8 @@ def _texts_of(items: Iterable[tuple[int, Any]], name: str) -> dict[str, str]:
             faults.append(Fault(f"the id {key!r} stands twice", number))
         else:
             title = item.get("title")
-            texts[str(key)] = f"{title}\n{text}" if isinstance(title, str) and title else text
+            line = " ".join(title.split()) if isinstance(title, str) else ""  # the first line is the title
+            texts[str(key)] = f"{line}\n{text}" if line else text
     if faults:
         raise FormatError(name, faults)
     return texts

@@ -177,11 +177,15 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
             built[rest] = made
         return made
 
-    def told_of(number: int, total: int, setting: str) -> None:
-        if progress is not None:
-            progress(f"{base.name} {setting}", number - 1, total)
+    name, versions = f"{base.name}: {' × '.join(wanted.grid)}", 0
 
-    return sweep(
+    def told_of(number: int, total: int, _setting: str) -> None:
+        nonlocal versions
+        versions = total
+        if progress is not None:
+            progress(name, number - 1, total)
+
+    found = sweep(
         factory,
         wanted.grid,
         test_set,
@@ -202,6 +206,9 @@ def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Pr
         score_field=base.score_field,
         **plan.calls.arguments,
     )
+    if progress is not None:
+        progress(name, versions, versions)
+    return found
 
 
 def plan_record(

@@ -151,7 +151,9 @@ def _ranges(compared: ComparisonResult) -> Iterator[Block]:
     elif unjudged is not None:
         for reason, names in said_once((reason, measure) for measure, reason in unjudged.reasons.items()):
             yield Paragraph(note_about(names, reason), detail="audit")
-    if unjudged is not None and unjudged.rows:
+    order = list(dict.fromkeys(row.measure for row in compared.rows))
+    open_rows = [] if unjudged is None else [row for row in unjudged.rows if row.documents]
+    if open_rows:
         columns_of_ranges: list[tuple[Column, Callable[[UnjudgedRange], Cell]]] = [
             (Column(word("measure")), lambda row: row.measure),
             (Column(word("compared")), lambda row: Pair(row.a, row.b)),
@@ -160,7 +162,8 @@ def _ranges(compared: ComparisonResult) -> Iterator[Block]:
             (Column(word("bound")), lambda row: word("exact" if row.exact else "outer")),
             (Column(word("winner")), lambda row: _winner(row.changes_winner, known=row.exact)),
         ]
-        yield table_of("unjudged", unjudged.rows, columns_of_ranges, title=word("unjudged"), detail="evidence")
+        open_rows.sort(key=lambda row: order.index(row.measure))
+        yield table_of("unjudged", open_rows, columns_of_ranges, title=word("unjudged"), detail="evidence")
     if tied is not None:
         scores = [score for score in tied.systems if score.high - score.low > 1e-12]
         columns = [Column(word("measure")), Column(word("system"))]
@@ -168,10 +171,11 @@ def _ranges(compared: ComparisonResult) -> Iterator[Block]:
         shown = [(score.measure, score.system, score.low, score.expected, score.high) for score in scores]
         if shown:
             yield Table("tied", columns, shown, word("tied"), detail="evidence")
-        if tied.rows:
+        moved = [row for row in tied.rows if row.high - row.low > 1e-12]
+        if moved:
             columns = [Column(word("measure")), Column(word("compared"))]
             columns += [Column(word("range"), "bounds"), Column(word("winner"))]
-            ends = [(r.measure, Pair(r.a, r.b), (r.low, r.high), _winner(r.changes_winner)) for r in tied.rows]
+            ends = [(r.measure, Pair(r.a, r.b), (r.low, r.high), _winner(r.changes_winner)) for r in moved]
             yield Table("tied-pairs", columns, ends, word("tied_pairs"), detail="audit")
 
 

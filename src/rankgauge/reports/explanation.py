@@ -19,7 +19,7 @@ from rankgauge.measures.explanations import (
 )
 from rankgauge.measures.presets import PRESETS
 from rankgauge.measures.worked import example, worked_example
-from rankgauge.reports.tables import Table, render_terminal
+from rankgauge.reports.tables import Table, render_terminal, wrapped
 from rankgauge.words import LANGUAGES, Language, Note, check_language, say, tell
 from rankgauge.words.numbers import plain
 
@@ -54,27 +54,22 @@ def _called(name: str, parameters: Mapping[str, Any]) -> str:
 
 
 def render_measures(language: Language, *, width: int | None = None) -> str:
-    """All measures by family, and which to use when."""
+    """Which measure to use when, then all of them by family, each with what it is and other spellings."""
     known = texts(language)
-    families = known.get("families", {})
-    rows = []
-    for definition in sorted(
-        all_definitions(), key=lambda d: list(families).index(d.family) if d.family in families else 99
-    ):
-        name = definition.name + _behind(definition)
-        rows.append(
-            [
-                name,
-                describe(definition, language)["title"],
-                families.get(definition.family, definition.family),
-                ", ".join(definition.spellings[:3]),
-            ]
-        )
-    table = render_terminal(
-        Table([_word(name, language) for name in ("name", "title", "family", "spellings")], rows, 4), width=width
-    )
-    which = "".join(f"  {line}\n" for line in known.get("which", {}).values())
-    return f"{table}\n{_word('which', language)}\n{which}"
+    families = dict(known.get("families", {}))
+    by_family: dict[str, list[Definition]] = {family: [] for family in families}
+    for definition in all_definitions():
+        by_family.setdefault(definition.family, []).append(definition)
+    column = 4 + max(len(definition.name + _behind(definition)) for definition in all_definitions())
+    lines = [_word("which", language), *(f"  {line}" for line in known.get("which", {}).values())]
+    for family, definitions in by_family.items():
+        lines += ["", families.get(family, family)] if definitions else []
+        for definition in definitions:
+            name = f"  {definition.name}{_behind(definition)}".ljust(column)
+            also = say("measures.also", language, names=list(definition.spellings[:3])) if definition.spellings else ""
+            lines.append(name + describe(definition, language)["title"] + also)
+    indents = {line: " " * column if line.startswith("  ") else "" for line in lines}
+    return "".join(f"{wrapped(line, width, indents[line])}\n" for line in lines)
 
 
 def _behind(definition: Definition) -> str:

@@ -83,12 +83,12 @@ def _blocks(result: GateResult, *, sentences: bool) -> Iterator[Block]:
 
 
 def _outcome(result: GateResult) -> Status:
-    """What is not proven is to be looked at, whether it stops the gate or not."""
+    """What stops the gate fails, proven or not; what is not proven and passes is to be looked at."""
     if result.accepted is None:
         return "open"
-    if result.status == "inconclusive":
-        return "warn"
-    return "pass" if result.accepted else "fail"
+    if not result.accepted:
+        return "fail"
+    return "warn" if result.status == "inconclusive" else "pass"
 
 
 def _status(rule: Rule) -> Marked:

@@ -103,13 +103,18 @@ def wrapped(text: str, width: int | None, indent: str = "") -> str:
     return "\n".join([*lines, line.rstrip()])
 
 
+_BEGIN_WORDS = "'\"@#&*/\\"
+"""Marks that begin a word where they stand behind a blank."""
+
+
 def _pieces(text: str) -> list[str]:
     """Words with the blanks behind them, and Chinese characters with the marks that belong to them."""
     pieces: list[str] = []
     for character in text:
         last = pieces[-1][-1] if pieces else " "
         own = (_is_wide(character) or _is_wide(last) or last == " ") and not _ends_no_line(last)
-        if not pieces or (own and character != " " and not _begins_no_line(character)):
+        stuck = _begins_no_line(character) and not (last == " " and character in _BEGIN_WORDS)
+        if not pieces or (own and character != " " and not stuck):
             pieces.append(character)
         else:
             pieces[-1] += character

@@ -130,5 +130,6 @@ class _Filled(string.Formatter):
             return listed([self.format_field(item, format_spec) for item in value], self.language)
         if "|" in format_spec:
             one, many = format_spec.split("|")
-            return f"{value} {one if value == 1 else many}"
+            number = f"{value:,}" if isinstance(value, int) else value
+            return f"{number} {one if value == 1 else many}"
         return "" if value is None else visible(str(value))

@@ -39,10 +39,12 @@ from rankgauge.reports.drawing import converter, drawn
 from rankgauge.reports.interval_bars import axis_of, bar_of
 from rankgauge.reports.page_data import data_of, script_json
 from rankgauge.version import __version__
-from rankgauge.words import Language, listed, say
+from rankgauge.visible import visible
+from rankgauge.words import Language, Note, listed, say
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
     from rankgauge.record import Record
 
@@ -51,6 +53,8 @@ __all__ = ["render"]
 _SCRIPTS = ("base.js", "charts.js", "query.js", "queries.js", "changes.js", "leading.js", "start.js")
 _TALL = 12  # rows that are shown at once
 _WIDE = 6  # columns that have room
+_NARROW = 3  # columns that have room on a telephone
+_SHORT = 14  # characters that have room beside other cells of a card
 _SIGNS = {
     "better": "▲",
     "worse": "▼",
@@ -61,6 +65,7 @@ _SIGNS = {
     "warn": "!",
     "open": "?",
 }
+_CODE = re.compile(r"`([^`\s]+)`")
 _MODES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 Item = dict[str, Any]
 
@@ -133,6 +138,18 @@ class _Page:
     def told(self, text: Text) -> str:
         return told(text, self.look)
 
+    def said(self, text: Text) -> Markup:
+        """A note, escaped: code as code, and the query that it names leads to its lists."""
+        from markupsafe import Markup, escape
+
+        line = _CODE.sub(r"<code>\1</code>", str(escape(self.told(text))))
+        query = text.parameters.get("query") if isinstance(text, Note) else None
+        if self.explorer.get("ids") and self.report.record and query in self.report.record.queries:
+            target = escape(script_json(["", "", None, visible(query)]))
+            link = f'<a href="#all" data-leads="{target}">{escape(visible(query))}</a>'
+            line = line.replace(str(escape(visible(repr(query)))), link)
+        return Markup(line)  # every part of it is escaped
+
     def written(self, cell: Cell, kind: Kind = "text") -> str:
         return written(cell, kind, self.look)
 
@@ -180,6 +197,7 @@ class _Page:
                     i, under = below[column.key]
                     cell["small"] = self._small(row[i], under)
             rows.append({"cells": cells, "target": script_json(shown(targets[number])) if targets else ""})
+        _give_lines([row["cells"] for row in rows if "cells" in row])
         plots = [cell for row in table.rows for cell in row if isinstance(cell, Drawn)]
         return {
             "columns": [self._head(column) for _, column in columns],
@@ -190,12 +208,21 @@ class _Page:
         }
 
     def _table_look(self, table: Table) -> str:
-        """A leaderboard becomes cards where there is little room; a wide table is set closely."""
-        if table.name != "leaderboard":
-            return "rows" if sum(not column.under for column in table.columns) > _WIDE else ""
-        by_system = bool(table.leads_to) and bool(table.leads_to[0].system)
-        looks = {"standing": by_system, "many": len(table.columns) > _WIDE}
-        return " ".join(["leaderboard", *(name for name, holds in looks.items() if holds)])
+        """Rows become cards where there is little room, two cells abreast if they have second lines; a wide table is
+        set closely."""
+        columns = sum(not column.under for column in table.columns)
+        leaderboard = table.name == "leaderboard"
+        ends = any(isinstance(cell, Estimate) for row in table.rows for cell in row)
+        looks = {
+            "leaderboard": leaderboard,
+            "standing": leaderboard and bool(table.leads_to) and bool(table.leads_to[0].system),
+            "many": leaderboard and columns > _WIDE,
+            "rows": not leaderboard and columns > _WIDE,
+            "cards": leaderboard or columns > _NARROW,
+            "headed": table.name == "changed",  # its first head says what is shown
+            "paired": not leaderboard and (ends or any(column.under for column in table.columns)),
+        }
+        return " ".join(name for name, holds in looks.items() if holds)
 
     def _head(self, column: Column) -> Item:
         words = self.told(column.head).replace(" ms", "\u00a0ms")
@@ -225,6 +252,15 @@ class _Page:
             "plot": bar_of(cell, self.look) if isinstance(cell, Drawn) else None,
             "bar": f"{100 * cell.share:.2f}" if isinstance(cell, Bar) and cell.share else "",
         }
+
+
+def _give_lines(rows: Sequence[Sequence[Item]]) -> None:
+    """A column of long texts takes a line of a card for itself."""
+    for column in zip(*rows, strict=True):
+        texts = [cell for cell in column if not cell["badge"] and not cell["plot"]]
+        if max((len(cell["text"]) for cell in texts), default=0) > _SHORT:
+            for cell in texts:
+                cell["look"] = f"{cell['look']} long".strip()
 
 
 def _look(kind: Kind) -> str:

@@ -9,19 +9,20 @@ function columns() {
     ? [{ key: "text", label: WORDS.text, value: (i) => DATA.texts[i], cell: (i) => element("td", { class: "text" }, DATA.texts[i]) }] : [];
   const tags = DATA.tags.length
     ? [{ key: "tags", label: WORDS.tags, value: (i) => DATA.tags[i].join(" "),
-        cell: (i) => element("td", {}, ...DATA.tags[i].map((tag) => element("span", { class: "tag" }, tag))) }] : [];
+        cell: (i) => element("td", { class: "tags" }, ...DATA.tags[i].map((tag) => element("span", { class: "tag" }, tag))) }] : [];
   const { lo, hi } = DATA.measures[choice.measure];
   const start = Math.min(0, lo); // bars of all systems begin at the same score and have the same unit
   const number = (key, label, value, cell) => ({ key, label, value, cell, number: true });
   const systems = DATA.systems.map((name, s) => number(`s${s}`, name, (i) => scores(s)[i], (i) => {
     const value = scores(s)[i];
     const share = value === null ? 0 : Math.max(0, Math.min(1, (value - start) / (hi - start || 1)));
-    return element("td", { class: "n", style: `--v: ${share.toFixed(4)}` }, shown(value));
+    return element("td", { class: "n", style: `--v: ${share.toFixed(4)}`, "data-head": name }, shown(value));
   }));
-  const gap = pair() ? [number("d", WORDS.difference, difference, (i) => {
+  const [a, b] = (pair() ?? []).map((system) => DATA.systems[system]);
+  const gap = pair() ? [{ ...number("d", WORDS.difference, difference, (i) => {
     const value = difference(i);
-    return element("td", { class: `n ${direction(value)}` }, signed(value));
-  })] : [];
+    return element("td", { class: `n gap ${direction(value)}` }, signed(value));
+  }), hint: `${b} − ${a}` }] : [];
   const query = { key: "q", label: WORDS.query, value: (i) => DATA.queries[i],
     cell: (i) => element("th", { scope: "row" }, element("button", { type: "button", class: "opens" }, DATA.queries[i])) };
   return [query, ...texts, ...gap, ...systems, ...tags];
@@ -65,8 +66,10 @@ function showTable() {
     const button = element("button", { type: "button", title: put(WORDS.sort, { column: column.label }) }, column.label);
     button.addEventListener("click", () => sortBy(column));
     const sort = table.sort !== column.key ? "none" : table.down ? "descending" : "ascending";
-    return element("th", { scope: "col", class: column.number ? "n" : "", "aria-sort": sort, "data-key": column.key }, button);
+    return element("th", { scope: "col", class: column.number ? "n" : "", "aria-sort": sort, "data-key": column.key }, button,
+      column.hint ? element("small", {}, column.hint) : null);
   });
+  $("table").classList.toggle("cards", all.length > 3); // on a telephone
   $("table").tHead.replaceChildren(element("tr", {}, ...head));
   const pages = Math.max(1, Math.ceil(table.found.length / SIZE));
   const rows = table.found.slice(table.page * SIZE, (table.page + 1) * SIZE);

@@ -27,17 +27,22 @@ function documentOf(number, said) {
 /** One system's list; where a document stood in the other list is said beside it, then what is relevant and lacks. */
 function resultList(system, lists, relevant, other, isSecond) {
   const entries = lists[system];
-  const before = new Map((other === null ? [] : lists[other]).map(([doc], i) => [doc, i + 1]));
+  const there = new Map((other === null ? [] : lists[other]).map(([doc], i) => [doc, i + 1]));
   const items = entries.map(([doc, grade], i) => {
-    const rank = before.get(doc);
+    const rank = there.get(doc);
     let move = "";
     if (other !== null && rank === undefined) move = WORDS.only;
-    else if (isSecond) move = rank === i + 1 ? WORDS.stays : put(WORDS.was, { rank });
+    else if (other !== null) move = rank === i + 1 ? WORDS.stays : put(WORDS.there, { rank, system: DATA.systems[other] });
     return element("li", {}, element("i", {}, String(i + 1)), gradeMark(grade), documentOf(doc, move));
   });
   const body = items.length ? element("ol", {}, ...items) : element("p", { class: "small muted" }, WORDS.empty_list);
   const value = scores(system)[opened.query];
   const head = element("h3", {}, DATA.systems[system], element("small", {}, ` ${DATA.measures[choice.measure].name} ${shown(value)}`));
+  if (isSecond && other !== system) {
+    const before = scores(other)[opened.query];
+    const gap = value === null || before === null ? null : value - before;
+    head.append(" ", element("small", { class: direction(gap) }, signed(gap)));
+  }
   return element("div", { class: "list" }, head, body, lackingOf(entries, relevant));
 }
 
@@ -74,7 +79,7 @@ function showScores() {
   $("query-scores").tHead.replaceChildren(element("tr", {}, first, ...others));
   $("query-scores").tBodies[0].replaceChildren(...DATA.systems.map((name, s) => element("tr", { class: s === opened.left || s === opened.right ? "now" : "" },
     element("th", { scope: "row" }, name),
-    ...DATA.measures.map((_, m) => element("td", { class: "n" }, shown(DATA.scores[s][m][opened.query]))))));
+    ...DATA.measures.map(({ name: head }, m) => element("td", { class: "n", "data-head": head }, shown(DATA.scores[s][m][opened.query]))))));
 }
 
 /** Open one query; `order` are the queries that the arrows lead through. */
@@ -83,7 +88,8 @@ function openQuery(query, order = table.found) {
   if (opened.query === null || !$("query").open) [opened.left, opened.right] = both ?? [0, null];
   Object.assign(opened, { query, order });
   $("h-query").textContent = DATA.queries[query];
-  $("query-text").replaceChildren(DATA.texts[query] ?? "", ...(DATA.tags[query] ?? []).map((tag) => element("span", { class: "tag" }, tag)));
+  const said = DATA.texts[query] ? element("span", { class: "said" }, DATA.texts[query]) : "";
+  $("query-text").replaceChildren(said, ...(DATA.tags[query] ?? []).map((tag) => element("span", { class: "tag" }, tag)));
   for (const side of ["left", "right"]) if ($(`query-${side}`)) $(`query-${side}`).value = String(opened[side]);
   const at = order.indexOf(query);
   $("query-place").textContent = at < 0 ? "" : `${at + 1}/${order.length}`;
