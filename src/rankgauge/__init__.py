@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rankgauge.exports.mlflow import log_mlflow
     from rankgauge.exports.opentelemetry import log_opentelemetry
     from rankgauge.formats import load_chunks, load_corpus, load_qrels, load_run, load_testset
+    from rankgauge.formats.chunks import save_chunks
     from rankgauge.formats.convert import convert
     from rankgauge.gating.baseline import load_baseline
     from rankgauge.gating.gate import gate
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from rankgauge.reports.drawing import save_charts
     from rankgauge.reports.explanation import explain
     from rankgauge.reports.writing import report
+    from rankgauge.retrievers.chunking import chunk
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
 
@@ -54,6 +56,7 @@ _NAMES = {
     "errors": ("RankgaugeError",),
     "model": ("Chunk", "Chunks", "Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"),
     "formats": ("load_chunks", "load_corpus", "load_qrels", "load_run", "load_testset"),
+    "formats.chunks": ("save_chunks",),
     "formats.convert": ("convert",),
     "measures": ("Measure", "parse_measure", "parse_measures"),
     "record": ("Note", "Record"),
@@ -66,6 +69,7 @@ _NAMES = {
     "comparison.verify": ("verify",),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
+    "retrievers.chunking": ("chunk",),
     "retrievers.fusion": ("fuse",),
     "live.live": ("LiveEvaluation", "evaluate_retriever"),
     "live.sweep": ("Sweep", "sweep"),
@@ -111,6 +115,7 @@ __all__ = [
     "__version__",
     "audit",
     "check_alerts",
+    "chunk",
     "compare",
     "compare_scores",
     "compare_stored",
@@ -141,6 +146,7 @@ __all__ = [
     "retrievers",
     "run_plan",
     "save_charts",
+    "save_chunks",
     "set_baseline",
     "sweep",
     "verify",
