@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import check_text, named_arguments
-from rankgauge.engine.chunks import collapse
+from rankgauge.engine.chunks import ChunkTexts, Context, collapse
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
 from rankgauge.errors import DataError, RankgaugeError
@@ -109,9 +109,12 @@ class Scoring:
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None
     tokenizer: Callable[[str], int] | None = None
     stream: bool = False
+    cut: float | None = None
+    """Chunks behind the longest prefix that fits into this context budget are left out of every list."""
 
     def __post_init__(self) -> None:
-        if self.tokenizer is not None and self.corpus is None:
+        chunked = isinstance(self.collapse_chunks, Chunks | os.PathLike)
+        if self.tokenizer is not None and self.corpus is None and not chunked:
             raise RankgaugeError("a tokenizer measures texts: give `corpus` too")
         if self.tokenizer is not None and not callable(self.tokenizer):
             raise DataError(f"`tokenizer` must be a function that gives a text its length, not {self.tokenizer!r}")
@@ -137,6 +140,14 @@ class Scoring:
         """What measures with a context budget need."""
         return None if self.documents is None else BudgetTexts(self.documents, self.tokenizer or len)
 
+    @property
+    def context(self) -> Context | None:
+        """What measures with a context budget need where chunks are merged: the budget is that of the chunks."""
+        budgets = any(measure.get("budget") is not None for measure in self.plan.measures)
+        if self.rule is None or (not budgets and self.cut is None):
+            return None
+        return Context(ChunkTexts(self.rule, self.documents, self.tokenizer or len), self.plan.contract, self.cut)
+
     def sources(self, qrels: Any, runs: Mapping[str, Any]) -> dict[str, Any]:
         """All inputs by their roles."""
         named = {f"run:{name}": run for name, run in runs.items()}
@@ -148,7 +159,7 @@ class Scoring:
         opened = read_run(run, name)
         if self.rule is None:
             return opened, self.plan
-        merged, told = collapse(opened, self.rule)
+        merged, told = collapse(opened, self.rule, self.context)
         return merged, replace(self.plan, contract=self.plan.contract.with_changes(collapse=told))
 
     def evaluation(self, qrels: Any, run: Any, name: str | None = None) -> Evaluation:
@@ -185,8 +196,10 @@ def evaluate(
     Both may be dictionaries of dictionaries, `Qrels`/`Run`, data frames of polars, pandas or pyarrow, or paths; they
     are only read. `contract` names a preset such as 'trec_eval', or is a `Contract`; the single choices override it.
     `rel` is the least grade that counts as relevant. `collapse_chunks` merges chunks into documents first: a regular
-    expression whose first group is the document's id, a mapping from chunk to document, or a `Path` to one. `corpus`,
-    texts by id or a path, and `tokenizer`, which gives a text its length, serve measures with a context budget.
+    expression whose first group is the document's id, a mapping from chunk to document, `Chunks`, or a `Path` to one.
+    `corpus`, texts by id or a path, and `tokenizer`, which gives a text its length, serve measures with a context
+    budget; where chunks are merged, it is the chunks that must fit, so their texts are needed (`Chunks`, or in the
+    corpus by their ids).
     """
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
     return Scoring(plan, collapse_chunks, corpus, tokenizer, stream).evaluation(qrels, run, name)
