@@ -10,17 +10,20 @@ from rankgauge.engine.chunks import check_rule
 from rankgauge.errors import ContractError, DataError
 from rankgauge.evaluation import Scoring
 from rankgauge.formats import load_corpus, load_testset
+from rankgauge.model.chunks import Chunks
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.checks import check_corpus
 
 __all__ = ["askable", "check_scoring", "documents_of"]
 
 
-def check_scoring(scoring: Scoring) -> None:
-    """Raise the errors that scoring would raise after the last call."""
+def check_scoring(scoring: Scoring, *, own_texts: bool = False) -> None:
+    """Raise the errors that scoring would raise after the last call; with `own_texts` the retriever may bring along
+    what measures with a budget need."""
     plan = scoring.plan
     budgets = [measure for measure in plan.measures if measure.get("budget") is not None]
-    if budgets and scoring.corpus is None:
+    has_texts = own_texts or (isinstance(scoring.rule, Chunks) and bool(scoring.rule.texts))
+    if budgets and scoring.corpus is None and not has_texts:
         raise DataError(f"{budgets[0]} needs the texts of the documents: give corpus=")
     if budgets and plan.contract.ties == "expected":
         raise ContractError(f"{budgets[0]} needs one order of the list; choose ties='trec', 'stable' or 'given'")

@@ -10,17 +10,21 @@ from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison import Comparison
-from rankgauge.errors import RetrieverError
+from rankgauge.engine.chunks import Parents
+from rankgauge.errors import DataError, RetrieverError
 from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, Scoring, hashed, make_plan, record_of, signatures
 from rankgauge.live.checks import askable, check_scoring, documents_of
+from rankgauge.live.chunked import check_documents, known_chunks, with_own
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
+from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Calls, InputFile, Record
 from rankgauge.retrievers.answers import RetrievalResult
 from rankgauge.retrievers.configuration import configuration_of, corpus_version, is_closed
 from rankgauge.retrievers.journal import Journal, open_journal
+from rankgauge.retrievers.parents import parents_in, watched
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
 from rankgauge.retrievers.work import CallSettings
@@ -46,10 +50,17 @@ class LiveEvaluation(Evaluation):
     """Scores of a live retriever, with `.latency`, `.throughput`, `.failed` and the answers (`.retrieval`) beside."""
 
     def __init__(
-        self, scored: Evaluation, retrieval: RetrievalResult, notes: Sequence[Note], sources: Mapping[str, Any]
+        self,
+        scored: Evaluation,
+        retrieval: RetrievalResult,
+        notes: Sequence[Note],
+        sources: Mapping[str, Any],
+        run: Run | None = None,
     ) -> None:
         super().__init__(scored.table, scored.plan, scored.name, sources=sources, test_set=scored.test_set)
         self.retrieval, self.asked = retrieval, retrieval.k
+        self.run = run or retrieval.run
+        """The lists that were scored: of documents, where chunks were retrieved."""
         self.live_notes = list(notes)
         """Notes on the calls and the lists they gave."""
         self.resuming = False
@@ -115,7 +126,7 @@ def live_record(
     """Live evaluations on one test set as a record, compared where there are settings for it."""
     if settings is None:
         return record_of(found, inputs=inputs, test_set=test_set)
-    runs = {live.name: live.retrieval.run for live in found}
+    runs = {live.name: live.run for live in found}
     known = {"qrels": test_set.qrels, "runs": runs, "test_set": test_set, "corpus": corpus}
     compared = Comparison.of(found, settings, baseline=baseline, **known)
     return compared.to_record(inputs=inputs or {}, slices=slices)
@@ -132,19 +143,34 @@ class Asking:
     id_field: str | None
     score_field: str | None
     sources: Mapping[str, Any]
+    parent_field: str | None = None
 
     @classmethod
     def of(
-        cls, test_set: Any, corpus: Any, calls: CallSettings, scoring: Scoring, id_field: Any, score_field: Any
+        cls,
+        test_set: Any,
+        corpus: Any,
+        calls: CallSettings,
+        scoring: Scoring,
+        id_field: Any,
+        score_field: Any,
+        parent_field: Any = None,
+        *,
+        own_texts: bool = False,
     ) -> Asking:
+        """`own_texts` says that retrievers may bring texts along, which measures with a budget need."""
         calls.check()
+        if parent_field is not None and scoring.collapse_chunks is not None:
+            raise DataError(
+                "`parent_field` and `collapse_chunks` both say of which document a chunk is: give one of them"
+            )
         given = {"judgments": test_set, "corpus": corpus}
         before = signatures(given)
         tested, documents = askable(test_set), documents_of(corpus)
         scoring = replace(scoring, corpus=documents)
-        check_scoring(scoring)
+        check_scoring(scoring, own_texts=own_texts)
         sources = hashed(given, before)  # now: when all is asked, they may be others
-        return cls(tested, documents, calls, scoring, id_field, score_field, sources)
+        return cls(tested, documents, calls, scoring, id_field, score_field, sources, parent_field)
 
     def ask(
         self,
@@ -154,14 +180,19 @@ class Asking:
         progress: Callable[[int, int], None] | None = None,
     ) -> LiveEvaluation:
         """Every query asked, and the answers scored. `kept` opens what holds the answers of a system of this name."""
-        searcher = as_searcher(retriever, name=name, id_field=self.id_field, score_field=self.score_field)
+        scoring = with_own(self.scoring, retriever, self.parent_field)
+        check_scoring(scoring)
+        made = as_searcher(retriever, name=name, id_field=self.id_field, score_field=self.score_field)
+        searcher = watched(made, self.parent_field)
+        chunked = scoring.rule is not None or self.parent_field is not None
+        documents = self.corpus if self.corpus is not None or chunked else scoring.documents
         called = name or searcher.name
         with kept(called) as journal:
             retrieval = run_queries(
                 searcher,
                 {query.id: query.text for query in self.test_set},
                 journal=journal,
-                known_ids=None if self.corpus is None else frozenset(self.corpus),
+                known_ids=None if documents is None or chunked else frozenset(documents),
                 progress=progress,
                 **vars(self.calls),
             )
@@ -169,9 +200,17 @@ class Asking:
             raise KeyboardInterrupt(f"{called}: {tell(retrieval.reason, 'en') if retrieval.reason else ''}")
         if retrieval.reason is not None:
             raise RetrievalError(called, retrieval, retrieval.reason)
-        scored = self.scoring.evaluation(self.test_set, retrieval.run, called)
-        notes = [*_notes(retrieval, self.test_set, self.corpus), *_shallow(scored, retrieval.k)]
-        return LiveEvaluation(scored, retrieval, notes, self.sources)
+        if self.parent_field is not None:
+            retrieval, parents = parents_in(retrieval)
+            scoring = replace(scoring, collapse_chunks=Parents(parents, f"field {self.parent_field}"))
+        elif not chunked:
+            check_documents(called, retrieval, self.test_set, documents, searcher.sample)
+        if chunked and documents is not None:
+            retrieval = replace(retrieval, known_ids=known_chunks(retrieval, scoring, documents))
+        run, plan = scoring.opened(retrieval.run, called)
+        scored = replace(scoring, plan=plan, collapse_chunks=None).evaluation(self.test_set, run, called)
+        notes = [*_notes(retrieval, self.test_set, documents), *_shallow(scored, retrieval.k)]
+        return LiveEvaluation(scored, retrieval, notes, self.sources, Run(run))
 
 
 @named_arguments
@@ -192,6 +231,7 @@ def evaluate_retriever(
     configuration: Mapping[str, Any] | None = None,
     id_field: str | None = None,
     score_field: str | None = None,
+    parent_field: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     contract: str | Contract | None = None,
     ties: str | None = None,
@@ -210,6 +250,10 @@ def evaluate_retriever(
     error. `corpus`, texts by id or the path of a file, tells which documents exist. The choices from `contract` on are
     those of `evaluate`.
 
+    Where results are chunks, `collapse_chunks` says of which documents, or `parent_field`, the field of a result that
+    holds the document's id, or a retriever has them as its attribute `chunks` (`Chunks`; also `corpus`, texts by id,
+    for measures with a context budget). Chunks of which nothing is said are an error.
+
     With `cache`, a folder, answers are kept as they come, and a later start asks only what is missing. They are found
     again by the query's text, k, the name, the corpus, and `configuration`: a dictionary of all that the answers depend
     on, such as the version of an index. Retrievers of `rankgauge.retrievers` say that themselves; for any other,
@@ -220,7 +264,8 @@ def evaluate_retriever(
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
-    asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field)
+    own_texts = corpus is None  # of the retriever, which is looked at before the first call
+    asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field, parent_field, own_texts=own_texts)
 
     def kept(called: str) -> AbstractContextManager[Journal | None]:
         if cache is None or isinstance(cache, Journal):
@@ -228,7 +273,7 @@ def evaluate_retriever(
         key = {
             "system": called,
             "configuration": configuration_of(retriever, called) if configuration is None else dict(configuration),
-            "fields": [id_field, score_field],
+            "fields": [id_field, score_field, parent_field],
             "corpus": corpus_version(asking.corpus),
         }
         return open_journal(cache, called, key)

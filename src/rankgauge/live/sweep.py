@@ -176,6 +176,7 @@ def sweep(
     configuration: Mapping[str, Any] | None = None,
     id_field: str | None = None,
     score_field: str | None = None,
+    parent_field: str | None = None,
     contract: str | Contract | None = None,
     ties: str | None = None,
     missing: str | None = None,
@@ -201,7 +202,10 @@ def sweep(
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     plan = make_plan(measure, contract, ties, missing, no_relevant, duplicates, depth, rel)
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
-    asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field)
+    # A retriever may bring its texts along, which is known once it is made.
+    asking = Asking.of(
+        test_set, corpus, calls, scoring, id_field, score_field, parent_field, own_texts=corpus is None
+    )
     if folds is not None:
         check_whole("folds", folds, 2)
         if fault := few_queries(folds, len(asking.test_set)):
@@ -210,7 +214,7 @@ def sweep(
     about: dict[str, Any] = {}
     if cache is not None:
         # Seconds that are kept count as latencies of the next start, so they belong to one concurrency.
-        about = {"concurrency": concurrency, "fields": [id_field, score_field], "corpus": corpus_version(asking.corpus)}
+        about = {"concurrency": concurrency, "fields": [id_field, score_field, parent_field], "corpus": corpus_version(asking.corpus)}
         about |= {"system": name, "configuration": None if configuration is None else dict(configuration)}
         _check_keys([*settings, exact or {}], about)
 

@@ -15,7 +15,7 @@ from uuid import UUID
 from rankgauge.errors import Fault, RetrieverError
 from rankgauge.retrievers.fields import ABSENT, HOLDERS, Field, empty, fields_of, follow, parse_path, shown, signed_path
 
-__all__ = ["ID_FIELDS", "SCORE_FIELDS", "SPARE", "Hit", "ListFault", "first_of", "hits_of"]
+__all__ = ["ID_FIELDS", "SCORE_FIELDS", "SPARE", "Hit", "ListFault", "entries_of", "first_of", "hits_of"]
 
 
 class Hit(NamedTuple):
@@ -89,7 +89,7 @@ def hits_of(
     if id_field is None and score_field is None and (tidy := _tidy(results, k)) is not None:
         return tidy, []
     faults: list[ListFault] = []
-    entries = _entries(results, k)
+    entries = entries_of(results, k)
     unread = isinstance(entries, Unread)
     if unread:
         _add(faults, "unread", f"more than {len(entries)} results where {k} were asked for; the rest was not read")
@@ -136,7 +136,7 @@ def _add(faults: list[ListFault], kind: str, message: str) -> None:
     faults.append(ListFault(message, kind=kind))
 
 
-def _entries(results: Any, k: int) -> list[Any]:
+def entries_of(results: Any, k: int) -> list[Any]:
     """The results one by one, whatever they came in; no more of them than can be of use."""
     most = k + _LONGEST_LIST
     if isinstance(results, Unread):
