@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rankgauge.history.baselines import promote_baseline, set_baseline
     from rankgauge.history.references import find_baseline
     from rankgauge.history.store import History
+    from rankgauge.live.chunk_sweep import sweep_chunks
     from rankgauge.live.live import LiveEvaluation, evaluate_retriever
     from rankgauge.live.sweep import Sweep, sweep
     from rankgauge.measures import Measure, parse_measure, parse_measures
@@ -71,6 +72,7 @@ _NAMES = {
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
     "retrievers.fusion": ("fuse",),
+    "live.chunk_sweep": ("sweep_chunks",),
     "live.live": ("LiveEvaluation", "evaluate_retriever"),
     "live.sweep": ("Sweep", "sweep"),
     "gating.gate": ("gate",),
@@ -149,6 +151,7 @@ __all__ = [
     "save_chunks",
     "set_baseline",
     "sweep",
+    "sweep_chunks",
     "verify",
 ]
 

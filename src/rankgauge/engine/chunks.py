@@ -12,7 +12,6 @@ import numpy as np
 from rankgauge.errors import DataError, counted
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
-from rankgauge.model.keys import list_bounds
 from rankgauge.model.ordering import as_compared, descending_order, rank_lists
 from rankgauge.model.ranked import Floats
 from rankgauge.model.run import Run
@@ -138,6 +137,8 @@ def _reached(chunks: pl.DataFrame, documents: pl.DataFrame, context: Context) ->
     the order in which the contract ranks them.
     """
     import polars as pl
+
+    from rankgauge.model.keys import list_bounds  # takes polars
 
     contract = context.contract
     starts, _ = list_bounds(documents["query"])
