@@ -67,7 +67,7 @@ def sweep_chunks(
     grid: Mapping[str, Sequence[Any]] | None = None,
     measures: str | Measure | Sequence[str | Measure] = ("R", "nDCG@10"),
     baseline: str | None = None,
-    length: Callable[[str], float] = len,
+    length: Callable[[str], int] = len,
     name: str | None = None,
     tries: int | None = None,
     folds: int | None = None,
@@ -117,7 +117,7 @@ def sweep_chunks(
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
     # A tokenizer is slow, and every chunk is measured for each budget.
-    measured = length if length is len or not callable(length) else remembered(length)
+    measured: Callable[[str], int] = length if length is len or not callable(length) else remembered(length)
     scoring = Scoring(plan, corpus=corpus, tokenizer=measured, cut=budgets[0] if budgets else None)
     asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field)
     documents = asking.corpus
@@ -147,7 +147,7 @@ def sweep_chunks(
         figures[live.name] = {"curve": points, "chunks": _used(live, made.chunks, budgets[:1], measured)}
 
     curve = _points(budgets)
-    called = name or (retriever if isinstance(retriever, str) else getattr(retriever, "__name__", "retriever"))
+    called: str = name or (retriever if isinstance(retriever, str) else getattr(retriever, "__name__", "retriever"))
     about: dict[str, Any] = {}
     if cache is not None:
         told = {"retriever": retriever, "versions": described({}, {})} if isinstance(retriever, str) else None
@@ -222,12 +222,13 @@ def _check_baseline(baseline: Any, versions: int) -> None:
 def _maker(retriever: Any) -> Callable[..., Any]:
     """What makes a retriever from chunks and parameters."""
     if not isinstance(retriever, str):
-        if not callable(retriever):
+        if not callable(retriever) or hasattr(retriever, "search") and not isinstance(retriever, type):
             raise DataError(
                 f"`retriever` is the name of a built-in one, or a function that makes one from Chunks, not a "
                 f"{type(retriever).__name__}"
             )
-        return retriever
+        made: Callable[..., Any] = retriever
+        return made
     RETRIEVERS[retriever]
     if not needs_corpus(retriever):
         raise DataError(

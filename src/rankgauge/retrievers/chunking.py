@@ -133,7 +133,10 @@ class _Cutter:
             high = min(start + step, end)
         if self.measured(start, high) <= self.size:
             return high
-        return max(low, bisect_right(range(high), self.size, low, high, key=lambda at: self.measured(start, at)) - 1)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.measured(start, middle) <= self.size else (low, middle)
+        return low
 
     def _shared(self, end: int, least: int) -> int:
         """Where the overlap with the piece that ends at `end` begins."""
