@@ -222,7 +222,7 @@ def _check_baseline(baseline: Any, versions: int) -> None:
 def _maker(retriever: Any) -> Callable[..., Any]:
     """What makes a retriever from chunks and parameters."""
     if not isinstance(retriever, str):
-        if not callable(retriever) or hasattr(retriever, "search") and not isinstance(retriever, type):
+        if not callable(retriever) or (hasattr(retriever, "search") and not isinstance(retriever, type)):
             raise DataError(
                 f"`retriever` is the name of a built-in one, or a function that makes one from Chunks, not a "
                 f"{type(retriever).__name__}"
