@@ -25,6 +25,7 @@ CHINESE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
 # Chinese that is no text of a result: names of columns that files have, data, and what is punctuation to a tokenizer.
 ALIASES = {
     "comparison/stored_scores.py",
+    "retrievers/splitting.py",
     "retrievers/text.py",
     "words/say.py",
 }

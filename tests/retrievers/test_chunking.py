@@ -166,7 +166,7 @@ def test_mistakes_are_told(arguments: dict[str, object], said: str) -> None:
 
 
 @pytest.mark.parametrize("by", BY)
-@pytest.mark.parametrize("part", ["Some words here, and more. ", "." * 50, "\n" * 50, "x" * 50, "#\n", "好" * 50], ids=range(6))
+@pytest.mark.parametrize("part", ["Some words. ", "." * 50, "\n" * 50, "x" * 50, "#\n", "好" * 50], ids=range(6))
 def test_a_megabyte_takes_a_moment(by: str, part: str) -> None:
     start = time.perf_counter()
     chunk({"d": "A" + part * (1_000_000 // len(part))}, 800, 100, by=by)

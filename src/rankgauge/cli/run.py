@@ -111,7 +111,8 @@ def _gated(plan: RunPlan, history: str | None, language: Language) -> tuple[Gate
     rules = plan.gate
     if rules is None:
         return None
-    if rules.baseline is None and not rules.alone:
+    relative = any(target.relation != "absolute" for target in (*rules.targets, *rules.floors))
+    if rules.baseline is None and (relative or not rules.alone):
         echo(say("chunks.gate_not_applied", language, plan=plan.given), err=True)
         return None
     from rankgauge.errors import DataError

@@ -1,4 +1,4 @@
-"""Tables of chunks, read and written: which document each chunk belongs to, and, where the file says so, where it begins and ends."""
+"""Tables of chunks: which document each chunk belongs to, and, where that is known, where it begins and ends."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ def _first(fields: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 @named_arguments
 def save_chunks(chunks: Chunks, path: str | os.PathLike[str]) -> None:
-    """Write chunks as JSON Lines, which `load_chunks` reads: a line for each with `id`, `doc`, `start`, `end`, `text`."""
+    """Write chunks as JSON Lines, which `load_chunks` reads: lines with `id`, `doc`, `start`, `end` and `text`."""
     if not isinstance(chunks, Chunks):
-        raise DataError(f"`chunks` must be Chunks, as chunk() and load_chunks() give them, not a {type(chunks).__name__}")
+        raise DataError(f"`chunks` must be Chunks, as chunk() or load_chunks() gives them, not {type(chunks).__name__}")
     written = (
         {"id": own, "doc": chunk.doc, "start": chunk.start, "end": chunk.end, "text": chunk.text}
         for own, chunk in chunks.items()

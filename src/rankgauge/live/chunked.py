@@ -61,20 +61,20 @@ def check_documents(
     ids = dict.fromkeys(hit.id for answer in retrieval.answers for hit in answer.hits)
     if not ids or any(own in known for own in ids):
         return
-    none = f"{name}: none of the {counted(len(ids), 'id')} that it returned is judged" + (
-        " or in the corpus" if corpus is not None else ""
-    )
+    n = counted(len(ids), "id")
     if (begun := _beginning(ids, known)) is not None:
         own, doc = begun
         raise DataError(
-            f"{none}, but {own!r} begins with the id {doc!r}: these are chunks. Say of which documents with "
-            f"`collapse_chunks={_expression(own, doc)!r}`, whose first group is the document's id"
+            f"{name}: none of the {n} that it returned is a known document, but {own!r} begins with the id {doc!r}: "
+            f"these are chunks. Say of which documents with `collapse_chunks={_expression(own, doc)!r}`, whose first "
+            "group is the document's id"
         )
     if (held := field_holding(sample, known)) is not None:
         place, doc = held
         raise DataError(
-            f"{none}, but the field {place} of its results holds one, {doc!r}: give `parent_field={place!r}` if they "
-            f"are chunks of that document, or `id_field={place!r}` if this is their id"
+            f"{name}: none of the {n} that it returned is a known document, but the field {place} of its results "
+            f"holds one, {doc!r}: give `parent_field={place!r}` if they are chunks of that document, or "
+            f"`id_field={place!r}` if this is their id"
         )
 
 

@@ -27,7 +27,17 @@ from rankgauge.retrievers.own_code import told
 from rankgauge.retrievers.registry import RETRIEVERS, build, needs_corpus, parameter_faults, parameters_of
 from rankgauge.retrievers.searcher import as_searcher
 
-__all__ = ["SystemPlan", "Version", "check_system", "check_values", "load_object", "make_system", "rule_of", "takes", "version_of"]
+__all__ = [
+    "SystemPlan",
+    "Version",
+    "check_system",
+    "check_values",
+    "load_object",
+    "make_system",
+    "rule_of",
+    "takes",
+    "version_of",
+]
 
 _CHUNK_FILES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 
