@@ -31,7 +31,7 @@ class ChunkPlan:
     size: Annotated[list[int], Meta(min_length=1, description="a list of whole numbers")] | int = field(
         default_factory=list
     )
-    overlap: list[float] | float = 0
+    overlap: list[int | float] | int | float = 0
     by: list[str] | str = "sentences"
     budget: list[int] | int | None = None
 
