@@ -36,7 +36,7 @@ def test_set() -> TestSet:
 class Counting:
     """Chunks by how often they hold the query."""
 
-    asked: list[int] = []  # noqa: RUF012 - of all of them
+    asked: list[int] = []
 
     def __init__(self, chunks: Chunks, extra: int = 0) -> None:
         self.texts, self.extra = chunks.texts, extra

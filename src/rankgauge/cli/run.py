@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -101,11 +101,11 @@ def run(
             echo(say("live.wrote", language, path=loaded.shown(path)), err=True)
         for name, reason in outcome.invalid.items():
             echo(say("live.left_out", language, name=name, reason=shortened(tell(reason, language))), err=True)
-    look = {"as_json": as_json, "details": details, "digits": digits}
-    status = 0 if gated is None else _apply_gate(outcome, *gated, language=language, **look)
-    if outcome.invalid:
-        sys.exit(2)
-    sys.exit(status)
+    status = 0
+    if gated is not None:
+        look: dict[str, Any] = {"as_json": as_json, "details": details, "digits": digits, "language": language}
+        status = _apply_gate(outcome, *gated, **look)
+    sys.exit(2 if outcome.invalid else status)
 
 
 def _gated(plan: RunPlan, history: str | None, language: Language) -> tuple[GateRules, Baseline | None] | None:

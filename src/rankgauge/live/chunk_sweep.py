@@ -147,7 +147,7 @@ def sweep_chunks(
         figures[live.name] = {"curve": points, "chunks": _used(live, made.chunks, budgets[:1], measured)}
 
     curve = _points(budgets)
-    called: str = name or (retriever if isinstance(retriever, str) else getattr(retriever, "__name__", "retriever"))
+    called = name or (retriever if isinstance(retriever, str) else str(getattr(retriever, "__name__", "retriever")))
     about: dict[str, Any] = {}
     if cache is not None:
         told = {"retriever": retriever, "versions": described({}, {})} if isinstance(retriever, str) else None

@@ -28,8 +28,8 @@ def chunk_notes(record: Record, sweep: SweepResult) -> Iterator[Note]:
     about = {"measure": sweep.measure, "n": len(compared.rows), "correction": compared.settings.correction}
     if compared.baseline is not None:
         others = {_other(row, compared.baseline): _winner(row) for row in rows}
-        known = {"measure": sweep.measure, "baseline": compared.baseline}
-        yield Note("chunks.against", {**known, "n": sum(map(bool, others.values())), "of": len(others)})
+        against = {"measure": sweep.measure, "baseline": compared.baseline}
+        yield Note("chunks.against", {**against, "n": sum(map(bool, others.values())), "of": len(others)})
         for key, wins in (("chunks.against_better", False), ("chunks.against_worse", True)):
             names = [name for name, winner in others.items() if winner and (winner == compared.baseline) == wins]
             if names:
