@@ -26,6 +26,7 @@ CHINESE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
 ALIASES = {
     "comparison/stored_scores.py",
     "model/normal_text.py",
+    "retrievers/splitting.py",
     "retrievers/text.py",
     "words/say.py",
 }

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rankgauge.exports.mlflow import log_mlflow
     from rankgauge.exports.opentelemetry import log_opentelemetry
     from rankgauge.formats import load_chunks, load_corpus, load_qrels, load_run, load_testset
+    from rankgauge.formats.chunks import save_chunks
     from rankgauge.formats.convert import convert
     from rankgauge.gating.baseline import load_baseline
     from rankgauge.gating.gate import gate
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from rankgauge.history.baselines import promote_baseline, set_baseline
     from rankgauge.history.references import find_baseline
     from rankgauge.history.store import History
+    from rankgauge.live.chunk_sweep import sweep_chunks
     from rankgauge.live.live import LiveEvaluation, evaluate_retriever
     from rankgauge.live.several import evaluate_retrievers
     from rankgauge.live.sweep import Sweep, sweep
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from rankgauge.reports.drawing import save_charts
     from rankgauge.reports.explanation import explain
     from rankgauge.reports.writing import report
+    from rankgauge.retrievers.chunking import chunk
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
     from rankgauge.testsets.anchoring import Anchored, anchor
@@ -58,6 +61,7 @@ _NAMES = {
     "errors": ("RankgaugeError",),
     "model": ("Chunk", "Chunks", "Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"),
     "formats": ("load_chunks", "load_corpus", "load_qrels", "load_run", "load_testset"),
+    "formats.chunks": ("save_chunks",),
     "formats.convert": ("convert",),
     "measures": ("Measure", "parse_measure", "parse_measures"),
     "record": ("Note", "Record"),
@@ -73,7 +77,9 @@ _NAMES = {
     "testsets.drift": ("LabelDrift", "label_drift"),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
+    "retrievers.chunking": ("chunk",),
     "retrievers.fusion": ("fuse",),
+    "live.chunk_sweep": ("sweep_chunks",),
     "live.live": ("LiveEvaluation", "evaluate_retriever"),
     "live.several": ("evaluate_retrievers",),
     "live.sweep": ("Sweep", "sweep"),
@@ -123,6 +129,7 @@ __all__ = [
     "anchor",
     "audit",
     "check_alerts",
+    "chunk",
     "compare",
     "compare_scores",
     "compare_stored",
@@ -156,8 +163,10 @@ __all__ = [
     "retrievers",
     "run_plan",
     "save_charts",
+    "save_chunks",
     "set_baseline",
     "sweep",
+    "sweep_chunks",
     "verify",
 ]
 

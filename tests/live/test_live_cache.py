@@ -57,7 +57,9 @@ def test_built_in_retrievers_need_no_configuration(tmp_path: Path, test_set: Tes
 
 def test_other_fields_are_other_answers(tmp_path: Path, test_set: TestSet) -> None:
     def search(query: str, k: int) -> list[dict[str, str]]:
-        return [{"good": f"{query}/0", "bad": "x"}]
+        return [{"good": f"{query}/0", "bad": "x" if query != others[-1] else f"{others[0]}/0"}]
+
+    others = [query.text for query in test_set]
 
     for field, expected in (("good", 1.0), ("bad", 0.0)):
         live = evaluate_retriever(search, test_set, measures="RR", cache=tmp_path, configuration={}, id_field=field)

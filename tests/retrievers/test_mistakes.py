@@ -20,7 +20,7 @@ from langchain_core.documents import Document
 
 import rankgauge
 from rankgauge import Corpus, Qrels, Run, evaluate_retriever, sweep
-from rankgauge.errors import RankgaugeError, RetrieverError
+from rankgauge.errors import DataError, RankgaugeError, RetrieverError
 from rankgauge.live.live import RetrievalError
 from rankgauge.model.testset import Query, TestSet
 from rankgauge.retrievers import HttpRetriever, as_searcher, mistaken, run_queries
@@ -144,13 +144,23 @@ def rows(made: Any) -> Any:
 )
 def test_the_field_that_would_match_is_named(make: Any, path: str) -> None:
     search = rows(make)
-    live = evaluate_retriever(search, TEST_SET, k=2, measures="RR")
+    with pytest.raises(DataError) as caught:
+        evaluate_retriever(search, TEST_SET, k=2, measures="RR")
+    said = str(caught.value)
+    assert f"`{path}` matches 100% of the results: use `id_field={path!r}`, or `parent_field={path!r}`" in said
+    assert evaluate_retriever(search, TEST_SET, k=2, measures="RR", id_field=path).mean["RR"] == 1.0
+
+
+def test_a_field_that_matches_some_of_the_results_is_a_remark() -> None:
+    def search(query: str, k: int) -> list[Any]:
+        return [{"id": f"x{i}", "see": f"doc-{query.split()[-1]}" if i == 0 else "-"} for i in range(k)]
+
+    live = evaluate_retriever(search, TEST_SET, k=5, measures="RR")
     assert live.mean["RR"] == 0
     (warning,) = [text for text in live.warnings if "no judged document was retrieved" in text]
-    assert f"`{path}` matches 100 % of the results: use id_field='{path}'" in warning
-    assert evaluate_retriever(search, TEST_SET, k=2, measures="RR", id_field=path).mean["RR"] == 1.0
+    assert "`see` matches 20 % of the results: use id_field='see'" in warning
     (note,) = [note for note in live.notes if note.key == "asking.id_mismatch"]
-    assert all(f"id_field='{path}'" in tell(note, language) for language in LANGUAGES)
+    assert all("id_field='see'" in tell(note, language) for language in LANGUAGES)
 
 
 def test_a_corpus_knows_more_ids_than_the_judgments() -> None:
@@ -160,9 +170,8 @@ def test_a_corpus_knows_more_ids_than_the_judgments() -> None:
     corpus = {f"doc-{i}": "text" for i in range(2000)}
     blind = evaluate_retriever(search, TEST_SET, measures="RR")
     assert "evaluation.id_mismatch" in [note.key for note in blind.notes]
-    live = evaluate_retriever(search, TEST_SET, measures="RR", corpus=corpus)
-    assert any("id_field='doc'" in text for text in live.warnings)
-    assert "live.all_ids_unknown" not in [note.key for note in live.live_notes]
+    with pytest.raises(DataError, match="`doc` matches 100% of the results: use `id_field='doc'`"):
+        evaluate_retriever(search, TEST_SET, measures="RR", corpus=corpus)
 
 
 def test_fields_of_a_service() -> None:
@@ -171,8 +180,8 @@ def test_fields_of_a_service() -> None:
         return Reply({"hits": [{"id": f"x{number}", "doc": {"key": f"doc-{number}"}}]})
 
     with calls(answer) as service:
-        live = evaluate_retriever(HttpRetriever(service.url), TEST_SET[:20], measures="RR")
-        assert any("use ids='$.hits[*].doc.key'" in text for text in live.warnings)
+        with pytest.raises(DataError, match=re.escape("use `ids='$.hits[*].doc.key'`")):
+            evaluate_retriever(HttpRetriever(service.url), TEST_SET[:20], measures="RR")
         mended = HttpRetriever(service.url, ids="$.hits[*].doc.key")
         assert evaluate_retriever(mended, TEST_SET[:20], measures="RR").mean["RR"] == 1.0
 

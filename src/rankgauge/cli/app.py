@@ -44,6 +44,7 @@ _COMMANDS = {
     "contracts": ("rankgauge.cli.explain", "contracts", "List the contract presets: how other tools count."),
     "fuse": ("rankgauge.cli.fuse", "fuse", "Fuse runs into one: reciprocal ranks or weighted scores."),
     "testset": ("rankgauge.cli.testset", "testset", "Bind passages to their places; find labels that no longer hold."),
+    "chunk": ("rankgauge.cli.chunk", "chunk", "Cut the documents of a corpus into chunks."),
     "convert": ("rankgauge.cli.convert", "convert", "Convert a run, judgments or a test set."),
     "completion": ("rankgauge.cli.completion", "completion", "Print the script that completes commands in a shell."),
     "demo": ("rankgauge.cli.demo", "demo", "Evaluate a small bundled example, offline."),

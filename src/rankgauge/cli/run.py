@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,8 @@ from rankgauge.words import Language, say, tell
 from rankgauge.words.visible import shortened, visible
 
 if TYPE_CHECKING:
+    from rankgauge.gating.baseline import Baseline
+    from rankgauge.gating.rules import GateRules
     from rankgauge.live.live import LiveEvaluation
     from rankgauge.plans.plan import RunPlan
     from rankgauge.plans.running import Outcome, Progress
@@ -30,6 +32,7 @@ __all__ = ["init", "run"]
 @click.argument("plan", metavar="[PLAN.toml]", default="plan.toml")
 @click.option("--check", is_flag=True, help="Only look whether the plan is right.")
 @click.option("--fresh", is_flag=True, help="Forget what earlier starts have answered.")
+@click.option("--no-gate", is_flag=True, help="Only measure: leave the plan's [gate] table to `rankgauge gate`.")
 @keeping
 @options.json_flag
 @options.details
@@ -39,6 +42,7 @@ def run(
     plan: str,
     check: bool,
     fresh: bool,
+    no_gate: bool,
     keep: bool,
     history: str | None,
     label: str | None,
@@ -51,6 +55,8 @@ def run(
 
     A start that was interrupted goes on where it was: only what has no answer yet is asked. After one that has finished
     everything is asked anew, unless the plan says cache = true. `rankgauge init` writes a plan to start from.
+
+    A [gate] table in the plan is applied to what was measured: the exit status is 1 if it stops, 3 if it only reports.
     """
     from rankgauge.plans.plan import load_plan
     from rankgauge.plans.running import run_plan
@@ -67,6 +73,7 @@ def run(
             text = say("live.checked", language, path=plan, systems=len(loaded.systems), measures=loaded.measures)
             echo(text, file=out)
             return
+        gated = None if no_gate else _gated(loaded, history, language)
         kept = Keeping(keep, history, label)
         written: list[Path] = []
 
@@ -94,8 +101,57 @@ def run(
             echo(say("live.wrote", language, path=loaded.shown(path)), err=True)
         for name, reason in outcome.invalid.items():
             echo(say("live.left_out", language, name=name, reason=shortened(tell(reason, language))), err=True)
-    if outcome.invalid:
-        sys.exit(2)
+    status = 0
+    if gated is not None:
+        look: dict[str, Any] = {"as_json": as_json, "details": details, "digits": digits, "language": language}
+        status = _apply_gate(outcome, *gated, **look)
+    sys.exit(2 if outcome.invalid else status)
+
+
+def _gated(plan: RunPlan, history: str | None, language: Language) -> tuple[GateRules, Baseline | None] | None:
+    """The rules of the plan and their baseline, looked for before anything is asked; None where there is no gate."""
+    rules = plan.gate
+    if rules is None:
+        return None
+    relative = any(target.relation != "absolute" for target in (*rules.targets, *rules.floors))
+    if rules.baseline is None and (relative or not rules.alone):
+        echo(say("chunks.gate_not_applied", language, plan=plan.given), err=True)
+        return None
+    from rankgauge.errors import DataError
+    from rankgauge.history.references import find_baseline
+
+    names = [system.name for system in plan.systems]
+    if rules.system is None and len(names) > 1:
+        raise DataError(
+            f"the gate holds one system against its rules, and the plan has {', '.join(names)}: write "
+            f'system = "{names[0]}" under [gate], or give `no_gate=True`'
+        )
+    return rules, None if rules.baseline is None else find_baseline(rules.baseline, history)
+
+
+def _apply_gate(
+    outcome: Outcome,
+    rules: GateRules,
+    baseline: Baseline | None,
+    *,
+    as_json: bool,
+    details: bool,
+    digits: int,
+    language: Language,
+) -> int:
+    """Hold what was measured against the rules, tell the verdict, and give the exit status."""
+    from rankgauge.cli.gate import STATUS, show_results
+    from rankgauge.gating.gate import gate
+    from rankgauge.reports.gate import headline, warnings_of
+
+    result = gate(outcome.record, baseline, rules=rules)
+    if as_json:
+        for line in (headline(result, language), *warnings_of(result, language)):
+            echo(line, err=True)
+    else:
+        click.echo()
+        show_results([result], "terminal", digits=digits, language=language, details=details)
+    return STATUS[result.accepted]
 
 
 @contextmanager

@@ -6,7 +6,7 @@ no row becomes a Python object. The same hashes, sorted, show whether a document
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -174,6 +174,11 @@ class FrameMatcher:
                     first, end = int(starts[number]), int(starts[number + 1])
                     self._characters.add(owner, ordered.slice(first, end - first))
 
+    def add_empty(self, queries: Sequence[str]) -> None:
+        """Queries whose lists are empty, of which there are no rows."""
+        if queries:
+            self._note_queries(pl.Series(queries, dtype=pl.String))
+
     @property
     def run_queries(self) -> int:
         """How many queries the run has, judged or not."""
@@ -220,13 +225,16 @@ class FrameMatcher:
         owners: Ints,
     ) -> None:
         lists = np.repeat(np.arange(len(owners)), np.diff(starts))
-        ordered = self._ordered(frame, starts)
-        judged_list = owners[lists] >= 0
-        sizes = np.zeros(len(ordered))
-        sizes[judged_list] = cost(ordered.filter(judged_list))
-        total = np.cumsum(sizes)
-        before = np.concatenate(([0.0], total))[starts[:-1]]
-        fitting = np.bincount(lists[total - before[lists] <= limit], minlength=len(owners))
+        if "context" in frame.columns:  # of chunks, counted when they were merged into documents
+            fits = frame["context"].to_numpy() <= limit
+        else:
+            ordered = self._ordered(frame, starts)
+            judged_list = owners[lists] >= 0
+            sizes = np.zeros(len(ordered))
+            sizes[judged_list] = cost(ordered.filter(judged_list))
+            total = np.cumsum(sizes)
+            fits = total - np.concatenate(([0.0], total))[starts[:-1]][lists] <= limit
+        fitting = np.bincount(lists[fits], minlength=len(owners))
         inside = owners >= 0
         self._prefix[name][owners[inside]] = fitting[inside]
 

@@ -142,13 +142,14 @@ def _match_frames(
         )
     index: JudgmentIndex = vars(qrels).get("_index") or JudgmentIndex.of(qrels)
     vars(qrels)["_index"] = index  # kept for all runs that the judgments are matched with
-    budgets: Budgets = {f"budget={limit}": (texts.cost, limit) for limit in limits} if texts else {}
+    budgets: Budgets = {f"budget={limit}": ((texts or BudgetTexts({})).cost, limit) for limit in limits}
 
     def gather(parts: Iterable[pl.DataFrame]) -> FrameMatcher:
         characters = None if spans is None else CharacterCounts(spans.labels, index.judged.queries, spans.depth)
         matcher = FrameMatcher(index, contract, run, budgets, characters)
         for part in parts:
             matcher.add(part)
+        matcher.add_empty(run.empty if isinstance(run, Run) else ())
         return matcher
 
     try:

@@ -39,7 +39,8 @@ def score(
     """Score one run. `texts` gives documents their length, for measures with a context budget; `labels` are the
     passages that the judgments were made from, for measures of characters."""
     budgets = [measure for measure in measures if measure.get("budget") is not None]
-    if budgets and texts is None:
+    measured = isinstance(run, Run) and run.mapping is None and "context" in run.frame.columns  # of merged chunks
+    if budgets and texts is None and not measured:
         raise DataError(f"{budgets[0]} needs the texts of the documents: give them with `corpus=`")
     of_characters = [measure for measure in measures if "characters" in measure.definition.needs]
     if (budgets or of_characters) and contract.ties == "expected":

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import check_text, named_arguments
-from rankgauge.engine.chunks import collapse
+from rankgauge.engine.chunks import ChunkTexts, Context, collapse
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
 from rankgauge.errors import DataError, RankgaugeError
@@ -112,12 +112,15 @@ class Scoring:
     stream: bool = False
     chunks: GivenChunks | None = None
     overlap: float | None = None
+    cut: float | None = None
+    """Chunks behind the longest prefix that fits into this context budget are left out of every list."""
 
     def __post_init__(self) -> None:
         refuse_both(self.collapse_chunks, self.chunks, self.overlap)
         if self.overlap is not None:
             Contract(overlap=self.overlap)  # which refuses what is no share
-        if self.tokenizer is not None and self.corpus is None:
+        chunked = isinstance(self.collapse_chunks, Chunks | os.PathLike)
+        if self.tokenizer is not None and self.corpus is None and not chunked:
             raise RankgaugeError("a tokenizer measures texts: give `corpus` too")
         if self.tokenizer is not None and not callable(self.tokenizer):
             raise DataError(f"`tokenizer` must be a function that gives a text its length, not {self.tokenizer!r}")
@@ -148,6 +151,14 @@ class Scoring:
         """How labels are brought onto chunks, where chunks are given."""
         return None if self.chunks is None else PassageScoring(self.chunks, self.overlap)
 
+    @property
+    def context(self) -> Context | None:
+        """What measures with a context budget need where chunks are merged: the budget is that of the chunks."""
+        budgets = any(measure.get("budget") is not None for measure in self.plan.measures)
+        if self.rule is None or (not budgets and self.cut is None):
+            return None
+        return Context(ChunkTexts(self.rule, self.documents, self.tokenizer or len), self.plan.contract, self.cut)
+
     def sources(self, qrels: Any, runs: Mapping[str, Any]) -> dict[str, Any]:
         """All inputs by their roles."""
         named = {f"run:{name}": run for name, run in runs.items()}
@@ -162,7 +173,7 @@ class Scoring:
         opened = read_run(run, name)
         if self.rule is None:
             return opened, self.plan
-        merged, told = collapse(opened, self.rule)
+        merged, told = collapse(opened, self.rule, self.context)
         return merged, replace(self.plan, contract=self.plan.contract.with_changes(collapse=told))
 
     def evaluation(self, qrels: Any, run: Any, name: str | None = None) -> Evaluation:
@@ -208,8 +219,9 @@ def evaluate(
     `rel` is the least grade that counts as relevant, `threshold` the score that a list's first document needs for the
     query to count as answered (`Handled`, and `.no_answer` where queries have none). `collapse_chunks` merges chunks
     into documents first: a regular expression whose first group is the document's id, a mapping from chunk to document,
-    or a `Path` to one. `corpus`, texts by id or a path, and `tokenizer`, which gives a text its length, serve measures
-    with a context budget.
+    `Chunks`, or a `Path` to one. `corpus`, texts by id or a path, and `tokenizer`, which gives a text its length, serve
+    measures with a context budget; where chunks are merged, it is the chunks that must fit, so their texts are needed
+    (`Chunks`, or in the corpus by their ids).
 
     `chunks` says what the ids of the run stand for where it returns chunks and the labels are passages or documents:
     `Chunks`, the path of a file of them, or a compiled expression that reads document, start and end from an id. A

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.evaluation.scores import Scores
 from rankgauge.formats.git import commit_of, working_folder
+from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.testset import TestSet
 from rankgauge.record import InputFile, Mean, Provenance, Record, ScoredMeasure, SystemResult
@@ -36,13 +37,22 @@ def record_of(
         created=now(),
         rankgauge=__version__,
         preset=first.preset,
-        contract=first.contract,
+        contract=_contract(evaluations),
         measures=[ScoredMeasure.of(measure) for measure in first.measures],
         queries=list(first.table.queries) if per_query else [],
         systems=[_system(evaluation, per_query) for evaluation in evaluations],
         provenance=provenance_of(inputs, commit=provenance),
         tags={q.id: list(q.tags) for q in test_set if q.tags} if isinstance(test_set, TestSet) else {},
     )
+
+
+def _contract(evaluations: Sequence[Scores]) -> Contract:
+    """The contract of all; where some systems return chunks and others documents, each rule with its system."""
+    first = evaluations[0].contract
+    rules = {scores.name: scores.contract.collapse for scores in evaluations}
+    if len(set(rules.values())) == 1:
+        return first
+    return first.with_changes(collapse="; ".join(f"{name}: {rule}" for name, rule in rules.items() if rule))
 
 
 def _system(scores: Scores, per_query: bool) -> SystemResult:

@@ -1,17 +1,19 @@
-"""Tables of chunks: which document each chunk belongs to, and, where the file says so, where it begins and ends."""
+"""Tables of chunks: which document each chunk belongs to, and, where that is known, where it begins and ends."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rankgauge.arguments import as_path, named_arguments
 from rankgauge.errors import DataError, Fault, FormatError
 from rankgauge.formats.detect import detect
-from rankgauge.formats.json_values import id_of, read_json, read_json_lines
-from rankgauge.formats.sources import Source
+from rankgauge.formats.json_values import dump_lines, id_of, read_json, read_json_lines
+from rankgauge.formats.sources import Source, write_whole
 from rankgauge.model.chunks import Chunk, Chunks
 
-__all__ = ["read_chunks"]
+__all__ = ["read_chunks", "save_chunks"]
 
 # As LangChain, LlamaIndex, Chroma and BEIR-like files call them.
 _IDS = ("id", "_id", "chunk_id", "chunk", "node_id")
@@ -81,3 +83,16 @@ def _place(fields: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 def _first(fields: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((fields[name] for name in names if fields.get(name) is not None), None)
+
+
+@named_arguments
+def save_chunks(chunks: Chunks, path: str | os.PathLike[str]) -> None:
+    """Write chunks as JSON Lines, which `load_chunks` reads: lines with `id`, `doc`, `start`, `end` and `text`."""
+    if not isinstance(chunks, Chunks):
+        raise DataError(f"`chunks` must be Chunks, as chunk() or load_chunks() gives them, not {type(chunks).__name__}")
+    written = (
+        {"id": own, "doc": chunk.doc, "start": chunk.start, "end": chunk.end, "text": chunk.text}
+        for own, chunk in chunks.items()
+    )
+    kept = [{key: value for key, value in fields.items() if value not in (None, "")} for fields in written]
+    write_whole(as_path("path", path), dump_lines(kept))

@@ -107,7 +107,11 @@ def dumps(value: Any) -> bytes:
 
 def dump_lines(values: Iterable[Any]) -> bytes:
     """JSON Lines."""
-    return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values).encode()
+    listed = list(values)
+    try:
+        return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in listed).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair has no UTF-8, only an escape
+        return "".join(json.dumps(value) + "\n" for value in listed).encode()
 
 
 def id_of(value: Any, what: str) -> str:

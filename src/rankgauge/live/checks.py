@@ -10,16 +10,20 @@ from rankgauge.engine.chunks import check_rule
 from rankgauge.errors import ContractError, DataError
 from rankgauge.evaluation import Scoring
 from rankgauge.formats import load_corpus
+from rankgauge.model.chunks import Chunks
 from rankgauge.retrievers.checks import check_corpus
 
 __all__ = ["check_scoring", "documents_of"]
 
 
-def check_scoring(scoring: Scoring) -> None:
-    """Raise the errors that scoring would raise after the last call."""
+def check_scoring(scoring: Scoring, *, own_texts: bool = False) -> None:
+    """Raise the errors that scoring would raise after the last call; with `own_texts` the retriever may bring along
+    what measures with a budget need."""
     plan = scoring.plan
     budgets = [measure for measure in plan.measures if measure.get("budget") is not None]
-    if budgets and scoring.corpus is None and scoring.chunks is None:
+    has_texts = own_texts or scoring.chunks is not None
+    has_texts = has_texts or (isinstance(scoring.rule, Chunks) and bool(scoring.rule.texts))
+    if budgets and scoring.corpus is None and not has_texts:
         raise DataError(f"{budgets[0]} needs the texts of the documents: give corpus=")
     if budgets and plan.contract.ties == "expected":
         raise ContractError(f"{budgets[0]} needs one order of the list; choose ties='trec', 'stable' or 'given'")

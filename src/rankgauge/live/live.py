@@ -12,8 +12,8 @@ from typing import Any
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison import Comparison
 from rankgauge.comparison.recording import with_lists
-from rankgauge.engine.chunks import collapse
-from rankgauge.errors import RetrieverError
+from rankgauge.engine.chunks import Parents
+from rankgauge.errors import DataError, RetrieverError
 from rankgauge.evaluation import (
     DEFAULT_MEASURES,
     Evaluation,
@@ -26,6 +26,7 @@ from rankgauge.evaluation import (
 )
 from rankgauge.live.asked import askable, doubts_about
 from rankgauge.live.checks import check_scoring, documents_of
+from rankgauge.live.chunked import check_documents, known_chunks, with_own
 from rankgauge.live.notes import id_fields, notes_on, too_shallow
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
@@ -37,6 +38,7 @@ from rankgauge.retrievers.answers import RetrievalResult
 from rankgauge.retrievers.configuration import configuration_of, corpus_version, is_closed
 from rankgauge.retrievers.costs import check_cost
 from rankgauge.retrievers.journal import Journal, open_journal
+from rankgauge.retrievers.parents import parents_in, watched
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
 from rankgauge.retrievers.stages import StageRecorder, is_staged
@@ -63,14 +65,20 @@ class LiveEvaluation(Evaluation):
     """Scores of a live retriever, with `.latency`, `.throughput`, `.failed` and the answers (`.retrieval`) beside."""
 
     def __init__(
-        self, scored: Evaluation, retrieval: RetrievalResult, notes: Sequence[Note], sources: Mapping[str, Any]
+        self,
+        scored: Evaluation,
+        retrieval: RetrievalResult,
+        notes: Sequence[Note],
+        sources: Mapping[str, Any],
+        run: Run | None = None,
     ) -> None:
         super().__init__(scored.table, scored.plan, scored.name, sources=sources, test_set=scored.test_set)
         self.retrieval, self.asked, self.live = retrieval, retrieval.k, True
+        self.run = run or retrieval.run
+        """The lists that were scored, as a run: it can be saved, fused and compared. Of documents, where chunks were
+        retrieved."""
         self.corpus: Mapping[str, str] | None = None
         """The texts of the documents, of which the record holds the beginnings."""
-        self.collapse_chunks: str | Mapping[str, str] | Chunks | None = None
-        """What merged the chunks of the lists into documents."""
         self.live_notes = list(notes)
         """Notes on the calls and the lists they gave."""
         self.resuming = False
@@ -86,11 +94,6 @@ class LiveEvaluation(Evaluation):
         if self.recorder is None or self.test_set is None or k is None:
             return {}
         return self.recorder.runs({query.id: query.text for query in self.test_set}, k)
-
-    @property
-    def run(self) -> Run:
-        """The lists that were scored, as a run: it can be saved, fused and compared."""
-        return self.retrieval.run
 
     @property
     def cost(self) -> Cost | None:
@@ -180,8 +183,7 @@ def _with_lists(
     test_set: TestSet,
     corpus: Mapping[str, str] | None,
 ) -> Record:
-    rules = {live.name: (live.run, live.collapse_chunks) for live in found}
-    runs = {name: run if rule is None else collapse(run, rule)[0] for name, (run, rule) in rules.items()}
+    runs = {live.name: live.run for live in found}
     return with_lists(record_of(found, inputs=inputs, test_set=test_set), found, runs, test_set, corpus)
 
 
@@ -196,6 +198,7 @@ class Asking:
     id_field: str | None
     score_field: str | None
     sources: Mapping[str, Any]
+    parent_field: str | None = None
 
     @classmethod
     def of(
@@ -207,15 +210,22 @@ class Asking:
         id_field: Any,
         score_field: Any,
         queries: Any = None,
+        parent_field: Any = None,
+        *,
+        own_texts: bool = False,
     ) -> Asking:
+        """`own_texts` says that retrievers may bring texts along, which measures with a budget need."""
         calls.check()
+        if parent_field is not None and (scoring.collapse_chunks is not None or scoring.chunks is not None):
+            other = "collapse_chunks" if scoring.collapse_chunks is not None else "chunks"
+            raise DataError(f"`parent_field` and `{other}` both say of which document a chunk is: give one of them")
         given = {"judgments": test_set, "queries": queries, "corpus": corpus}
         before = signatures(given)
         tested, documents = askable(test_set, queries), documents_of(corpus)
         scoring = replace(scoring, corpus=documents)
-        check_scoring(scoring)
+        check_scoring(scoring, own_texts=own_texts)
         sources = hashed(given, before)  # now: when all is asked, they may be others
-        return cls(tested, documents, calls, scoring, id_field, score_field, sources)
+        return cls(tested, documents, calls, scoring, id_field, score_field, sources, parent_field)
 
     def ask(
         self,
@@ -230,18 +240,23 @@ class Asking:
     ) -> LiveEvaluation:
         """Every query asked, and the answers scored. `kept` opens what holds the answers of a system of this name;
         `stages` keeps the lists of earlier stages too, which a sweep of many settings has no room for."""
-        searcher = as_searcher(retriever, name=name, id_field=self.id_field, score_field=self.score_field)
+        scoring = with_own(self.scoring, retriever, self.parent_field)
+        check_scoring(scoring)
+        made = as_searcher(retriever, name=name, id_field=self.id_field, score_field=self.score_field)
         recorder = None
         if stages and is_staged(retriever):
             recorder = StageRecorder(retriever, id_field=self.id_field, score_field=self.score_field)
-            searcher = replace(searcher, call=recorder.search, is_async=False, takes_k=True)
+            made = replace(made, call=recorder.search, is_async=False, takes_k=True)
+        searcher = watched(made, self.parent_field)
+        chunked = scoring.rule is not None or self.parent_field is not None or scoring.chunks is not None
+        documents = self.corpus if self.corpus is not None or chunked else scoring.documents
         called = name or searcher.name
         with kept(called) as journal:
             retrieval = run_queries(
                 searcher,
                 {query.id: query.text for query in self.test_set},
                 journal=journal,
-                known_ids=None if self.corpus is None else frozenset(self.corpus),
+                known_ids=None if documents is None or chunked else frozenset(documents),
                 progress=progress,
                 cost=cost,
                 cost_unit=cost_unit,
@@ -251,12 +266,19 @@ class Asking:
             raise KeyboardInterrupt(f"{called}: {tell(retrieval.reason, 'en') if retrieval.reason else ''}")
         if retrieval.reason is not None:
             raise RetrievalError(called, retrieval, retrieval.reason) from retrieval.cause
-        scored = self.scoring.evaluation(self.test_set, retrieval.run, called)
-        gold = self.corpus if self.scoring.chunks is None else None  # where it holds chunks, labels are of documents
+        if self.parent_field is not None:
+            retrieval, parents = parents_in(retrieval)
+            scoring = replace(scoring, collapse_chunks=Parents(parents, f"field {self.parent_field}"))
+        elif not chunked:
+            check_documents(called, retrieval, self.test_set, documents)
+        if scoring.rule is not None and documents is not None:
+            retrieval = replace(retrieval, known_ids=known_chunks(retrieval, scoring, documents))
+        run, plan = scoring.opened(retrieval.run, called)
+        scored = replace(scoring, plan=plan, collapse_chunks=None).evaluation(self.test_set, run, called)
+        gold = documents if scoring.chunks is None else None  # where it holds chunks, labels are of documents
         fields = id_fields(scored, retrieval, self.test_set, gold)
-        live = LiveEvaluation(scored, retrieval, [], self.sources)
-        live.recorder = recorder
-        live.id_fields, live.corpus, live.collapse_chunks = fields, self.corpus, self.scoring.rule
+        live = LiveEvaluation(scored, retrieval, [], self.sources, Run(run))
+        live.recorder, live.id_fields, live.corpus = recorder, fields, documents
         live.live_notes += [*doubts_about(self.test_set), *notes_on(retrieval, self.test_set, gold)]
         live.live_notes += too_shallow(scored, retrieval.k)
         if fields is not None:  # which says the same, and what to do
@@ -274,7 +296,7 @@ class Asking:
             key = {
                 "system": called,
                 "configuration": configuration_of(retriever, called) if configuration is None else dict(configuration),
-                "fields": [self.id_field, self.score_field],
+                "fields": [self.id_field, self.score_field, self.parent_field],
                 "corpus": corpus_version(self.corpus),
                 # An answer that was kept without its cost cannot tell it later.
                 **({} if cost is None else {"cost": cost if isinstance(cost, str) else "function"}),
@@ -303,6 +325,7 @@ def evaluate_retriever(
     configuration: Mapping[str, Any] | None = None,
     id_field: str | None = None,
     score_field: str | None = None,
+    parent_field: str | None = None,
     cost: str | Callable[[str, Any], float | None] | None = None,
     cost_unit: str | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -330,6 +353,10 @@ def evaluate_retriever(
     retriever returned ("usage.total_tokens"), a header ("header:x-cost"), or a function of the query's text and what
     was returned. The choices from `contract` on are those of `evaluate`.
 
+    Where results are chunks, `collapse_chunks` says of which documents, or `parent_field`, the field of a result that
+    holds the document's id, or a retriever has them as its attribute `chunks` (`Chunks`; also `corpus`, texts by id,
+    for measures with a context budget). Chunks of which nothing is said are an error.
+
     With `cache`, a folder, answers are kept as they come, and a later start asks only what is missing. They are found
     again by the query's text, k, the name, the corpus, and `configuration`: a dictionary of all that the answers depend
     on, such as the version of an index. Retrievers of `rankgauge.retrievers` say that themselves; for any other,
@@ -341,7 +368,9 @@ def evaluate_retriever(
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, chunks=chunks, overlap=overlap)
     check_cost(cost, cost_unit)
-    asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field, queries)
+    own_texts = corpus is None  # of the retriever, which is looked at before the first call
+    fields = (id_field, score_field, queries, parent_field)
+    asking = Asking.of(test_set, corpus, calls, scoring, *fields, own_texts=own_texts)
     kept = asking.keeping(cache, configuration, retriever, cost)
     live = asking.ask(retriever, name, kept, progress, cost, cost_unit, stages=True)
     live.proven = configuration is None and not isinstance(cache, Journal) and is_closed(retriever)

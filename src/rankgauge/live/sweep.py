@@ -13,19 +13,20 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankgauge.arguments import check_text, named_arguments
+from rankgauge.comparison import Comparison
 from rankgauge.errors import DataError
 from rankgauge.evaluation import Scoring, hashed, make_plan, record_of
 from rankgauge.formats.json_values import plain_value
 from rankgauge.live.choosing import best_of, held_out
 from rankgauge.live.live import Asking, LiveEvaluation
-from rankgauge.live.trials import try_settings
+from rankgauge.live.trials import Trials, asks_for_k, try_settings
 from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
@@ -38,12 +39,13 @@ from rankgauge.retrievers.journal import Journal, open_journal
 from rankgauge.retrievers.work import CallSettings
 from rankgauge.stats.latency import Latency
 from rankgauge.stats.pareto import pareto_front
+from rankgauge.stats.settings import Settings
 from rankgauge.words import Note
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FOLDS", "Sweep", "few_queries", "settings_of", "sweep"]
+__all__ = ["FOLDS", "Sweep", "check_folds", "check_keys", "few_queries", "outcome_of", "settings_of", "sweep"]
 
 FOLDS = 5
 
@@ -57,6 +59,10 @@ class Sweep(Result):
     evaluations: list[LiveEvaluation]
     settings: list[dict[str, Any]]
     """The parameters of each version as they were given to the factory."""
+    compared: Settings | None = None
+    """How the versions are compared in the record; None where it holds the best one alone."""
+    baseline: str | None = None
+    corpus: Mapping[str, str] | None = field(default=None, repr=False)
 
     @property
     def versions(self) -> list[Version]:
@@ -83,8 +89,30 @@ class Sweep(Result):
         return self.result.failed
 
     @cached_property
+    def comparison(self) -> Comparison:
+        """The versions compared on the same queries: all pairs, or with the baseline, corrected together. Where all
+        pairs are, the correction covers that the best was chosen on these queries."""
+        if len(self.evaluations) < 2:
+            raise DataError("one version cannot be compared with others")
+        first = self.evaluations[0]
+        test_set = first.test_set
+        return Comparison.of(
+            self.evaluations,
+            self.compared or Settings.of(),
+            baseline=self.baseline,
+            qrels=None if test_set is None else test_set.qrels,
+            runs={live.name: live.run for live in self.evaluations},
+            test_set=test_set,
+            corpus=self.corpus,
+            sources=first.sources,
+        )
+
+    @cached_property
     def record(self) -> Record:
-        """The result document: the evaluation of the best version, and the sweep."""
+        """The result document: the evaluation of the best version, or the comparison of all, and the sweep."""
+        if self.compared is not None and len(self.evaluations) > 1:
+            compared = self.comparison.to_record(inputs=hashed(self.evaluations[0].sources))
+            return replace(compared, sweeps=[self.result])
         best = self.evaluations[self.versions.index(self.best)]
         named = LiveEvaluation(best, best.retrieval, best.live_notes, best.sources)
         named.name = self.result.system
@@ -180,6 +208,7 @@ def sweep(
     configuration: Mapping[str, Any] | None = None,
     id_field: str | None = None,
     score_field: str | None = None,
+    parent_field: str | None = None,
     contract: str | Contract | None = None,
     ties: str | None = None,
     missing: str | None = None,
@@ -197,6 +226,9 @@ def sweep(
     cross-validated score of the best. The arguments from `k` on are those of `evaluate_retriever`. With `cache`, a
     folder, answers are kept under their setting and `configuration`, all else that they depend on: a second start asks
     only what is missing, and takes the times of the kept answers as they were measured then (`Version.timed_before`).
+    `k` among the grid is how many results are asked for, unless the factory has a parameter of this name. What is
+    swept may be the chunks themselves: a retriever that has its own as `chunks`, or its own texts as `corpus`, is
+    scored with them (`sweep_chunks` does it all).
     """
     if not isinstance(measure, str | Measure):
         raise DataError(f"a sweep goes by one measure, such as 'nDCG@10', not by {measure!r}")
@@ -207,30 +239,56 @@ def sweep(
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     plan = make_plan(measure, contract, ties, missing, no_relevant, duplicates, depth, rel)
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
-    asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field)
-    if folds is not None:
-        check_whole("folds", folds, 2)
-        if fault := few_queries(folds, len(asking.test_set)):
-            raise DataError(fault)
+    # A retriever may bring its texts along, which is known once it is made.
+    asking = Asking.of(
+        test_set, corpus, calls, scoring, id_field, score_field, parent_field, own_texts=corpus is None
+    )
+    check_folds(folds, asking.test_set)
+    swept_k = asks_for_k(factory, grid)
+    for value in grid["k"] if swept_k else ():
+        check_whole("k", value, 1)
     called: str = name or getattr(factory, "__name__", "") or type(factory).__name__
     about: dict[str, Any] = {}
     if cache is not None:
         # Seconds that are kept count as latencies of the next start, so they belong to one concurrency.
-        about = {"concurrency": concurrency, "fields": [id_field, score_field], "corpus": corpus_version(asking.corpus)}
+        about = {"concurrency": concurrency, "fields": [id_field, score_field, parent_field]}
+        about["corpus"] = corpus_version(asking.corpus)
         about |= {"system": name, "configuration": None if configuration is None else dict(configuration)}
-        _check_keys([*settings, exact or {}], about)
+        check_keys([*settings, exact or {}], about)
 
     def kept(setting: Mapping[str, Any], is_exact: bool) -> AbstractContextManager[Journal | None]:
         key = {"sweep": about, "setting": plain_value(setting), "exact": is_exact}
         return nullcontext() if cache is None else open_journal(cache, f"sweep-{called}", key)
 
-    tried = try_settings(factory, settings, asking, exact=exact or {}, progress=progress, kept=kept)
+    tried = try_settings(
+        factory,
+        settings,
+        asking,
+        exact=exact or {},
+        progress=progress,
+        kept=kept,
+        asked=(lambda setting, _: int(setting["k"])) if swept_k else None,
+    )
+    return outcome_of(called, parse_measure(measure), settings, tried, folds, seed)
+
+
+def check_folds(folds: Any, test_set: TestSet) -> None:
+    """Raise an error unless the queries can be cut into so many folds; None stands for the usual number."""
+    if folds is not None:
+        check_whole("folds", folds, 2)
+        if fault := few_queries(folds, len(test_set)):
+            raise DataError(fault)
+
+
+def outcome_of(
+    called: str, measure: Measure, settings: Sequence[dict[str, Any]], tried: Trials, folds: int | None, seed: int
+) -> Sweep:
+    """What the settings gave, put together: figures, the Pareto front, the best one and its cross-validated score."""
     found, numbers = tried.found, tried.numbers
     chosen = [settings[number - 1] for number in numbers]
-    about_measure = parse_measure(measure)
-    lower = about_measure.definition.lower_is_better
+    lower = measure.definition.lower_is_better
     versions = [
-        _version(number, setting, live, str(about_measure), tried.reference)
+        _version(number, setting, live, str(measure), tried.reference)
         for number, setting, live in zip(numbers, chosen, found, strict=True)
     ]
     front = pareto_front([(version.mean, version.p50) for version in versions], lower_is_better=lower)
@@ -239,7 +297,7 @@ def sweep(
     held = held_out(found, best, numbers, folds or FOLDS, seed)
     result = SweepResult(
         system=called,
-        measure=str(about_measure),
+        measure=str(measure),
         lower_is_better=lower,
         versions=versions,
         best=versions[best].label,
@@ -249,7 +307,7 @@ def sweep(
     return Sweep(result, found, chosen)
 
 
-def _check_keys(settings: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> None:
+def check_keys(settings: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> None:
     """Answers are found again by their setting and what else they depend on, which must be known and be something that
     can be written down."""
     if about["configuration"] is None:

@@ -6,7 +6,7 @@ import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rankgauge.errors import DataError, MissingExtraError, RetrieverError
@@ -16,7 +16,7 @@ from rankgauge.retrievers.own_code import told
 from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
 
-__all__ = ["Keeping", "Trials", "check_factory", "try_settings"]
+__all__ = ["Asked", "Keeping", "Trials", "asks_for_k", "check_factory", "try_settings"]
 
 _DEAD = 2  # versions in a row without any connection, after which the rest is not asked
 _SHOWN = 3
@@ -24,6 +24,10 @@ _SHOWN = 3
 
 Keeping = Callable[[Mapping[str, Any], bool], AbstractContextManager[Journal | None]]
 """What holds the answers of a setting, which may be the exact one."""
+
+
+Asked = Callable[[Mapping[str, Any], Any], int]
+"""How many results a setting asks its retriever for."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,14 @@ class Trials:
     numbers: list[int]
     failed: dict[str, Note]
     reference: LiveEvaluation | None
+
+
+def asks_for_k(factory: Any, grid: Mapping[str, Any]) -> bool:
+    """Whether k of a grid is how many results are asked for, which it is unless the factory has a parameter k."""
+    try:
+        return "k" in grid and "k" not in inspect.signature(factory).parameters
+    except (TypeError, ValueError):  # some functions written in C
+        return "k" in grid
 
 
 def check_factory(factory: Any, settings: Sequence[Mapping[str, Any]], exact: Mapping[str, Any]) -> None:
@@ -72,12 +84,25 @@ def try_settings(
     exact: Mapping[str, Any],
     progress: Callable[[int, int, str], None] | None,
     kept: Keeping,
+    asked: Asked | None = None,
+    after: Callable[[LiveEvaluation, Any], object] | None = None,
 ) -> Trials:
-    """Every setting asked in turn. One that fails is left out and named; the others go on."""
-    check_factory(factory, settings, exact)
+    """Every setting asked in turn. One that fails is left out and named; the others go on. With `asked`, k of a setting
+    is not the factory's. `after` gets each evaluation together with its retriever, before the next one is made."""
+
+    def given(setting: Mapping[str, Any]) -> Mapping[str, Any]:
+        return setting if asked is None else {name: value for name, value in setting.items() if name != "k"}
+
+    check_factory(factory, [given(setting) for setting in settings], exact)
 
     def evaluated(setting: Mapping[str, Any], name: str, *, is_exact: bool = False) -> LiveEvaluation:
-        return asking.ask(factory(**setting), name, lambda _: kept(setting, is_exact))
+        made = factory(**given(setting))
+        k = asking.calls.k if asked is None else asked(setting, made)
+        own = replace(asking, calls=replace(asking.calls, k=k))
+        live = own.ask(made, name, lambda _: kept(setting, is_exact))
+        if after is not None:
+            after(live, made)
+        return live
 
     reference = None
     if exact:

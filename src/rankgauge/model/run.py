@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
@@ -27,18 +27,36 @@ class Run(ByQuery):
     """
 
     _number, _called, _attribute = "score", "run", "run"
+    _empty: tuple[str, ...] = ()
 
     def __init__(self, source: Run | Mapping[str, Mapping[str, float]] | Any, *, name: str = "run") -> None:
         super().__init__(source, name=name)
+
+    @classmethod
+    def of_frame(cls, frame: pl.DataFrame, name: str, *, empty: Sequence[str] = ()) -> Self:
+        """From columns query, doc and score that a reader has checked already, and queries whose lists are empty."""
+        made = super().of_frame(frame, name)
+        made._empty = tuple(empty)
+        return made
+
+    @property
+    def empty(self) -> Sequence[str]:
+        """Queries whose lists are empty, which have no row."""
+        return self._empty if self._mapping is None else [query for query, docs in self._mapping.items() if not docs]
+
+    @property
+    def queries(self) -> Sequence[str]:
+        """Ids of the queries, in the order in which they first appear."""
+        return [*super().queries, *self._empty]
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """{query: {document: score}}, in the order given."""
         if self._mapping is not None:
             return {query: dict(docs) for query, docs in self._mapping.items()}
         result: dict[str, dict[str, float]] = {}
-        for query, doc, score in self.frame.iter_rows():
+        for query, doc, score in self.frame.select("query", "doc", "score").iter_rows():
             result.setdefault(query, {}).setdefault(doc, score)
-        return result
+        return {**result, **{query: {} for query in self._empty}}
 
     def parts(self) -> Iterator[pl.DataFrame]:
         """Columns query, doc, score, as a file gives them part by part."""

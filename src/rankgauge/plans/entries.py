@@ -1,9 +1,10 @@
-"""The systems of a plan, and the sweep over one of them."""
+"""The systems of a plan, and the sweeps over them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,14 +12,34 @@ from msgspec import Meta
 
 from rankgauge.evaluation import make_plan
 from rankgauge.formats.settings import read_table
+from rankgauge.live.chunk_sweep import check_budgets
 from rankgauge.live.sweep import few_queries
-from rankgauge.plans.systems import SystemPlan, check_system, check_values
-from rankgauge.retrievers.checks import faults_of
+from rankgauge.plans.systems import SystemPlan, check_system, check_values, takes
+from rankgauge.retrievers.checks import check_whole, faults_of
+from rankgauge.retrievers.chunking import check_chunking
 
-__all__ = ["SweepPlan", "read_sweep", "read_systems"]
+__all__ = ["ChunkPlan", "SweepPlan", "read_sweeps", "read_systems"]
 
 _LONGEST_NAME = 230
 """Bytes: a file's name may have 255, and the ending and the mark of an unfinished file come on top."""
+
+
+@dataclass(frozen=True)
+class ChunkPlan:
+    """How documents are cut, in every way of these, and the context budget that all of them fill."""
+
+    size: Annotated[list[int], Meta(min_length=1, description="a list of whole numbers")] | int = field(
+        default_factory=list
+    )
+    overlap: list[int | float] | int | float = 0
+    by: list[str] | str = "sentences"
+    budget: list[int] | int | None = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """As `sweep_chunks` takes them."""
+        size, overlap = ([one] if isinstance(one, int | float) else one for one in (self.size, self.overlap))
+        return {"sizes": size, "overlaps": overlap, "by": self.by, "budget": self.budget}
 
 
 @dataclass(frozen=True)
@@ -34,6 +55,8 @@ class SweepPlan:
     seed: Annotated[int, Meta(ge=0)] = 0
     exact: dict[str, Any] = field(default_factory=dict)
     """Parameters that make the search exact, to measure the recall of an approximate one."""
+    chunk: ChunkPlan | None = None
+    """The documents are cut into chunks, which the system searches."""
 
 
 def read_systems(
@@ -99,27 +122,64 @@ def _name_faults(name: str, taken: list[str]) -> Iterator[str]:
         yield f"two systems are named {name!r}"
 
 
-def read_sweep(
-    table: Any, systems: list[SystemPlan], folder: Path, *, queries: int | None, has_corpus: bool
+def read_sweeps(
+    content: Any, systems: list[SystemPlan], folder: Path, *, queries: int | None, has_corpus: bool
+) -> tuple[list[SweepPlan], list[str]]:
+    """The sweeps, [sweep] or several [[sweep]], and what is wrong with them; the number of queries is None where they
+    could not be read."""
+    several = isinstance(content, list)
+    tables = [(f"sweep {n}", table) for n, table in enumerate(content, 1)] if several else [("sweep", content)]
+    read = [
+        _read_sweep(table, place, systems, folder, queries=queries, has_corpus=has_corpus) for place, table in tables
+    ]
+    return [found for found, _ in read if found is not None], [fault for _, faults in read for fault in faults]
+
+
+def _read_sweep(
+    table: Any, place: str, systems: list[SystemPlan], folder: Path, *, queries: int | None, has_corpus: bool
 ) -> tuple[SweepPlan | None, list[str]]:
-    """The sweep, and what is wrong with it; the number of queries is None where they could not be read."""
-    found, faults = read_table(table, "sweep", SweepPlan)
+    found, faults = read_table(table, place, SweepPlan)
     if found is None:
         return None, faults
     system = next((system for system in systems if system.name == found.system), None)
     if system is None:
         names = ", ".join(system.name for system in systems)
-        faults.append(f"sweep.system: {found.system!r} is not among the systems: {names}")
-    if not found.grid or not all(isinstance(values, list) and values for values in found.grid.values()):
-        faults.append("sweep.grid: give each parameter a list of values, such as ef_search = [16, 64, 256]")
+        faults.append(f"{place}.system: {found.system!r} is not among the systems: {names}")
+    listed = all(isinstance(values, list) and values for values in found.grid.values())
+    if not listed or not (found.grid or found.chunk):
+        faults.append(f"{place}.grid: give each parameter a list of values, such as ef_search = [16, 64, 256]")
     elif system is not None:
-        faults += _setting_faults(found, system, folder, has_corpus=has_corpus)
+        faults += _setting_faults(found, place, system, folder, has_corpus=has_corpus)
+    if found.chunk is not None and system is not None:
+        faults += _chunk_faults(found, found.chunk, place, system, folder, has_corpus=has_corpus)
     if queries is not None and (fault := few_queries(found.folds or 0, queries)):
-        faults.append(f"sweep.folds: {fault}")
-    return found, faults + [f"sweep.measure: {fault}" for fault in faults_of(lambda: make_plan(found.measure))]
+        faults.append(f"{place}.folds: {fault}")
+    return found, faults + [f"{place}.measure: {fault}" for fault in faults_of(lambda: make_plan(found.measure))]
 
 
-def _setting_faults(sweep: SweepPlan, system: SystemPlan, folder: Path, *, has_corpus: bool) -> Iterator[str]:
+def _chunk_faults(
+    sweep: SweepPlan, chunk: ChunkPlan, place: str, system: SystemPlan, folder: Path, *, has_corpus: bool
+) -> Iterator[str]:
+    given = chunk.arguments
+    if not given["sizes"]:
+        yield f"{place}.chunk.size: missing; write size = [200, 400, 800]"
+    if not has_corpus:
+        yield f'{place}.chunk: there are no documents to cut: corpus = "corpus.jsonl"'
+    elif not faults_of(lambda: takes(system, folder, "corpus")) and not takes(system, folder, "corpus"):
+        yield f"{place}.chunk: {system.name!r} is not built from documents, so that it cannot search chunks of them"
+    if sweep.exact:
+        yield f"{place}.exact: an exact search is of the same documents; sweep chunks and approximate indexes apart"
+    ways = [given["by"]] if isinstance(given["by"], str) else given["by"]
+    cuts = [(size, overlap, by) for size in given["sizes"] for overlap in given["overlaps"] for by in ways]
+    wrong = [faults_of(partial(check_chunking, *cut)) for cut in cuts]
+    if wrong and (all(wrong) or any(fault for found in wrong for fault in found if "must be less" not in fault)):
+        yield from dict.fromkeys(f"{place}.chunk: {fault}" for found in wrong for fault in found)
+    yield from (f"{place}.chunk.budget: {fault}" for fault in faults_of(lambda: check_budgets(chunk.budget)))
+
+
+def _setting_faults(
+    sweep: SweepPlan, place: str, system: SystemPlan, folder: Path, *, has_corpus: bool
+) -> Iterator[str]:
     known = check_system(system, folder, has_corpus=has_corpus)  # faults of its own, which are named already
     tried: list[tuple[str, Mapping[str, list[Any]]]] = [
         ("grid", sweep.grid),
@@ -127,6 +187,10 @@ def _setting_faults(sweep: SweepPlan, system: SystemPlan, folder: Path, *, has_c
     ]
     for kind, settings in tried:
         for key, values in settings.items():
+            if key == "k" and kind == "grid" and not known and not takes(system, folder, "k"):
+                checks = (partial(check_whole, "k", value, 1) for value in values)
+                yield from (f"{place}.grid.k: {fault}" for fault in faults_of(*checks))
+                continue
             for fault in check_values(system, folder, key, values, has_corpus=has_corpus):
                 if fault not in known:
-                    yield f"sweep.{kind}.{key}: {fault}"
+                    yield f"{place}.{kind}.{key}: {fault}"

@@ -21,8 +21,8 @@ from rankgauge.extras import check_installed
 from rankgauge.formats import Source
 from rankgauge.formats.settings import read_table, read_toml
 from rankgauge.formats.variables import register_plan
-from rankgauge.gating.rules import Measured, check_gate_table
-from rankgauge.plans.entries import SweepPlan, read_sweep, read_systems
+from rankgauge.gating.rules import GateRules, Measured, check_gate_table
+from rankgauge.plans.entries import SweepPlan, read_sweeps, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
 from rankgauge.plans.systems import SystemPlan
 from rankgauge.retrievers.checks import faults_of
@@ -119,8 +119,10 @@ class RunPlan:
     comparison: Settings
     baseline: str | None
     by_tag: bool
-    sweep: SweepPlan | None
+    sweeps: list[SweepPlan]
     outputs: OutputPlan
+    gate: GateRules | None
+    """The rules of its [gate] table."""
     given: Path
     """The plan's path as it was given."""
     started: Path
@@ -131,6 +133,11 @@ class RunPlan:
     def shown(self, path: Path) -> Path:
         """A path of this plan as its reader wrote it: seen from where the plan was read."""
         return self.given.parent / path.relative_to(self.folder) if path.is_relative_to(self.folder) else path
+
+    @property
+    def sweep(self) -> SweepPlan | None:
+        """The first of its sweeps."""
+        return next(iter(self.sweeps), None)
 
     @property
     def folder(self) -> Path:
@@ -180,10 +187,10 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
     faults += [*wrong, *cache_faults(read.calls.folder_of(file))]
     settings, wrong = _settings(read.compare, [system.name for system in systems])
     faults += wrong
-    sweep = None
+    sweeps: list[SweepPlan] = []
     if "sweep" in content and imports:
         queries = None if tested is None else len(tested)
-        sweep, wrong = read_sweep(read.sweep, systems, folder, queries=queries, has_corpus=has_corpus)
+        sweeps, wrong = read_sweeps(read.sweep, systems, folder, queries=queries, has_corpus=has_corpus)
         faults += wrong
     measured = None if tested is None else Measured(measures, read.contract, tested.tags)
     faults += check_gate_table(read.gate, measured)
@@ -205,8 +212,9 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
         comparison=settings,
         baseline=read.compare.baseline,
         by_tag=read.compare.by == "tag",
-        sweep=sweep,
+        sweeps=sweeps,
         outputs=read.outputs,
+        gate=GateRules.of(**read.gate) if "gate" in content else None,
         given=file,
         started=Path.cwd(),
         sha256=sha256,

@@ -1,4 +1,4 @@
-"""Run a plan: every system asked and scored, compared, one of them swept, and all of it in one record."""
+"""Run a plan: every system asked and scored, compared, some of them swept, and all of it in one record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError, RetrieverError
@@ -16,22 +15,19 @@ from rankgauge.evaluation import hashed, signatures
 from rankgauge.formats import load_corpus, load_testset
 from rankgauge.formats.git import commit_of
 from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever, live_record
-from rankgauge.live.sweep import Sweep, sweep
+from rankgauge.live.sweep import Sweep
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.plans.losses import losses_of_systems
 from rankgauge.plans.plan import RunPlan, load_plan, modules_of
-from rankgauge.plans.systems import Version, make_system, version_of
+from rankgauge.plans.sweeping import Progress, result_of, sweep_of
+from rankgauge.plans.systems import Version, make_system, rule_of, version_of
 from rankgauge.record import InputFile, Record
-from rankgauge.retrievers.configuration import corpus_version
 from rankgauge.retrievers.journal import folder_held, journals_in
 from rankgauge.retrievers.own_code import told
 from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
 
-__all__ = ["Inputs", "Outcome", "evaluate_systems", "plan_record", "read_inputs", "run_plan"]
-
-Progress = Callable[[str, int, int], None]
-"""Called with a system's name, the queries done, and all of them."""
+__all__ = ["Inputs", "Outcome", "Progress", "evaluate_systems", "plan_record", "read_inputs", "run_plan"]
 
 
 @dataclass(frozen=True)
@@ -40,8 +36,13 @@ class Outcome:
 
     record: Record
     evaluations: list[LiveEvaluation]
-    sweep: Sweep | None = None
+    sweeps: list[Sweep] = field(default_factory=list)
     invalid: dict[str, Note] = field(default_factory=dict)
+
+    @property
+    def sweep(self) -> Sweep | None:
+        """The first of its sweeps."""
+        return next(iter(self.sweeps), None)
 
 
 @named_arguments
@@ -84,17 +85,18 @@ def _carried_out(plan: RunPlan, progress: Progress | None) -> Outcome:
     if not found:
         reasons = [shortened(f"{name}: {tell(note, 'en')}") for name, note in invalid.items()]
         raise RetrieverError("no system could be evaluated: " + "; ".join(reasons))
-    tried = None
-    if plan.sweep is not None:
+    tried: list[Sweep] = []
+    for number, wanted in enumerate(plan.sweeps, start=1):
         try:
-            tried = _sweep(plan, test_set, corpus, progress)
+            tried.append(sweep_of(plan, wanted, test_set, corpus, progress))
         except RankgaugeError as error:
             reason = Note("live.error", {"error": str(error)})
-            invalid["sweep"] = Note("live.sweep", {"system": plan.sweep.system, "reason": reason}, "warning")
+            called = "sweep" if len(plan.sweeps) == 1 else f"sweep {number}"
+            invalid[called] = Note("live.sweep", {"system": wanted.system, "reason": reason}, "warning")
     record = plan_record(plan, inputs, found, invalid)
     record = replace(record, losses=losses_of_systems(plan, inputs.test_set, corpus, found))
-    if tried is not None:
-        record = replace(record, sweeps=[tried.result])
+    if tried:
+        record = replace(record, sweeps=[result_of(one) for one in tried])
     return Outcome(record, found, tried, invalid)
 
 
@@ -121,6 +123,8 @@ def evaluate_systems(
                 score_field=system.score_field,
                 cost=system.cost,
                 cost_unit=system.cost_unit,
+                parent_field=system.parent_field,
+                collapse_chunks=rule_of(system, plan.folder),
                 progress=None if progress is None else partial(progress, system.name),
                 contract=plan.contract,
                 **plan.calls.arguments,
@@ -156,59 +160,6 @@ def read_inputs(plan: RunPlan) -> Inputs:
     files |= hashed(paths, before)
     shown = {role: replace(file, path=str(plan.shown(Path(file.path)))) for role, file in files.items()}
     return Inputs(test_set, corpus, shown, commit_of(plan.started))
-
-
-def _sweep(plan: RunPlan, test_set: TestSet, corpus: Corpus | None, progress: Progress | None) -> Sweep:
-    """The sweep of one system. Answers are kept for each setting, apart from those of the system itself."""
-    wanted = plan.sweep
-    assert wanted is not None
-    base = next(system for system in plan.systems if system.name == wanted.system)
-
-    built: dict[str, Any] = {}
-
-    def factory(**parameters: Any) -> Any:
-        """The system with other parameters; one that can search its index with another ef_search is built once."""
-        changed = {**base.parameters, **parameters}
-        rest = repr(sorted((key, repr(value)) for key, value in changed.items() if key != "ef_search"))
-        if rest in built and "ef_search" in changed:
-            return built[rest].with_ef_search(changed["ef_search"])
-        made = make_system(replace(base, parameters=changed), plan.folder, corpus)
-        if hasattr(made, "with_ef_search"):
-            built[rest] = made
-        return made
-
-    name, versions = f"{base.name}: {' × '.join(wanted.grid)}", 0
-
-    def told_of(number: int, total: int, _setting: str) -> None:
-        nonlocal versions
-        versions = total
-        if progress is not None:
-            progress(name, number - 1, total)
-
-    found = sweep(
-        factory,
-        wanted.grid,
-        test_set,
-        measure=wanted.measure,
-        name=base.name,
-        tries=wanted.tries,
-        folds=wanted.folds,
-        seed=wanted.seed,
-        exact=wanted.exact or None,
-        progress=told_of,
-        cache=plan.cache,
-        configuration={
-            **base.configuration,
-            "version": None if plan.cache is None else version_of(base, plan.folder, None, modules_of(plan.path)).key,
-            "corpus": None if plan.cache is None else corpus_version(corpus),
-        },
-        id_field=base.id_field,
-        score_field=base.score_field,
-        **plan.calls.arguments,
-    )
-    if progress is not None:
-        progress(name, versions, versions)
-    return found
 
 
 def plan_record(

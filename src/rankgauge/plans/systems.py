@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rankgauge.engine.chunks import check_rule
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.formats import Source
+from rankgauge.formats import Source, load_chunks
 from rankgauge.formats.json_values import plain_value
 from rankgauge.formats.variables import filled, names_in
 from rankgauge.model.testset import Corpus
@@ -27,7 +28,19 @@ from rankgauge.retrievers.own_code import told
 from rankgauge.retrievers.registry import RETRIEVERS, build, needs_corpus, parameter_faults, parameters_of
 from rankgauge.retrievers.searcher import as_searcher
 
-__all__ = ["SystemPlan", "Version", "check_system", "check_values", "load_object", "make_system", "version_of"]
+__all__ = [
+    "SystemPlan",
+    "Version",
+    "check_system",
+    "check_values",
+    "load_object",
+    "make_system",
+    "rule_of",
+    "takes",
+    "version_of",
+]
+
+_CHUNK_FILES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,9 @@ class SystemPlan:
     parameters: dict[str, Any] = field(default_factory=dict)
     id_field: str | None = None
     score_field: str | None = None
+    parent_field: str | None = None
+    collapse_chunks: str | None = None
+    """A regular expression, or a file beside the plan with the documents of the chunks."""
     candidates: str | None = None
     """Another system, whose list this one re-ranks: where documents were lost is told by it."""
     cost: str | None = None
@@ -55,7 +71,8 @@ class SystemPlan:
     def configuration(self) -> dict[str, Any]:
         """What answers depend on, for the cache. What comes from the environment is never stored, not even the hash of
         it: the cache hashes it together with the rest."""
-        apart = ("name", "candidates", "cost", "cost_unit")
+        # How answers are told and counted changes none of them.
+        apart = ("name", "candidates", "collapse_chunks", "cost", "cost_unit")
         about = {name: value for name, value in vars(self).items() if name not in apart}
         values = "\n".join(map(filled, (f"${{{name}}}" for name in names_in(self.parameters))))
         found = {"environment": hashlib.sha256(values.encode()).hexdigest()} if values else {}
@@ -88,7 +105,7 @@ def version_of(system: SystemPlan, folder: Path, made: Any, others: Sequence[str
 
 def check_system(system: SystemPlan, folder: Path, *, has_corpus: bool) -> list[str]:
     """What is wrong with it, without building an index or calling anything."""
-    faults = _fields(system)
+    faults = _fields(system, folder)
     if system.is_named:
         return faults + _check_named(system, folder, has_corpus=has_corpus)
     try:
@@ -121,12 +138,38 @@ def _looks_at(factory: Any, values: Sequence[Any]) -> bool:
     return hasattr(factory, "faults") or (hasattr(factory, "needs") and any(isinstance(one, str) for one in values))
 
 
-def _fields(system: SystemPlan) -> list[str]:
-    """Paths to ids, scores and costs that cannot be read."""
+def _fields(system: SystemPlan, folder: Path) -> list[str]:
+    """Paths to ids, scores and costs that cannot be read, and rules for chunks that are none."""
 
-    paths = [(key, text) for key in ("id_field", "score_field") if (text := getattr(system, key)) is not None]
+    keys = ("id_field", "score_field", "parent_field")
+    paths = [(key, text) for key in keys if (text := getattr(system, key)) is not None]
     faults = [f"{key}: {fault}" for key, text in paths for fault in faults_of(partial(signed_path, text))]
-    return faults + faults_of(partial(check_cost, system.cost, system.cost_unit))
+    faults += faults_of(partial(check_cost, system.cost, system.cost_unit))
+    if system.collapse_chunks is None:
+        return faults
+    if system.parent_field is not None:
+        faults.append("parent_field and collapse_chunks both say of which document a chunk is: keep one of them")
+    rule = rule_of(system, folder)
+    if isinstance(rule, Path) and not rule.is_file():
+        return [*faults, f"collapse_chunks: there is no file {system.collapse_chunks!r} beside the plan"]
+    check = partial(load_chunks, rule) if isinstance(rule, Path) else partial(check_rule, system.collapse_chunks)
+    return faults + [f"collapse_chunks: {fault}" for fault in faults_of(check)]
+
+
+def rule_of(system: SystemPlan, folder: Path) -> str | Path | None:
+    """What says of which documents its chunks are: a file, where there is one or the text is a file's name."""
+    text = system.collapse_chunks
+    if text is None:
+        return None
+    named = text.lower().removesuffix(".gz").removesuffix(".zst").endswith(_CHUNK_FILES)
+    return folder / text if named or (folder / text).is_file() else text
+
+
+def takes(system: SystemPlan, folder: Path, key: str) -> bool:
+    """Whether what makes the system has a parameter of this name."""
+    if system.is_named:
+        return system.use in RETRIEVERS and key in inspect.signature(RETRIEVERS[str(system.use)]).parameters
+    return system.factory is not None and key in _signature(load_object(system.factory, folder))
 
 
 def _check_used(text: str, found: Any, parameters: Mapping[str, Any]) -> list[str]:

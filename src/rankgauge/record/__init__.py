@@ -37,10 +37,11 @@ if TYPE_CHECKING:
         SystemResult,
     )
     from rankgauge.record.record import Record, as_record
-    from rankgauge.record.sweep import HeldOut, SweepResult, Version
+    from rankgauge.record.sweep import BudgetPoint, HeldOut, SweepResult, Version
 
 __all__ = [
     "Agreement",
+    "BudgetPoint",
     "Calls",
     "Change",
     "Changes",
@@ -109,6 +110,6 @@ __getattr__ = lazy_names(
             "SystemResult",
         ),
         "record": ("Record", "as_record"),
-        "sweep": ("HeldOut", "SweepResult", "Version"),
+        "sweep": ("BudgetPoint", "HeldOut", "SweepResult", "Version"),
     },
 )

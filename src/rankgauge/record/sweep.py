@@ -6,10 +6,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rankgauge.formats.secrets import masked_value
+from rankgauge.record.comparison import ComparisonResult
 from rankgauge.stats.intervals import Interval
 from rankgauge.words import Note
 
-__all__ = ["HeldOut", "SweepResult", "Version"]
+__all__ = ["BudgetPoint", "HeldOut", "SweepResult", "Version"]
+
+
+@dataclass(frozen=True)
+class BudgetPoint:
+    """The mean of the sweep's measure where lists are cut after the chunks that fit into a context budget."""
+
+    budget: int
+    mean: float
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,10 @@ class Version:
     """No other setting is at least as good and faster."""
     timed_before: int = 0
     """How many of the calls behind p50 and p95 were made and timed in an earlier start, at the same concurrency."""
+    chunks: float | None = None
+    """The mean number of chunks in a context, where chunks are swept."""
+    curve: list[BudgetPoint] = field(default_factory=list)
+    """The score by the context budget, smallest first."""
 
     @property
     def label(self) -> str:
@@ -63,6 +76,10 @@ class SweepResult:
     held_out: HeldOut | None = None
     failed: dict[str, Note] = field(default_factory=dict)
     """Versions without a score, with the reason."""
+    budget: int | None = None
+    """The context budget that every version had, where chunks are swept."""
+    comparison: ComparisonResult | None = None
+    """The differences between versions, tested and corrected, where they are not the comparison of the record."""
 
     def masked(self) -> SweepResult:
         """The same without secrets: a parameter may be a key, or an address with a password."""

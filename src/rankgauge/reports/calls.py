@@ -9,6 +9,7 @@ from typing import Any
 
 from rankgauge.record import Calls, HeldOut, Record, SweepResult, SystemResult, Version
 from rankgauge.reports.calls_charts import calls_charts, parameters_text, shown_value, sweep_charts
+from rankgauge.reports.chunk_sweeps import budget_charts, chunk_notes
 from rankgauge.reports.document import (
     Beside,
     Block,
@@ -162,10 +163,12 @@ def sweeps_part(record: Record) -> Iterator[Block]:
         yield Heading(word("sweep"), "sweep")
     for number, sweep in enumerate(sweeps):
         failed = list(sweep.failed.items())
-        notes = [*sweep_notes(sweep)]
+        notes = [*sweep_notes(sweep), *chunk_notes(record, sweep)]
         notes += [_warning("left_out", name=label, reason=reason) for label, reason in failed[:_FAILED]]
         notes += [_warning("left_out_more", n=len(failed) - _FAILED)] if len(failed) > _FAILED else []
         yield _sweep_table(sweep, notes, number)
+        if any(version.curve for version in sweep.versions):
+            yield Charts("budget", Note("chunks.budget_chart"), partial(budget_charts, sweep))
         kinds = ("sweep", "setting")
         yield Beside(
             [Charts(kind, word(f"{kind}_chart"), partial(sweep_charts, sweep, kind)) for kind in kinds], "audit"
@@ -174,6 +177,7 @@ def sweeps_part(record: Record) -> Iterator[Block]:
 
 def _sweep_table(sweep: SweepResult, notes: Sequence[Note], number: int) -> Table:
     exact = any(version.ann_recall is not None for version in sweep.versions)
+    chunked = any(version.chunks is not None for version in sweep.versions)
     parameters = list(sweep.versions[0].parameters)
     columns: list[tuple[Column, Callable[[Version], Cell]]] = [
         (Column(word("version")), lambda version: version.label),
@@ -184,6 +188,7 @@ def _sweep_table(sweep: SweepResult, notes: Sequence[Note], number: int) -> Tabl
         (Column(word("p95"), "ms"), lambda version: version.p95),
         (Column(word("qps"), "figure"), lambda version: version.throughput),
         *([(Column(word("ann_recall"), "score"), lambda version: version.ann_recall)] if exact else []),
+        *([(Column(Note("chunks.column"), "figure"), lambda version: version.chunks)] if chunked else []),
     ]
     title = word("sweep_of", system=sweep.system, n=len(sweep.versions), measure=sweep.measure)
     return table_of(f"sweep-{number + 1}", sweep.versions, columns, title=title, notes=notes, detail="evidence")
@@ -285,6 +290,8 @@ def _sweep_data(sweep: SweepResult) -> Iterator[dict[str, Cell]]:
             **{name: getattr(version, name) for name in ("throughput", "ann_recall", "on_front")},
             "best": version.label == sweep.best,
             "timed_before": version.timed_before,
+            **({} if version.chunks is None else {"chunks": version.chunks}),
+            **{f"budget={point.budget}": point.mean for point in version.curve},
             "failed": None,
         }
     if sweep.held_out is not None:

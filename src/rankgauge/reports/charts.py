@@ -26,6 +26,7 @@ from rankgauge.reports.chart_specs import (
     spec_of,
     words_of,
 )
+from rankgauge.reports.chunk_sweeps import budget_charts
 from rankgauge.reports.losses_chart import losses_charts
 from rankgauge.words import Language, template
 
@@ -256,6 +257,7 @@ def charts_of(
     charts += [chart for chart in calls_charts(record, language, digits) if chart.measure == measure]
     for sweep in (sweep for sweep in record.sweeps if sweep.versions):
         about = counted([len(record.queries)], language, sweep.measure)
+        charts += [replace(chart, about=about) for chart in budget_charts(sweep, language, digits)]
         for kind in ("sweep", "setting"):
             charts += [replace(chart, about=about) for chart in sweep_charts(sweep, kind, language, digits)]
     charts += losses_charts(record, language, digits)

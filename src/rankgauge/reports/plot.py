@@ -18,6 +18,7 @@ from rankgauge.reports.calls_charts import calls_charts, sweep_charts
 from rankgauge.reports.chart_fitting import complete
 from rankgauge.reports.chart_specs import LINE, SHEETS, Chart, Row, forest_spec, plain, rounded, words_of
 from rankgauge.reports.charts import charts_of, comparison_charts, mean_charts, pairs_of
+from rankgauge.reports.chunk_sweeps import budget_charts
 from rankgauge.reports.drawing import converter, drawn
 from rankgauge.reports.losses_chart import losses_charts
 from rankgauge.reports.renderers.notebook import two_tones
@@ -28,7 +29,10 @@ __all__ = ["KINDS", "Drawing", "plot"]
 
 Mode = Literal["light", "dark"]
 _MODES: tuple[Mode, ...] = get_args(Mode)
-KINDS = ("means", "forest", "scatter", "differences", "distribution", "tags", "latency", "sweep", "setting", "losses")
+KINDS = (
+    *("means", "forest", "scatter", "differences", "distribution", "tags", "latency", "budget", "sweep", "setting"),
+    "losses",
+)
 _ROOM = 40
 _ENDINGS = (".svg", ".png", ".json")
 _VERDICTS = {"pass": "better", "regression": "worse", "broken": "worse", "inconclusive": "inconclusive"}
@@ -111,7 +115,7 @@ def plot(
 def _usual(record: Record, swept: bool) -> list[str]:
     """The kinds that tell most of a result, the best first."""
     if swept:
-        return ["sweep", "setting", "means"]
+        return ["budget", "sweep", "setting", "means"]
     if record.losses and record.comparison is None and not any(system.calls for system in record.systems):
         return ["losses", "means"]
     return ["forest", "means"] if record.comparison is not None else ["means", "distribution"]
@@ -128,6 +132,8 @@ def _charts(
         return calls_charts(record, language, digits)
     if kind == "losses":
         return losses_charts(record, language, digits)
+    if kind == "budget":
+        return [chart for sweep in record.sweeps for chart in budget_charts(sweep, language, digits)]
     if kind in ("sweep", "setting"):
         return [chart for sweep in record.sweeps for chart in sweep_charts(sweep, kind, language, digits)]
     if not record.measures or not record.queries:

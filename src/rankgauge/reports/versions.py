@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from rankgauge.record import Record, Version
 from rankgauge.reports.calls import mark_of, sweep_notes, tuned_notes
 from rankgauge.reports.calls_charts import parameters_text
+from rankgauge.reports.chunk_sweeps import chunk_notes
 from rankgauge.reports.columns import scale_of
 from rankgauge.reports.document import Block, Cell, Column, Drawn, Notes, Paragraph, Table, table_of, word
 from rankgauge.reports.evaluation import ends_of
+from rankgauge.words import Note
 
 __all__ = ["versions_part"]
 
@@ -25,7 +27,8 @@ def versions_part(record: Record) -> Iterator[Block]:
     yield _table(record, sorted(sweep.versions, key=lambda version: sign * version.mean)[:_SHOWN])
     if len(sweep.versions) > _SHOWN:
         yield Paragraph(word("more_versions", n=len(sweep.versions) - _SHOWN), "hint")
-    yield Notes(list(sweep_notes(sweep))[bool(lead) :])  # the first says once more which is the best
+    # The first note says once more which is the best.
+    yield Notes([*chunk_notes(record, sweep), *list(sweep_notes(sweep))[bool(lead) :]])
 
 
 def _table(record: Record, versions: list[Version]) -> Table:
@@ -43,6 +46,8 @@ def _table(record: Record, versions: list[Version]) -> Table:
         ),
         (Column(word("mark")), lambda version: mark_of(version, sweep)),
     ]
+    if any(version.chunks is not None for version in versions):
+        columns.append((Column(Note("chunks.column"), "figure", drop=3), lambda version: version.chunks))
     if any(version.p50 is not None for version in versions):
         columns.append((Column(word("p50"), "ms", drop=2), lambda version: version.p50))
     if any(version.ann_recall is not None for version in versions):

@@ -15,7 +15,7 @@ from rankgauge.errors import Fault, RetrieverError
 from rankgauge.retrievers.entries import BARE, LONGEST_ID, Fields, id_text, number_of, score_place
 from rankgauge.retrievers.fields import empty, fields_of, follow, parse_path, shown
 
-__all__ = ["SPARE", "Hit", "ListFault", "Listed", "first_of", "hits_of"]
+__all__ = ["SPARE", "Hit", "ListFault", "Listed", "entries_of", "first_of", "hits_of"]
 
 
 class Hit(NamedTuple):
@@ -86,7 +86,7 @@ def hits_of(
     if id_field is None and score_field is None and (tidy := _tidy(results, k)) is not None:
         return tidy, []
     faults: list[ListFault] = []
-    entries = _entries(results, k)
+    entries = entries_of(results, k)
     unread = isinstance(entries, Unread)
     if unread:
         asked = "" if k is None else f" where {k} were asked for"
@@ -150,7 +150,7 @@ def _add(faults: list[ListFault], kind: str, message: str) -> None:
     faults.append(ListFault(message, kind=kind))
 
 
-def _entries(results: Any, k: int | None) -> list[Any]:
+def entries_of(results: Any, k: int | None) -> list[Any]:
     """The results one by one, whatever they came in; no more of them than can be of use."""
     most = (k or 0) + _LONGEST_LIST
     if isinstance(results, Unread):

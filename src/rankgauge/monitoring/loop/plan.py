@@ -169,7 +169,7 @@ def read_monitor_plan(path: str | Path, *, history: str | None = None, imports: 
     plan = None
     if run is not None and not faults:
         gate = GateRules.of(**content.get("gate", {}))
-        plain = replace(run, calls=replace(run.calls, cache=False), sweep=None)
+        plain = replace(run, calls=replace(run.calls, cache=False), sweeps=[])
         named = (name, place, every, watching, found.baseline, found.documents, channels, found.lang, found.allow)
         plan = MonitorPlan(plain, *named, lease=lease, unhealthy_after=told, gate=gate)
     return Draft(Path(path), found, place, plan, faults)

@@ -1,0 +1,97 @@
+"""Retrievers that return chunks: what they bring along about them, and those of which nobody said so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from rankgauge.engine.chunks import parents_by
+from rankgauge.errors import DataError, counted
+from rankgauge.evaluation import Scoring
+from rankgauge.model.chunks import Chunks
+from rankgauge.model.testset import TestSet
+from rankgauge.retrievers.answers import RetrievalResult
+
+__all__ = ["carried", "check_documents", "known_chunks", "with_own"]
+
+_MOSTLY = 0.5
+"""Of the results: a field that holds ids of documents in as many is where they are meant to be read."""
+_LOOKED_AT = 1000
+"""Ids that are looked at for the id of a document at their beginning."""
+
+
+def carried(retriever: Any) -> tuple[Chunks | None, Mapping[str, str] | None]:
+    """The chunks that a retriever searches, and the texts by id, where it has them as `chunks` and `corpus`."""
+    chunks = corpus = None
+    with suppress(Exception):  # whatever another's attribute does
+        chunks = retriever.chunks
+    with suppress(Exception):
+        corpus = retriever.corpus
+    texts = isinstance(corpus, Mapping) and all(isinstance(text, str) for text in list(corpus.values())[:1])
+    return chunks if isinstance(chunks, Chunks) else None, corpus if texts else None
+
+
+def with_own(scoring: Scoring, retriever: Any, parent_field: str | None) -> Scoring:
+    """The scoring with what the retriever brings along: its chunks unless a rule is given, and its own texts."""
+    chunks, corpus = carried(retriever)
+    if scoring.collapse_chunks is None and parent_field is None and chunks is not None:
+        scoring = replace(scoring, collapse_chunks=chunks)
+    return scoring if corpus is None else replace(scoring, corpus=corpus)
+
+
+def known_chunks(retrieval: RetrievalResult, scoring: Scoring, corpus: Mapping[str, str]) -> frozenset[str]:
+    """The ids that were retrieved whose documents are in the corpus, or that are in it themselves."""
+    assert scoring.rule is not None
+    parent = parents_by(scoring.rule)[0]
+    ids = {hit.id for answer in retrieval.answers for hit in answer.hits}
+    return frozenset(own for own in ids if own in corpus or parent(own) in corpus)
+
+
+def check_documents(
+    name: str,
+    retrieval: RetrievalResult,
+    test_set: TestSet,
+    corpus: Mapping[str, str] | None,
+) -> None:
+    """Raise an error where a retriever returns chunks and nobody said of which documents, or where the ids are in
+    another field: it would score 0."""
+    known = {doc for query in test_set for doc in query.grades} | set(corpus or ())
+    ids = dict.fromkeys(hit.id for answer in retrieval.answers for hit in answer.hits)
+    if not ids or any(own in known for own in ids):
+        return
+    n = counted(len(ids), "id")
+    if (begun := _beginning(ids, known)) is not None:
+        own, doc = begun
+        raise DataError(
+            f"{name}: none of the {n} that it returned is a known document, but {own!r} begins with the id {doc!r}: "
+            f"these are chunks. Say of which documents with `collapse_chunks={_expression(own, doc)!r}`, whose first "
+            "group is the document's id"
+        )
+    matches = [] if retrieval.samples is None else retrieval.samples.matching(known)
+    if matches and matches[0].share >= _MOSTLY:
+        argument, place, share = matches[0]
+        piece = "" if argument != "id_field" else f", or `parent_field={place!r}` if they are chunks of such documents"
+        raise DataError(
+            f"{name}: none of the {n} that it returned is a known document, but `{place}` matches {share:.0%} of the "
+            f"results: use `{argument}={place!r}`{piece}"
+        )
+
+
+def _beginning(ids: Iterable[str], known: set[str]) -> tuple[str, str] | None:
+    """An id that goes on behind the id of a document with a mark and a number or name."""
+    for own, _ in zip(ids, range(_LOOKED_AT), strict=False):
+        for mark in reversed([place for place, character in enumerate(own) if not character.isalnum()]):
+            if own[:mark] in known:
+                return own, own[:mark]
+    return None
+
+
+def _expression(own: str, doc: str) -> str:
+    """A regular expression that finds the document of this chunk and of those with other numbers."""
+    rest = own[len(doc) :]
+    plain = re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", rest)
+    numbered = re.sub(r"\d+", r"\\d+", plain)
+    return f"^(.+){numbered}$" if rest[-1:].isdecimal() else f"^(.+?){plain[: 1 + (plain[0] == chr(92))]}"
