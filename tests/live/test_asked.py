@@ -265,7 +265,8 @@ def test_the_record_of_a_live_evaluation_opens_every_query(tmp_path: Path) -> No
         collapse_chunks="(.*)#",
     )
     assert [entry.doc for entry in merged.record.lists["1"]["<lambda>"]] == ["d1", "d2"]
-    assert list(merged.run["1"]) == ["d1#1", "d2#1"]
+    assert list(merged.run["1"]) == ["d1", "d2"]
+    assert list(merged.retrieval.run["1"]) == ["d1#1", "d2#1"]
 
 
 def test_a_file_that_is_no_queries_file(tmp_path: Path) -> None:

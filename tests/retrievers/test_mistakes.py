@@ -213,7 +213,8 @@ def test_samples_of_odd_things_do_no_harm() -> None:
 def test_a_raw_answer_is_never_stored(tmp_path: Any) -> None:
     secret = "sk-secret-value"
     search = rows(lambda doc, i: {"id": f"x{i}", "doc": doc, "token": secret})
-    live = evaluate_retriever(search, TEST_SET[:20], cache=tmp_path, configuration={}, measures="RR")
+    keeping = {"cache": tmp_path, "configuration": {}}
+    live = evaluate_retriever(search, TEST_SET[:20], measures="RR", id_field="doc", **keeping)
     stored = "".join(path.read_text() for path in tmp_path.glob("*.jsonl")) + live.to_json()
     assert secret not in stored
 

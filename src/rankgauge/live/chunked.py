@@ -73,10 +73,14 @@ def check_documents(
     matches = [] if retrieval.samples is None else retrieval.samples.matching(known)
     if matches and matches[0].share >= _MOSTLY:
         argument, place, share = matches[0]
-        piece = "" if argument != "id_field" else f", or `parent_field={place!r}` if they are chunks of such documents"
+        if argument != "id_field":
+            raise DataError(
+                f"{name}: none of the {n} that it returned is a known document, but `{place}` matches {share:.0%} of "
+                f"the results: use `{argument}={place!r}`"
+            )
         raise DataError(
             f"{name}: none of the {n} that it returned is a known document, but `{place}` matches {share:.0%} of the "
-            f"results: use `{argument}={place!r}`{piece}"
+            f"results: use `id_field={place!r}`, or `parent_field={place!r}` if they are chunks of such documents"
         )
 
 

@@ -11,7 +11,7 @@ from rankgauge.arguments import named_arguments
 from rankgauge.comparison import Comparison
 from rankgauge.comparison.systems import check_systems
 from rankgauge.errors import DataError
-from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan
+from rankgauge.evaluation import DEFAULT_MEASURES, GivenChunks, Scoring, make_plan
 from rankgauge.live.live import Asking
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
@@ -50,6 +50,7 @@ def evaluate_retrievers(
     configuration: Mapping[str, Mapping[str, Any]] | None = None,
     id_field: str | None = None,
     score_field: str | None = None,
+    parent_field: str | None = None,
     cost: str | Callable[[str, Any], float | None] | None = None,
     cost_unit: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
@@ -60,8 +61,11 @@ def evaluate_retrievers(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
+    threshold: float | None = None,
     collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     tokenizer: Callable[[str], int] | None = None,
+    chunks: GivenChunks | None = None,
+    overlap: float | None = None,
 ) -> Comparison:
     """Ask several retrievers, by name, every query of the test set, one retriever after another, and compare them.
 
@@ -78,10 +82,11 @@ def evaluate_retrievers(
     check_systems(retrievers, baseline)
     settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
-    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
-    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
+    plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, chunks=chunks, overlap=overlap)
     check_cost(cost, cost_unit)
-    asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field, queries)
+    fields = (id_field, score_field, queries, parent_field)
+    asking = Asking.of(test_set, corpus, calls, scoring, *fields, own_texts=corpus is None)
     if unknown := [name for name in configuration or () if name not in retrievers]:
         raise DataError(f"`configuration` has {unknown[0]!r}, which is no retriever: {', '.join(retrievers)}")
     for name, retriever in retrievers.items():
@@ -102,7 +107,6 @@ def evaluate_retrievers(
         qrels=asking.test_set.qrels,
         runs={live.name: live.run for live in found},
         test_set=asking.test_set,
-        collapse_chunks=asking.scoring.rule,
         corpus=asking.corpus,
         sources=asking.sources,
     )

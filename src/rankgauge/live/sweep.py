@@ -241,7 +241,7 @@ def sweep(
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
     # A retriever may bring its texts along, which is known once it is made.
     asking = Asking.of(
-        test_set, corpus, calls, scoring, id_field, score_field, parent_field, own_texts=corpus is None
+        test_set, corpus, calls, scoring, id_field, score_field, None, parent_field, own_texts=corpus is None
     )
     check_folds(folds, asking.test_set)
     swept_k = asks_for_k(factory, grid)
