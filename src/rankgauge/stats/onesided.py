@@ -43,7 +43,7 @@ def _above_p(column: Column, shift: float, sign: int) -> float:
     if not column.error:
         return unseen
     t = _skewed_t(mean, column.error, sign * skew_moment(column), column.n)
-    return max(unseen, float(stdtr(column.n - 1, -t)))
+    return max(unseen, float(stdtr(column.freedom, -t)))
 
 
 def equivalence_p(column: Column, margin: float) -> float | None:
