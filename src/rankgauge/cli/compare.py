@@ -71,6 +71,7 @@ _showing = options.together(
 @click.argument("qrels", metavar="QRELS")
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
 @options.scoring
+@options.conversations
 @_testing
 @click.option("--rerank", is_flag=True, help="Two runs, before=CANDIDATES after=RERANKED: split the change.")
 @click.option("--ablation", metavar="NAME", help="The full system; all others are it with a part taken away.")
@@ -144,6 +145,7 @@ def compare(
 
 @click.command("compare-scores")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@options.conversations
 @_testing
 @click.option("--lower-is-better", is_flag=True, help="Smaller scores are better, such as latency.")
 @click.option("-m", "--measure", metavar="NAME", help="Which measure, where the file holds several.")
@@ -178,6 +180,7 @@ def compare_scores(
     options.refuse_overwriting(output, files)
     paths = {f"scores:{i}": path for i, path in enumerate(files, start=1)}
     before = signatures(paths)
+    choices |= options.read_choices(choices)
     comparison = compare_stored(files, measure=measure, force=force, lower_is_better=lower_is_better, **choices)
     record = _record(comparison, paths, before, form in ("json", "html"))
     show(record, form, charts=charts, digits=digits, language=language, output=output, details=details, latex=latex)

@@ -22,6 +22,7 @@ _ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|gz|z
 @click.argument("qrels", metavar="QRELS")
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
 @options.scoring
+@options.conversations
 @click.option("-q", "--per-query", is_flag=True, help="Show every query too.")
 @format_option(
     "How to show the result; trec_eval prints its own lines under its own contract. Default: by the ending of "
@@ -79,14 +80,15 @@ def evaluate(
     make_plan(wanted, choices["contract"])  # a misspelled measure should not cost the time to read the files
     whole = keep or form in ("json", "html")
     before = signatures(paths if whole else {})
-    tagged = whole and Path(qrels).is_file()  # a record keeps the tags of a test set
-    judgments = load_judgments(qrels, qrels_format) if tagged else load_qrels(qrels, qrels_format)
+    told = Path(qrels).is_file()  # a test set tells of conversations, and a record keeps its tags
+    judgments = load_judgments(qrels, qrels_format) if told else load_qrels(qrels, qrels_format)
     results = [
         score_run(judgments, open_run(path, run_format), wanted, name=name, **choices)
         for name, path in named_runs(runs).items()
     ]
     inputs = hashed(paths if whole else {}, before)
-    record = record_of(results, inputs=inputs, per_query=whole or per_query, provenance=whole, test_set=judgments)
+    tags = judgments if whole else None
+    record = record_of(results, inputs=inputs, per_query=whole or per_query, provenance=whole, test_set=tags)
     show(
         record,
         form,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -14,6 +15,7 @@ from rankgauge.words import LANGUAGES
 
 __all__ = [
     "PartOf",
+    "conversations",
     "details",
     "digits",
     "input_formats",
@@ -145,11 +147,19 @@ scoring = together(
     ),
 )
 """Measures and contract: what to score and how to count."""
+conversations = click.option(
+    "--conversations",
+    metavar="REGEX",
+    help="Which queries are turns of one conversation, where the test set does not tell: the expression's first group "
+    "in a query's id is the conversation; or a JSON file of query ids and their conversations.",
+)
 
 
 def read_choices(choices: dict[str, Any]) -> dict[str, Any]:
-    """Files named among the choices, read: the corpus, and a mapping of chunks."""
+    """Files named among the choices, read: the corpus, a mapping of chunks, one of conversations."""
     read: dict[str, Any] = {}
+    if choices.get("conversations") and os.path.isfile(choices["conversations"]):
+        read["conversations"] = Path(choices["conversations"])
     if choices.get("corpus"):
         from rankgauge.formats import load_corpus
 

@@ -16,6 +16,7 @@ from rankgauge.comparison.rows import System
 from rankgauge.comparison.systems import check_systems
 from rankgauge.errors import DataError, counted
 from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan, read_judgments, read_run
+from rankgauge.evaluation.conversations import ConversationRule, conversations_of
 from rankgauge.measures import Measure, find_measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
@@ -54,16 +55,19 @@ def compare(
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
     tokenizer: Callable[[str], int] | None = None,
     stream: bool = False,
+    conversations: ConversationRule = None,
 ) -> Comparison:
     """Score several runs on the same judgments and say which differences are significant.
 
     `runs` maps a name to a run of any kind that `evaluate` takes. Without a baseline all pairs are compared, with one
     all others with it; the correction covers exactly these rows. `equivalence_margin` is the difference that would not
-    matter. The other choices are those of `evaluate`.
+    matter. The other choices are those of `evaluate`. Where queries are turns of conversations, whole conversations are
+    swapped, drawn and counted.
     """
     settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
-    return compare_runs(qrels, runs, Scoring(plan, collapse_chunks, corpus, tokenizer, stream), settings, baseline)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, stream, conversations)
+    return compare_runs(qrels, runs, scoring, settings, baseline)
 
 
 def compare_runs(
@@ -106,12 +110,13 @@ def compare_scores(
     equivalence_margin: float = 0.01,
     seed: int = 0,
     samples: int | None = None,
+    conversations: ConversationRule = None,
 ) -> Comparison:
     """Compare per-query scores from elsewhere: one list for each system, entry i of each about the same query.
 
     A missing score (None or NaN) leaves that query out: of all pairs, or with a baseline of the pairs it belongs to.
     The measure may have any name; one that is known here to be no mean over queries, such as GMAP, is refused, and of
-    one that is known to be better when it is smaller, less is better.
+    one that is known to be better when it is smaller, less is better. `conversations` is that of `evaluate`.
     """
     settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
     if not isinstance(scores, Mapping):
@@ -122,7 +127,15 @@ def compare_scores(
     if isinstance(measure, Measure):
         measure = str(measure)
     check_text("measure", measure, "a name")
-    return compare_vectors(scores, measure, queries, settings, baseline=baseline, lower_is_better=lower_is_better)
+    return compare_vectors(
+        scores,
+        measure,
+        queries,
+        settings,
+        baseline=baseline,
+        lower_is_better=lower_is_better,
+        conversations=conversations,
+    )
 
 
 def compare_vectors(
@@ -133,6 +146,7 @@ def compare_vectors(
     *,
     baseline: str | None,
     lower_is_better: bool,
+    conversations: ConversationRule = None,
 ) -> Comparison:
     """`compare_scores`, with its settings put together."""
     known_as = find_measure(measure)
@@ -165,7 +179,8 @@ def compare_vectors(
         name: System(name, np.nan_to_num(vector)[:, None], np.isfinite(vector)[:, None])
         for name, vector in vectors.items()
     }
-    return Comparison(named, [about], systems, settings, baseline=baseline)
+    turns = conversations_of(conversations, named)
+    return Comparison(named, [about], systems, settings, baseline=baseline, conversations=turns)
 
 
 def _query_ids(queries: Any, n: int) -> list[str]:

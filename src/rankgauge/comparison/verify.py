@@ -110,7 +110,7 @@ def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) ->
     """The record from its inputs, under the contract it names."""
     assert record.contract is not None
     plan = make_plan([measure.name for measure in record.measures], replace(record.contract, collapse=None))
-    scoring = Scoring(plan, rule, paths.get("corpus"))
+    scoring = Scoring(plan, rule, paths.get("corpus"), conversations=record.conversations)
     runs = {system.name: paths[f"run:{system.name}"] for system in record.systems}
     found = record.comparison
     if found is None:

@@ -13,6 +13,7 @@ from rankgauge.engine.chunks import collapse
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
 from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.evaluation.conversations import ConversationRule, conversations_of
 from rankgauge.evaluation.inputs import hashed, read_judgments, read_run
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
@@ -52,8 +53,9 @@ class Evaluation(Scores, Result):
         *,
         sources: Mapping[str, Any] | None = None,
         test_set: TestSet | None = None,
+        conversations: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(table, plan, name)
+        super().__init__(table, plan, name, conversations=conversations)
         self.sources, self.test_set = dict(sources or {}), test_set
 
     @cached_property
@@ -109,6 +111,7 @@ class Scoring:
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None
     tokenizer: Callable[[str], int] | None = None
     stream: bool = False
+    conversations: ConversationRule = None
 
     def __post_init__(self) -> None:
         if self.tokenizer is not None and self.corpus is None:
@@ -158,7 +161,8 @@ class Scoring:
         opened, plan = self.opened(run, name)
         table = score(judgments, opened, plan.measures, plan.contract, texts=self.texts, stream=self.stream)
         called = name or table.name
-        return Evaluation(table, plan, called, sources=self.sources(qrels, {called: run}), test_set=test_set)
+        sources, turns = self.sources(qrels, {called: run}), conversations_of(self.conversations, table.queries, test_set)
+        return Evaluation(table, plan, called, sources=sources, test_set=test_set, conversations=turns)
 
 
 @named_arguments
@@ -178,6 +182,7 @@ def evaluate(
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
     tokenizer: Callable[[str], int] | None = None,
     stream: bool = False,
+    conversations: ConversationRule = None,
     name: str | None = None,
 ) -> Evaluation:
     """Score a run against judgments.
@@ -187,6 +192,9 @@ def evaluate(
     `rel` is the least grade that counts as relevant. `collapse_chunks` merges chunks into documents first: a regular
     expression whose first group is the document's id, a mapping from chunk to document, or a `Path` to one. `corpus`,
     texts by id or a path, and `tokenizer`, which gives a text its length, serve measures with a context budget.
+    `conversations` tells which queries are turns of one conversation, where the test set does not: a regular expression
+    whose first group in a query's id is the conversation, a mapping from query to conversation, or a `Path` to one.
+    Intervals then take conversations for independent, not queries.
     """
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
-    return Scoring(plan, collapse_chunks, corpus, tokenizer, stream).evaluation(qrels, run, name)
+    return Scoring(plan, collapse_chunks, corpus, tokenizer, stream, conversations).evaluation(qrels, run, name)

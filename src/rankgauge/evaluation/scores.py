@@ -9,8 +9,10 @@ from typing import TypeVar
 from rankgauge.errors import MeasureError
 from rankgauge.evaluation.plan import Plan
 from rankgauge.measures import Measure, parse_measure
+from rankgauge.model.ranked import Ints
 from rankgauge.model.scores import ScoreTable
 from rankgauge.record import Calls
+from rankgauge.stats.clusters import cluster_numbers
 from rankgauge.stats.intervals import Interval, mean_interval
 
 __all__ = ["ByMeasure", "Scores"]
@@ -56,8 +58,12 @@ class Scores:
     asked: int | None = None
     """How many documents a live retriever was asked for; None where the lists came from elsewhere."""
 
-    def __init__(self, table: ScoreTable, plan: Plan, name: str | None = None) -> None:
+    def __init__(
+        self, table: ScoreTable, plan: Plan, name: str | None = None, *, conversations: Mapping[str, str] | None = None
+    ) -> None:
         self.table, self.plan = table, plan
+        self.conversations = dict(conversations or {})
+        """The conversation of each query that belongs to one."""
         self.name = name or table.name
         self.measures, self.contract, self.preset = plan.measures, plan.contract, plan.preset
         self.coverage = table.coverage
@@ -73,13 +79,20 @@ class Scores:
         return None
 
     @cached_property
+    def clusters(self) -> Ints | None:
+        """The number of each query's conversation; None where every query stands alone."""
+        return cluster_numbers(self.table.queries, self.conversations)
+
+    @cached_property
     def interval(self) -> ByMeasure[Interval | None]:
         """95 % confidence interval of each mean; None for sums, geometric means, and fewer than two queries."""
         intervals = []
         for j, measure in enumerate(self.measures):
-            counted = self.table.values[self.table.counted[:, j], j]
+            mask = self.table.counted[:, j]
             averaged = measure.definition.aggregate == "mean"
-            intervals.append(mean_interval(counted, bounds=measure.bounds) if averaged else None)
+            clusters = None if self.clusters is None else self.clusters[mask]
+            values = self.table.values[mask, j]
+            intervals.append(mean_interval(values, bounds=measure.bounds, clusters=clusters) if averaged else None)
         return self._by_measure(intervals)
 
     def __repr__(self) -> str:

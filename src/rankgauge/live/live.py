@@ -48,7 +48,14 @@ class LiveEvaluation(Evaluation):
     def __init__(
         self, scored: Evaluation, retrieval: RetrievalResult, notes: Sequence[Note], sources: Mapping[str, Any]
     ) -> None:
-        super().__init__(scored.table, scored.plan, scored.name, sources=sources, test_set=scored.test_set)
+        super().__init__(
+            scored.table,
+            scored.plan,
+            scored.name,
+            sources=sources,
+            test_set=scored.test_set,
+            conversations=scored.conversations,
+        )
         self.retrieval, self.asked = retrieval, retrieval.k
         self.live_notes = list(notes)
         """Notes on the calls and the lists they gave."""

@@ -55,6 +55,8 @@ class Record(Result):
     provenance: Provenance
     tags: dict[str, list[str]] = field(default_factory=dict)
     """By query."""
+    conversations: dict[str, str] = field(default_factory=dict)
+    """By query, of those that are turns of one: conversations are independent of each other, their turns are not."""
     texts: dict[str, str] = field(default_factory=dict)
     """Of the queries, cut to a few lines."""
     lists: dict[str, dict[str, list[ListedDocument]]] = field(default_factory=dict)

@@ -59,7 +59,7 @@ def mean_interval(
     mean = float(values.sum() / n)
     low, high = bounds or (-math.inf, math.inf)
     queries = Column(values, np.ones(n, dtype=bool), (low, high))
-    column = clustered(queries, clusters)
+    column = clustered(queries, clusters if clusters is not None and len(np.unique(clusters)) < n else None)
     alike = shares and bool(((values == 0) | (values == 1)).all())
     if alike and column is queries:
         return Interval(*share_interval(mean, n, level), level, "wilson")
