@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankgauge.comparison import Comparison, compare, compare_scores
     from rankgauge.comparison.power import audit, power
     from rankgauge.comparison.stored_scores import compare_stored
+    from rankgauge.comparison.traces import TraceEvaluation, evaluate_traces
     from rankgauge.comparison.verify import verify
     from rankgauge.errors import RankgaugeError
     from rankgauge.evaluation import Evaluation, evaluate
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from rankgauge.exports.opentelemetry import log_opentelemetry
     from rankgauge.formats import load_chunks, load_corpus, load_qrels, load_run, load_testset
     from rankgauge.formats.convert import convert
+    from rankgauge.formats.traces import load_traces
     from rankgauge.gating.baseline import load_baseline
     from rankgauge.gating.gate import gate
     from rankgauge.gating.outcome import GateResult
@@ -36,7 +38,20 @@ if TYPE_CHECKING:
     from rankgauge.live.live import LiveEvaluation, evaluate_retriever
     from rankgauge.live.sweep import Sweep, sweep
     from rankgauge.measures import Measure, parse_measure, parse_measures
-    from rankgauge.model import Chunk, Chunks, Contract, Corpus, Qrels, Query, Run, Span, TestSet
+    from rankgauge.model import (
+        Call,
+        Chunk,
+        Chunks,
+        Contract,
+        Corpus,
+        Qrels,
+        Query,
+        Run,
+        Span,
+        TestSet,
+        Trace,
+        Traces,
+    )
     from rankgauge.monitoring.alerts.channels import check_alerts
     from rankgauge.monitoring.loop.monitor import Monitor
     from rankgauge.monitoring.loop.plan import load_monitor_plan
@@ -46,15 +61,20 @@ if TYPE_CHECKING:
     from rankgauge.reports.drawing import save_charts
     from rankgauge.reports.explanation import explain
     from rankgauge.reports.writing import report
+    from rankgauge.retrievers.collecting import TraceCollector
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
     "errors": ("RankgaugeError",),
-    "model": ("Chunk", "Chunks", "Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"),
+    "model": (
+        *("Call", "Chunk", "Chunks", "Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"),
+        *("Trace", "Traces"),
+    ),
     "formats": ("load_chunks", "load_corpus", "load_qrels", "load_run", "load_testset"),
     "formats.convert": ("convert",),
+    "formats.traces": ("load_traces",),
     "measures": ("Measure", "parse_measure", "parse_measures"),
     "record": ("Note", "Record"),
     "evaluation": ("Evaluation", "evaluate"),
@@ -62,10 +82,12 @@ _NAMES = {
     "sensitivity.judge_next": ("judge_next",),
     "comparison": ("Comparison", "compare", "compare_scores"),
     "comparison.stored_scores": ("compare_stored",),
+    "comparison.traces": ("TraceEvaluation", "evaluate_traces"),
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
+    "retrievers.collecting": ("TraceCollector",),
     "retrievers.fusion": ("fuse",),
     "live.live": ("LiveEvaluation", "evaluate_retriever"),
     "live.sweep": ("Sweep", "sweep"),
@@ -87,6 +109,7 @@ _NAMES = {
 }
 
 __all__ = [
+    "Call",
     "Chunk",
     "Chunks",
     "Comparison",
@@ -108,6 +131,10 @@ __all__ = [
     "Span",
     "Sweep",
     "TestSet",
+    "Trace",
+    "TraceCollector",
+    "TraceEvaluation",
+    "Traces",
     "__version__",
     "audit",
     "check_alerts",
@@ -117,6 +144,7 @@ __all__ = [
     "convert",
     "evaluate",
     "evaluate_retriever",
+    "evaluate_traces",
     "explain",
     "find_baseline",
     "fuse",
@@ -130,6 +158,7 @@ __all__ = [
     "load_qrels",
     "load_run",
     "load_testset",
+    "load_traces",
     "log_mlflow",
     "log_opentelemetry",
     "parse_measure",

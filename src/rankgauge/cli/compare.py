@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from rankgauge.comparison import Comparison
     from rankgauge.record import Record
 
-__all__ = ["compare", "compare_scores"]
+__all__ = ["compare", "compare_scores", "testing"]
 
 
-_testing = options.together(
+testing = options.together(
     click.option("--baseline", metavar="NAME", help="Compare all others with this system, instead of all pairs."),
     click.option(
         "--test",
@@ -72,7 +72,7 @@ _showing = options.together(
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
 @options.scoring
 @options.conversations
-@_testing
+@testing
 @click.option("--rerank", is_flag=True, help="Two runs, before=CANDIDATES after=RERANKED: split the change.")
 @click.option("--ablation", metavar="NAME", help="The full system; all others are it with a part taken away.")
 @click.option("--by", type=click.Choice(["tag"]), help="Also compare within each tag of the test set.")
@@ -146,7 +146,7 @@ def compare(
 @click.command("compare-scores")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @options.conversations
-@_testing
+@testing
 @click.option("--lower-is-better", is_flag=True, help="Smaller scores are better, such as latency.")
 @click.option("-m", "--measure", metavar="NAME", help="Which measure, where the file holds several.")
 @click.option(

@@ -122,7 +122,8 @@ def power(
     if runs is None or len(runs) != 2:
         raise DataError("give judgments and two runs, or the spread of the differences with `sd=0.25`")
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
-    found = compare_runs(qrels, runs, Scoring(plan, collapse_chunks, corpus, conversations=conversations), Settings.of("t"))
+    scoring = Scoring(plan, collapse_chunks, corpus, conversations=conversations)
+    found = compare_runs(qrels, runs, scoring, Settings.of("t"))
     return sizes_of(found, asked)
 
 

@@ -54,6 +54,11 @@ def verify(record: Record | Any, *, folder: str | os.PathLike[str] | None = None
             '[outputs] runs = "runs"; score these, rankgauge evaluate TESTSET runs/NAME.run -o record.json; verify that'
         )
     inputs = record.provenance.inputs
+    if any(system.traces for system in record.systems):
+        raise DataError(
+            "this record is of traces, which verify does not score again; score them once more, rankgauge "
+            "evaluate-traces ... -o again.json, and compare the means"
+        )
     if "judgments" not in inputs or not any(key.startswith("run:") for key in inputs):
         raise DataError("this record does not name the files it was made from, so it cannot be computed again")
     findings, paths = [], {}

@@ -161,7 +161,8 @@ class Scoring:
         opened, plan = self.opened(run, name)
         table = score(judgments, opened, plan.measures, plan.contract, texts=self.texts, stream=self.stream)
         called = name or table.name
-        sources, turns = self.sources(qrels, {called: run}), conversations_of(self.conversations, table.queries, test_set)
+        sources = self.sources(qrels, {called: run})
+        turns = conversations_of(self.conversations, table.queries, test_set)
         return Evaluation(table, plan, called, sources=sources, test_set=test_set, conversations=turns)
 
 

@@ -57,6 +57,8 @@ class Scores:
 
     asked: int | None = None
     """How many documents a live retriever was asked for; None where the lists came from elsewhere."""
+    whole_lists: bool = False
+    """Whether the lists are all there was, as the documents that an agent saw, and not cut at a depth."""
 
     def __init__(
         self, table: ScoreTable, plan: Plan, name: str | None = None, *, conversations: Mapping[str, str] | None = None

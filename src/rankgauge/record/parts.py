@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from rankgauge.measures import Measure
 from rankgauge.model.scores import Coverage
 from rankgauge.record.calls import Calls
+from rankgauge.record.traces import TraceUse
 from rankgauge.stats.intervals import Interval
 from rankgauge.words import Note
 
@@ -60,6 +61,8 @@ class SystemResult:
     notes: list[Note] = field(default_factory=list)
     calls: Calls | None = None
     """None where the lists came from a file."""
+    traces: TraceUse | None = None
+    """What the calls of its traces brought and took; None for one list for each query."""
 
     def scores(self, measure: str, queries: list[str]) -> dict[str, float]:
         """The scores that count, by query."""

@@ -2,8 +2,8 @@
 
 Each asks another question. The t test is about the mean difference. The signed-rank test is about the pseudo-median of
 the differences that are not 0 (the median of all their pairwise means), and says nothing of means when they are skewed.
-The sign test only counts wins and losses. Of conversations, both take the mean difference of each. Their intervals are of these quantities, for only then can interval and
-p-value never contradict each other.
+The sign test only counts wins and losses. Of conversations, both take the mean difference of each. Their intervals are
+of these quantities, for only then can interval and p-value never contradict each other.
 """
 
 from __future__ import annotations

@@ -73,7 +73,8 @@ class Column:
         """The mean difference of each conversation; of single queries their differences."""
         if self.weights is None:
             return self.own
-        return self.mean + (self.own - self.mean) / self.weights[self.counted]
+        found = self.mean + (self.own - self.mean) / self.weights[self.counted]
+        return np.where(np.abs(found) > self.rounding, found, 0.0)
 
     @property
     def error(self) -> float:

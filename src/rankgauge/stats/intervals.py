@@ -3,8 +3,8 @@
 For scores that are only 0 or 1 (success, P@1) the Wilson score interval is used: near 0 and 1 the t interval covers far
 less than it claims. For all others it is the t interval, made longer on the side of the rare scores where they are
 skewed (`skewness`), and where all scores are alike, one that allows for what was not seen. Queries of one conversation
-are one value together (`clusters`). Student's quantile is computed here because importing `scipy.special` alone would double the start-up time of the command line; the tests
-compare it with scipy's.
+are one value together (`clusters`). Student's quantile is computed here because importing `scipy.special` alone would
+double the start-up time of the command line; the tests compare it with scipy's.
 """
 
 from __future__ import annotations

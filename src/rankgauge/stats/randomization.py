@@ -6,9 +6,10 @@ absolute mean difference; with n queries there are 2^n assignments of signs. All
 
     p = (1 + number of draws with a statistic at least as large) / (1 + samples)
 
-Where queries belong to conversations, the systems are swapped in whole conversations: one sign for each, and a query is
-a conversation below. Statistics equal up to rounding count as equal. Signs are shared by all columns, so that the largest of their t values
-(max-t) has its joint distribution, and a draw costs one row of a matrix product.
+Where queries belong to conversations, the systems are swapped in whole conversations: there is one sign for each, and
+what is said of a query here holds for a conversation. Statistics equal up to rounding count as equal. Signs are shared
+by all columns, so that the largest of their t values (max-t) has its joint distribution, and a draw costs one row of a
+matrix product.
 """
 
 from __future__ import annotations
