@@ -1,4 +1,4 @@
-"""Conversations: exact where that can be counted out, calibrated where it cannot, and nothing new for single queries."""
+"""Conversations: exact where that can be counted out, calibrated elsewhere, and nothing new for single queries."""
 
 import itertools
 import math
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.api import OLS
 
 from rankgauge.errors import DataError
 from rankgauge.stats import noninferiority
@@ -259,3 +260,11 @@ def test_the_best_of_settings_in_conversations() -> None:
     assert plain is not None
     assert wide is not None
     assert wide.high - wide.low > 1.3 * (plain.high - plain.low)
+
+
+def test_error_is_statsmodels() -> None:
+    rng = np.random.default_rng(23)
+    clusters = clusters_of(lengths(rng, 15))
+    values = scores(rng, clusters, 0.4, "graded")[0][:, 0]
+    fitted = OLS(values, np.ones(len(values))).fit(cov_type="cluster", cov_kwds={"groups": clusters})
+    assert clustered(column_of(values), clusters).error == pytest.approx(float(fitted.bse[0]))

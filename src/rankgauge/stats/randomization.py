@@ -121,7 +121,8 @@ def _block(columns: Sequence[Column], sums: tuple[Floats, Floats], alpha: float,
         with np.errstate(divide="ignore", invalid="ignore"):
             lower = np.fmax(rest / (1 - share), -rest / (1 + share))
             upper = np.fmax(rest / (1 + share), -rest / (1 - share))
-        whole = np.abs(share) == 1  # all signs kept or all turned: as large as the data whatever the shift
+        # All signs kept or all turned, up to the rounding of weights: as large as the data whatever the shift.
+        whole = np.abs(share) > 1 - 1e-12
         lower[whole] = upper[whole] = math.inf
         keep = max(1, _order(alpha, len(drawn), exact))
         # A copy, for a view would hold all draws of every column in memory.
