@@ -142,7 +142,7 @@ def _call(span: _Span) -> Call:
         text = _first(span.attributes, [f"{place}.{key}" for key in ("document.content", "content")])
         texts.append(text if isinstance(text, str) else "")
     took = None if span.start is None or span.end is None else max(0.0, span.end - span.start)
-    return Call(span.text, documents, None, took, texts if any(texts) and len(set(documents)) == len(documents) else ())
+    return Call(span.text, documents, None, took, texts if any(texts) else ())
 
 
 def _places(attributes: Mapping[str, Any]) -> list[str]:

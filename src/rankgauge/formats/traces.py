@@ -10,7 +10,7 @@ Spans (`spans`) are those of OpenTelemetry, as OTLP writes them and as Phoenix e
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rankgauge.arguments import named_arguments
@@ -170,7 +170,7 @@ def _item(trace: Trace) -> dict[str, Any]:
 
 
 def _call_item(call: Call) -> dict[str, Any]:
-    texts: Iterable[str] = call.texts or [""] * len(call.documents)
-    results = [{"id": doc, "text": text} if text else doc for doc, text in zip(call.documents, texts, strict=False)]
+    texts = call.texts if len(call.texts) == len(call.documents) else [""] * len(call.documents)
+    results = [{"id": doc, "text": text} if text else doc for doc, text in zip(call.documents, texts, strict=True)]
     numbers = {name: value for name in ("tokens", "seconds") if (value := getattr(call, name)) is not None}
     return {"query": call.query, "results": results, **numbers}

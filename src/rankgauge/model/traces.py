@@ -27,13 +27,15 @@ class Call:
     """Tokens that the results put into the context; None where nobody counted."""
     seconds: float | None = None
     texts: Sequence[str] = field(default=(), repr=False)
-    """What the documents say, in their order, where it is known: a tokenizer can count it."""
+    """What the results say, in their order, where it is known: a tokenizer can count it. Chunks of one document may be
+    more than the documents."""
 
     def __post_init__(self) -> None:
         check_text("query", self.query)
         if isinstance(self.documents, str) or not all(isinstance(doc, str) and doc for doc in self.documents):
             raise DataError(f"`documents` of a call must be a list of ids, not {self.documents!r}"[:200])
         object.__setattr__(self, "documents", tuple(dict.fromkeys(self.documents)))
+        object.__setattr__(self, "texts", tuple(self.texts))
         for name in ("tokens", "seconds"):
             number = getattr(self, name)
             if number is not None and (isinstance(number, bool) or not isinstance(number, int | float) or number < 0):

@@ -31,11 +31,11 @@ def t_test(column: Column) -> Outcome:
         return Inverted(constant_p(column), "t", lambda alpha: constant_bounds(column, alpha))
     from scipy.special import stdtr, stdtrit
 
-    freedom = column.freedom
-    p = float(2 * stdtr(freedom, -abs(column.t)))
+    freedom, error = column.freedom, column.wide_error
+    p = float(2 * stdtr(freedom, -abs(column.mean / error)))
 
     def bounds(alpha: float) -> tuple[float, float]:
-        half = -float(stdtrit(freedom, alpha / 2)) * column.error
+        half = -float(stdtrit(freedom, alpha / 2)) * error
         return column.mean - half, column.mean + half
 
     return Inverted(p, "t", bounds)

@@ -81,6 +81,16 @@ class Column:
         """Standard error of the mean."""
         return self.deviation / math.sqrt(self.n) if self.n else 0.0
 
+    @cached_property
+    def wide_error(self) -> float:
+        """The standard error for Student's t. Of conversations, each residual is divided by sqrt(1 - h) with h the
+        conversation's share of the queries (Bell and McCaffrey 2002, CR2): a long one draws the mean towards itself."""
+        if self.weights is None or not self.deviation:
+            return self.error
+        squares = (self.own - self.mean) ** 2
+        wider = float((squares / (1 - self.weights[self.counted] / self.n)).sum())
+        return math.sqrt(wider) / self.n
+
     @property
     def constant(self) -> bool:
         """Whether at least two queries all have the same difference, so that no spread tells how far to trust it."""

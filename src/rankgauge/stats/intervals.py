@@ -72,7 +72,7 @@ def mean_interval(
         effect = design_effect(queries, column)
         size = column.n if effect is None else n / max(1.0, effect)
         return Interval(*share_interval(mean, size, level, t), level, "wilson")
-    half, shift = t * column.error, skew_shift(skew_moment(column), t, column.n) if skewed else 0.0
+    half, shift = t * column.wide_error, skew_shift(skew_moment(column), t, column.n) if skewed else 0.0
     return Interval(max(mean - half + min(0, shift), low), min(mean + half + max(0, shift), high), level, "t")
 
 

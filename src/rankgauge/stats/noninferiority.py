@@ -101,7 +101,7 @@ def non_inferiority(
     column = clustered(queries, clusters)
     if column.n < 2:
         raise DataError("all common queries belong to one conversation: a comparison needs at least two")
-    mean, error, deviation = column.mean, column.error, column.deviation
+    mean, error, deviation = column.mean, column.wide_error, column.deviation
     below, above = student_quantile(1 - alpha, column.freedom), student_quantile(1 - alpha / family, column.freedom)
     moment = skew_moment(column)
     lower = mean - below * error + min(0.0, skew_shift(moment, below, column.n))
