@@ -19,7 +19,7 @@ QUESTION = "Who coached the team that won in 1995?"
 
 
 def spans() -> Sequence[Any]:
-    """Spans of the real SDK: an agent with two retrievals, of which the second fuses two others, and a bare retriever."""
+    """Spans of the real SDK: an agent with two retrievals, the second of which asks another, and a bare retriever."""
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -46,9 +46,11 @@ def spans() -> Sequence[Any]:
             "llm", attributes={"openinference.span.kind": "LLM", "llm.token_count.total": 120}
         ):
             pass
-        with tracer.start_as_current_span("fusion", attributes=retriever("coach", *(f"d{i}" for i in range(3, 15)))):
-            with tracer.start_as_current_span("inner", attributes=retriever("coach", "d3")):
-                pass
+        with (
+            tracer.start_as_current_span("fusion", attributes=retriever("coach", *(f"d{i}" for i in range(3, 15)))),
+            tracer.start_as_current_span("inner", attributes=retriever("coach", "d3")),
+        ):
+            pass
     with tracer.start_as_current_span("search", attributes=retriever("a question of its own", "d9")):
         pass
     return exporter.get_finished_spans()

@@ -64,6 +64,7 @@ class _System:
     """Its union, and that within each budget, by the name of the system that stands for it."""
 
 
+@named_arguments
 class TraceEvaluation(Result):
     """Traces scored: `.evaluations` and `.runs` by system (the union of all calls, and of those within each budget),
     `.usage` (calls, tokens, when all evidence was there), `.comparison` of several systems, `.record`."""

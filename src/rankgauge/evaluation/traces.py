@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -204,4 +203,4 @@ def spent(values: Iterable[float | None]) -> Spent | None:
     known = sorted(value for value in values if value is not None)
     if not known:
         return None
-    return Spent(len(known), math.fsum(known) / len(known), percentile(known, 0.5), percentile(known, 0.95))
+    return Spent(len(known), sum(known) / len(known), percentile(known, 0.5), percentile(known, 0.95))

@@ -55,8 +55,6 @@ class Record(Result):
     provenance: Provenance
     tags: dict[str, list[str]] = field(default_factory=dict)
     """By query."""
-    conversations: dict[str, str] = field(default_factory=dict)
-    """By query, of those that are turns of one: conversations are independent of each other, their turns are not."""
     texts: dict[str, str] = field(default_factory=dict)
     """Of the queries, cut to a few lines."""
     lists: dict[str, dict[str, list[ListedDocument]]] = field(default_factory=dict)
@@ -69,6 +67,8 @@ class Record(Result):
     sweeps: list[SweepResult] = field(default_factory=list)
     invalid: dict[str, Note] = field(default_factory=dict)
     """Systems that could not be evaluated, with the reason."""
+    conversations: dict[str, str] = field(default_factory=dict)
+    """By query, of those that are turns of one: conversations are independent of each other, their turns are not."""
 
     def __post_init__(self) -> None:
         """What a retriever said may hold a secret, which no record keeps."""

@@ -66,6 +66,7 @@ def _spent(system: str, name: str, figures: Spent) -> Note:
 def _table(record: Record, system: SystemResult, use: TraceUse, detail: Detail) -> Table:
     """One row for each number of call, by the first measure; of further measures the unions."""
     first, *others = [about.name for about in record.measures]
+    others = others if detail != "answer" else []
     columns = [
         Column(Note("traces.call")),
         Column(Note("traces.questions"), "count"),
