@@ -80,6 +80,8 @@ def test_bytes_that_are_no_text() -> None:
         (lambda r: r["systems"][0]["means"]["RR"].update(value=0.99), "the mean is 0.99"),
         (lambda r: r["queries"].__setitem__(1, "q0"), "query 'q0' stands twice"),
         (lambda r: r.update(created="yesterday"), "'created' is 'yesterday', which is no time"),
+        (lambda r: r.update(created="0001-01-01T00:00:00+23:00"), "which is no time"),
+        (lambda r: r.update(created="9999-12-31T23:59:59-23:00"), "which is no time"),
         (lambda r: r.pop("contract"), "missing required field `contract`"),
         (lambda r: r["systems"][0]["per_query"]["RR"].__setitem__(0, 1e308), "damaged"),
     ],

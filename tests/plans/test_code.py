@@ -106,6 +106,9 @@ def test_the_packages_around_a_module_run_too(write: Write, tmp_path: Path) -> N
         "import contextlib\nfound = contextlib.os",
         "def search(query, k):\n    import sqlite3\n    return []",
         "search = eval('lambda query, k: []')",
+        "import typing\nfound = typing.get_type_hints(typing)",
+        "from typing import get_type_hints as hints",
+        "from typing import ForwardRef",
     ],
 )
 def test_what_may_open_something_is_not_proven(write: Write, source: str) -> None:

@@ -21,6 +21,7 @@ from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.http import HttpRetriever, fill, select
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher
+from rankgauge.retrievers.vector_stores import from_vespa
 from tests.retrievers.servers import Asked, Reply, calls
 
 FOUND = {"hits": [{"id": "d1", "score": 2.5}, {"id": "d2", "score": 1.0}], "took": 3}
@@ -433,6 +434,40 @@ def test_a_secret_is_masked_before_a_message_is_cut(monkeypatch: pytest.MonkeyPa
                     retriever.search("x", 1)
                 retriever.close()
             assert "s3cr" not in str(caught.value), caught.value
+
+
+def test_nor_is_half_a_key_among_keys_or_in_a_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    token = "s3cret-token" * 5
+    monkeypatch.setenv("RANKGAUGE_TEST_TOKEN", token)
+    errors = {"root": {"errors": [{"summary": "." * 450, "message": token}]}}
+    for kind, reply in (
+        (HttpRetriever, Reply({"." * 285 + token: 1})),
+        (HttpRetriever, Reply(b"{}", headers={"Content-Encoding": "." * 40 + token})),
+        (from_vespa, Reply(errors)),
+    ):
+        with calls(always(reply)) as service:
+            retriever = kind(service.url, headers={"X-Key": "${RANKGAUGE_TEST_TOKEN}"})
+            with pytest.raises(RetrieverError) as caught:
+                retriever.search("x", 1)
+        assert "s3cr" not in str(caught.value), caught.value
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_secret_in_letters_of_two_bytes(monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+    """As servers on Windows write them: a zero between the letters of a key hides it from nobody."""
+    monkeypatch.setenv("RANKGAUGE_TEST_TOKEN", "s3cret-token")
+    for status, said in ((500, "not allowed: "), (200, "no JSON: ")):
+        with calls(always(Reply(f"{said}s3cret-token".encode(encoding), status))) as service:
+            retriever = HttpRetriever(service.url, headers={"X-Key": "${RANKGAUGE_TEST_TOKEN}"})
+            with pytest.raises(RetrieverError, match=re.escape(f"{said}***")):
+                retriever.search("x", 1)
+            retriever.close()
+
+
+@pytest.mark.parametrize("errors", [["broken"], {"message": "broken"}, "broken"])
+def test_errors_of_vespa_in_other_forms(errors: Any) -> None:
+    with calls(always(Reply({"root": {"errors": errors}}))) as service, pytest.raises(RetrieverError, match="broken"):
+        from_vespa(service.url).search("x", 1)
 
 
 def test_headers_of_ones_own_go_before_ours() -> None:

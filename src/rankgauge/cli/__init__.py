@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterable
 from contextlib import redirect_stderr, suppress
-from typing import Any, NoReturn, TextIO, cast
+from typing import NoReturn, TextIO, cast
 
+from rankgauge.cli.ending import end_without, threads
 from rankgauge.cli.folder import NO_FOLDER, folder_is_there
 from rankgauge.cli.interrupt import Interrupted, ReaderGone
+from rankgauge.cli.streams import Masked
 from rankgauge.errors import RankgaugeError
 from rankgauge.visible import visible_message
 
@@ -26,28 +27,14 @@ def main() -> None:
     """Run a command. Whatever goes wrong ends with a message and status 2, never with a traceback: 1 is a verdict."""
     gc.set_threshold(100_000)  # importing makes much and no garbage: a tenth of the time of a short command
     _open_streams()
-    with redirect_stderr(cast(TextIO, _Masked(sys.stderr))):
-        _main()
-
-
-class _Masked:
-    """Standard error without secrets, whoever writes there: a message of ours, a system's log, a traceback."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        from rankgauge.formats.secrets import masked  # not needed by a command that says nothing
-
-        self._stream.write(masked(text))
-        return len(text)
-
-    def writelines(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            self.write(line)
+    before = threads()
+    try:
+        with redirect_stderr(cast(TextIO, Masked(sys.stderr))):
+            _main()
+    except SystemExit as stop:
+        end_without(before, stop.code)
+        raise
+    end_without(before, 0)
 
 
 def _main() -> None:
@@ -114,7 +101,7 @@ def _unexpected(error: BaseException) -> str:
 
 def _complain(message: str) -> None:
     as_json = getattr(sys.stderr, "complain", None)
-    with suppress(OSError):  # a log on a full disk must not change the status
+    with suppress(OSError, ValueError):  # a log on a full disk, or closed, must not change the status
         if as_json is not None:
             as_json(visible_message(message))
         else:

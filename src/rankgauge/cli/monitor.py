@@ -5,8 +5,8 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -14,6 +14,7 @@ from rankgauge.cli import options
 from rankgauge.cli.echo import echo, tell_imports
 from rankgauge.cli.interrupt import Interrupted
 from rankgauge.cli.keeping import print_json
+from rankgauge.cli.streams import systems_apart
 from rankgauge.words import Language, Note, say, tell
 
 if TYPE_CHECKING:
@@ -81,14 +82,14 @@ def monitor(
     log = _log_as(log_format)
     if check:
         tell_imports(plan, language)
-        with redirect_stdout(sys.stderr):
+        with systems_apart():
             loaded = check_monitor_plan(plan, history=location)
         systems = [system.name for system in loaded.run.systems]
         channels = [channel.name for channel in loaded.channels]
         fine = say("monitor.plan_fine", language, path=plan, name=loaded.name, systems=systems, channels=channels)
         echo(fine)
         return
-    with redirect_stdout(sys.stderr):
+    with systems_apart():
         asked = not (status or relearn)
         loaded = load_monitor_plan(plan, history=location, imports=asked)
     seconds = seconds_of(every) if every else loaded.every
@@ -187,23 +188,24 @@ def _forever(
         made = Monitor(plan, history, log, language, log_format=log_format, stop=stop)
         with _watching(made, *served) as watcher:
             watchers.append(watcher)
-            with redirect_stdout(sys.stderr):
+            with systems_apart():
                 watcher.forever(every)
 
 
 def _log_as(form: LogFormat) -> Callable[[str], None]:
     """What writes a line of the log."""
     if form == "text":
-        return _log
+        stream = sys.stderr  # a system may put another one into its place
+        return lambda text: _log(text, stream)
     from rankgauge.cli.json_log import log_as_json
 
     return log_as_json().put
 
 
-def _log(text: str) -> None:
+def _log(text: str, stream: TextIO) -> None:
     import datetime
 
-    echo(f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ} {text}", err=True)
+    echo(f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ} {text}", file=stream)
 
 
 def _relearn(history: History, plan: MonitorPlan, language: Language, log: Callable[[Note], None]) -> None:
@@ -243,7 +245,7 @@ def _once(watcher: Monitor, as_json: bool) -> int:
     """One check; the exit status."""
     from rankgauge.history.incidents import open_by_kind
 
-    with redirect_stdout(sys.stderr):  # what a system prints must not stand among the results
+    with systems_apart():
         done = watcher.once()
     if done is None:
         return 3 if watcher.stood_by else 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from rankgauge.cli import options
 from rankgauge.cli.echo import echo, tell_imports
 from rankgauge.cli.keeping import Keeping, keeping
 from rankgauge.cli.showing import detail_of, terminal_look
+from rankgauge.cli.streams import systems_apart
 from rankgauge.words import Language, say, tell
 from rankgauge.words.visible import shortened, visible
 
@@ -57,11 +58,11 @@ def run(
 
     hint = "" if check else "rankgauge run --check looks again without running anything"
     out = sys.stdout
-    # What a system prints must not stand among the results.
-    with redirect_stdout(sys.stderr):
+    with systems_apart() as restore:
         if check:
             tell_imports(plan, language)  # a plan is code
         loaded = load_plan(plan, hint=hint)
+        restore()
         if check:
             text = say("live.checked", language, path=plan, systems=len(loaded.systems), measures=loaded.measures)
             echo(text, file=out)
@@ -70,6 +71,7 @@ def run(
         written: list[Path] = []
 
         def write(outcome: Outcome) -> None:
+            restore()
             written.extend(_written(loaded, outcome, language))
             kept.store(outcome.record, language, label=Path(plan).stem)
 
@@ -92,8 +94,8 @@ def run(
             echo(say("live.wrote", language, path=loaded.shown(path)), err=True)
         for name, reason in outcome.invalid.items():
             echo(say("live.left_out", language, name=name, reason=shortened(tell(reason, language))), err=True)
-        if outcome.invalid:
-            sys.exit(2)
+    if outcome.invalid:
+        sys.exit(2)
 
 
 @contextmanager

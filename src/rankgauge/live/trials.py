@@ -83,7 +83,7 @@ def try_settings(
     if exact:
         try:
             reference = evaluated({**settings[0], **exact}, "exact", is_exact=True)
-        except Exception as error:  # whatever the user's factory does
+        except (Exception, SystemExit) as error:  # whatever the user's factory does
             raise RetrieverError(f"the exact search failed: {told(error)}") from None
     found: list[LiveEvaluation] = []
     numbers: list[int] = []
@@ -105,7 +105,7 @@ def try_settings(
             except RetrievalError as error:
                 reason = error.reason
                 silent = next(iter(error.retrieval.errors)) if error.retrieval.unreachable else None
-            except Exception as error:  # whatever the user's factory does with this setting
+            except (Exception, SystemExit) as error:  # whatever the user's factory does with this setting
                 reason = Note("live.error", {"error": told(error)})
             dead = [] if silent is None else [*dead, silent][-_DEAD:]
         if reason is not None:

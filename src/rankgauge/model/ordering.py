@@ -196,7 +196,7 @@ def _search_each(values: Floats, starts: Ints, owner: Ints, scores: Floats) -> t
     above, through = np.empty(len(owner), dtype=np.int64), np.empty(len(owner), dtype=np.int64)
     rising, asked = -values, -scores
     bounds = np.searchsorted(owner, np.arange(len(starts)))
-    for number in np.unique(owner).tolist():
+    for number in np.flatnonzero(np.diff(bounds)).tolist():  # np.unique would load numpy.ma
         own, part = rising[starts[number] : starts[number + 1]], slice(bounds[number], bounds[number + 1])
         above[part] = np.searchsorted(own, asked[part], side="left")
         through[part] = np.searchsorted(own, asked[part], side="right")

@@ -35,6 +35,7 @@ _CLOSED: Final = {
 _OPENING: Final = {
     *("__import__", "compile", "eval", "exec", "input", "open"),
     *("__builtins__", "__globals__", "__loader__", "__spec__", "__subclasses__"),
+    *("ForwardRef", "get_type_hints"),  # which evaluate texts
 }
 
 _seen: dict[Path, str] = {}

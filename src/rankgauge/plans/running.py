@@ -125,7 +125,7 @@ def evaluate_systems(
             found.append(live)
         except RetrievalError as error:
             invalid[system.name] = error.reason
-        except Exception as error:  # whatever the user's factory does
+        except (Exception, SystemExit) as error:  # whatever the user's factory does
             said = told(error).removeprefix(f"{system.name}: ")
             invalid[system.name] = Note("live.error", {"error": said}, "warning")
     return found, invalid

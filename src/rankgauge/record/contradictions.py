@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankgauge.engine.averaging import aggregate
+from rankgauge.formats.durations import in_utc
 from rankgauge.measures.measure import AGGREGATES
 from rankgauge.record.parts import Mean, ScoredMeasure, SystemResult
 from rankgauge.stats.intervals import Interval
@@ -32,8 +33,8 @@ def contradictions(
 ) -> Iterator[str]:
     """What the types cannot see: a time that is none, lists of other lengths, a mean that is not its scores'."""
     try:
-        datetime.datetime.fromisoformat(created)
-    except ValueError:
+        in_utc(datetime.datetime.fromisoformat(created))
+    except (ValueError, OverflowError):  # or one that lies beyond all years in UTC
         yield f"'created' is {created!r}, which is no time such as 2026-01-31T12:00:00+00:00"
     if not systems:
         yield "there is no system"

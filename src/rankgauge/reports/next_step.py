@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from rankgauge.gating.outcome import GateResult
+from typing import TYPE_CHECKING
+
 from rankgauge.record import Record
 from rankgauge.reports.columns import answer
 from rankgauge.words import Note
+
+if TYPE_CHECKING:
+    from rankgauge.gating.outcome import GateResult  # a table of means does without the gate
 
 __all__ = ["after_gate", "next_step"]
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from rankgauge.errors import RetrieverError
+from rankgauge.formats.secrets import masked
 from rankgauge.retrievers.names import addresses_of
 
 __all__ = ["Answered", "Connection", "TooLongError", "UnreadableError"]
@@ -137,7 +138,8 @@ def _decoded(parts: Iterable[bytes], headers: Any, most: int) -> Iterator[bytes]
         yield from parts
         return
     if encoding not in _ZIPPED:
-        raise UnreadableError(f"the answer is compressed as {encoding[:50]!r}, which was not asked for and is not read")
+        told = masked(encoding)[:50]
+        raise UnreadableError(f"the answer is compressed as {told!r}, which was not asked for and is not read")
     unpack, size = zlib.decompressobj(_EITHER_HEADER), 0
     for part in parts:
         size += len(part)

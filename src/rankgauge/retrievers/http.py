@@ -206,7 +206,9 @@ def select(answer: Any, path: Path, text: str) -> list[Any]:
 def _lost(value: Any, done: Path, step: str | int | None, text: str) -> str:
     place = "$" + "".join(f".{part}" if isinstance(part, str) else f"[{part}]" for part in done)
     wanted = "list" if step is None else repr(step) if isinstance(step, str) else f"element {step}"
-    seen = f"the keys {shortened(', '.join(map(str, islice(value, 15))))}" if isinstance(value, dict) else shown(value)
+    # Masked before it is cut: half a key would not be found.
+    keys = shortened(masked(", ".join(map(str, islice(value, 15))))) if isinstance(value, dict) else ""
+    seen = f"the keys {keys}" if isinstance(value, dict) else shown(value)
     return f"the path {text} cannot be followed: there is no {wanted} at {place} of the answer, which has {seen}"
 
 

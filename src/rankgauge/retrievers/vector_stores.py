@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import RetrieverError
+from rankgauge.formats.secrets import masked
 from rankgauge.retrievers.checks import check_choice
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.http import HttpRetriever, fill
@@ -178,9 +179,11 @@ class _Vespa(HttpRetriever):
         answer = super()._parsed(data)
         root = answer.get("root") if isinstance(answer, dict) else None
         if isinstance(root, dict):
-            if root.get("errors"):
-                told = root["errors"][0]
-                raise RetrieverError(f"Vespa: {told.get('summary', 'error')}: {told.get('message', told)}"[:500])
+            if errors := root.get("errors"):
+                told = errors[0] if isinstance(errors, list) else errors
+                parts = told if isinstance(told, dict) else {}
+                said = f"Vespa: {parts.get('summary', 'error')}: {parts.get('message', told)}"
+                raise RetrieverError(masked(said)[:500])  # masked before it is cut: half a key would not be found
             root.setdefault("children", [])
         return answer
 

@@ -8,6 +8,7 @@ calls at a time a client adds 5 ms to a call of 20 ms, the layer below it 1.
 
 from __future__ import annotations
 
+import codecs
 import socket
 import ssl
 import weakref
@@ -171,7 +172,11 @@ class Service:
 
 def decoded(data: bytes) -> str:
     """What a server sent, to be shown. Bytes that are no UTF-8 are read one by one, as headers are: a secret in them
-    must be found."""
+    must be found, also where there is a zero between its letters."""
+    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return data.decode("utf-16", "ignore")
+    if 3 * data.count(0) > len(data):
+        return data.decode("utf-16-be" if data[:1] == b"\0" else "utf-16-le", "ignore")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

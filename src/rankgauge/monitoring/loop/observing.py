@@ -100,7 +100,7 @@ def _gold(plan: MonitorPlan, test_set: TestSet, corpus: Mapping[str, str] | None
     wanted = list(dict.fromkeys(doc for docs in gold_of(test_set, {}).values() for doc in docs))
     try:
         texts = fetch(wanted)
-    except Exception as error:  # whatever the user's function does
+    except (Exception, SystemExit) as error:  # whatever the user's function does
         raise DataError(f"{plan.documents} failed: {type(error).__name__}: {error}") from None
     if not isinstance(texts, Mapping):
         raise DataError(f"{plan.documents} must give a mapping from id to text, not a {type(texts).__name__}")

@@ -1,0 +1,209 @@
+"""Labels: who gave which document which grade, when, by which rubric and why; several for a pair of query and document.
+
+Nothing is edited in place: a judge who thinks again gives another label, and one without a grade takes the last back. A
+policy makes one grade of what all judges say, so that the same labels always give the same judgments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from rankgauge.arguments import check_text, named_arguments
+from rankgauge.errors import DataError, counted
+from rankgauge.model.judgments import Qrels
+
+__all__ = ["KINDS", "Kind", "Label", "Labels", "Policy"]
+
+Kind = Literal["person", "model", "clicks", "import"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Combine = Literal["majority", "latest", "mean", "lowest", "highest"]
+
+
+@named_arguments
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What one judge said of one document for one query. A `grade` of None takes the judge's last one back."""
+
+    query: str
+    doc: str
+    grade: float | None
+    judge: str
+    kind: Kind = "person"
+    time: str = ""
+    """In ISO 8601; empty where it is not known."""
+    rubric: str = ""
+    """The version of what the judge was told a grade means."""
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("query", "doc", "judge"):
+            if not isinstance(getattr(self, name), str) or not getattr(self, name):
+                raise DataError(f"a label needs `{name}`, a text that is not empty, not {getattr(self, name)!r}")
+        for name in ("time", "rubric", "reason"):
+            check_text(name, getattr(self, name))
+        if self.kind not in KINDS:
+            raise DataError(f"`kind={self.kind!r}` of a label is none of {', '.join(KINDS)}")
+        if self.grade is not None:
+            number = isinstance(self.grade, int | float) and not isinstance(self.grade, bool)
+            if not number or not math.isfinite(self.grade):
+                raise DataError(f"the grade {self.grade!r} of a label is no finite number")
+            object.__setattr__(self, "grade", float(self.grade))
+        if self.time:
+            try:
+                datetime.fromisoformat(self.time)
+            except ValueError:
+                raise DataError(f"`time={self.time!r}` of a label is no time such as 2026-05-01T12:00:00Z") from None
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        return self.query, self.doc
+
+    @property
+    def voice(self) -> tuple[str, str, str, str]:
+        """A judge has one voice for a pair: the last label is what it says."""
+        return self.query, self.doc, self.kind, self.judge
+
+
+@named_arguments
+@dataclass(frozen=True)
+class Policy:
+    """How the labels of a pair become its grade: those of the first of `prefer` that labelled it count (all, where it
+    is empty), and are combined. A majority that two grades share goes to the lower one."""
+
+    prefer: tuple[Kind, ...] = KINDS
+    combine: Combine = "majority"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prefer", tuple(self.prefer))
+        if unknown := [kind for kind in self.prefer if kind not in KINDS]:
+            raise DataError(f"`prefer`: {unknown[0]!r} is none of {', '.join(KINDS)}")
+        if len(set(self.prefer)) < len(self.prefer):
+            raise DataError(f"`prefer={self.prefer!r}` names a kind twice")
+        if self.combine not in get_args(Combine):
+            raise DataError(f"`combine={self.combine!r}` is none of {', '.join(get_args(Combine))}")
+
+    def counting(self, voices: Sequence[Label]) -> list[Label]:
+        """Those of a pair's labels that count."""
+        for kind in self.prefer:
+            if own := [label for label in voices if label.kind == kind]:
+                return own
+        return [] if self.prefer else list(voices)
+
+    def grade(self, voices: Sequence[Label]) -> float | None:
+        """The grade of a pair, from what each judge says last; None where nobody whose label counts says anything."""
+        grades = [label.grade for label in self.counting(voices) if label.grade is not None]
+        if not grades:
+            return None
+        if self.combine == "latest":
+            return grades[-1]
+        if self.combine == "mean":
+            return math.fsum(grades) / len(grades)
+        if self.combine == "majority":
+            votes = Counter(grades)
+            return min(votes, key=lambda grade: (-votes[grade], grade))
+        return min(grades) if self.combine == "lowest" else max(grades)
+
+
+@named_arguments
+class Labels(Sequence[Label]):
+    """Labels in the order in which they were given, immutable. A label that says again what its judge said last of the
+    pair, by the same rubric, is left out: reading one sheet twice changes nothing."""
+
+    def __init__(self, labels: Iterable[Label] = (), *, name: str = "labels") -> None:
+        check_text("name", name)
+        if isinstance(labels, str | Mapping) or not isinstance(labels, Iterable):
+            raise DataError(f"{name}: labels are a list of Label, not a {type(labels).__name__}")
+        kept: list[Label] = []
+        last: dict[tuple[str, str, str, str], Label] = {}
+        for number, label in enumerate(labels, start=1):
+            if not isinstance(label, Label):
+                raise DataError(f"{name}: entry {number} is a {type(label).__name__}; give a Label")
+            before = last.get(label.voice)
+            again = before is not None and (before.grade, before.rubric) == (label.grade, label.rubric)
+            if again or (before is None and label.grade is None):
+                continue
+            last[label.voice] = label
+            kept.append(label)
+        self._labels, self.name = tuple(kept), name
+
+    def added(self, labels: Iterable[Label]) -> Labels:
+        """These labels, and others after them."""
+        return Labels((*self._labels, *labels), name=self.name)
+
+    @cached_property
+    def voices(self) -> dict[tuple[str, str], list[Label]]:
+        """What each judge says last of each pair, in the order of their times, where these are known; who took a label
+        back says nothing."""
+        last: dict[tuple[str, str, str, str], Label] = {}
+        for label in self._labels:
+            last.pop(label.voice, None)
+            last[label.voice] = label
+        found: dict[tuple[str, str], list[Label]] = {}
+        for label in last.values():
+            if label.grade is not None:
+                found.setdefault(label.pair, []).append(label)
+        for own in found.values():
+            if len(own) > 1 and all(label.time for label in own):
+                own.sort(key=lambda label: datetime.fromisoformat(label.time).timestamp())
+        return found
+
+    def grades(self, policy: Policy = Policy()) -> dict[str, dict[str, float]]:  # noqa: B008 - immutable
+        """The grade of each labelled document, by query."""
+        found: dict[str, dict[str, float]] = {}
+        for (query, doc), voices in self.voices.items():
+            grade = policy.grade(voices)
+            if grade is not None:
+                found.setdefault(query, {})[doc] = grade
+        return found
+
+    def qrels(self, policy: Policy = Policy()) -> Qrels:  # noqa: B008 - immutable
+        """The judgments that a policy makes of the labels."""
+        return Qrels(self.grades(policy), name=self.name)
+
+    def conflicts(self, policy: Policy = Policy()) -> dict[tuple[str, str], list[Label]]:  # noqa: B008 - immutable
+        """Pairs of which the labels that count differ."""
+        counting = {pair: policy.counting(voices) for pair, voices in self.voices.items()}
+        return {pair: own for pair, own in counting.items() if len({label.grade for label in own}) > 1}
+
+    @cached_property
+    def sources(self) -> dict[tuple[Kind, str], int]:
+        """How many pairs each judge has labelled, by kind and name."""
+        own = (label for voices in self.voices.values() for label in voices)
+        return dict(Counter((label.kind, label.judge) for label in own))
+
+    def of(self, judge: str | None = None, kind: Kind | None = None) -> Labels:
+        """The labels of one judge, or of one kind."""
+        own = (one for one in self._labels if judge in (None, one.judge) and kind in (None, one.kind))
+        return Labels(own, name=self.name)
+
+    @cached_property
+    def version(self) -> str:
+        """A hash of what the labels say, whatever their order among pairs."""
+        said = sorted(json.dumps(astuple(label)) for own in self.voices.values() for label in own)
+        return hashlib.sha256("\n".join(said).encode()).hexdigest()
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._labels[index]
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self._labels)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Labels) and self._labels == other._labels
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        pairs, judges = counted(len(self.voices), "pair"), counted(len(self.sources), "judge")
+        return f"Labels({self.name!r}: {counted(len(self), 'label')} of {pairs} by {judges})"

@@ -1,0 +1,96 @@
+"""Labels with their judges, and the policies that make judgments of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankgauge.errors import DataError
+from rankgauge.model.labels import KINDS, Label, Labels, Policy
+
+labels = st.builds(
+    Label,
+    st.sampled_from(["q1", "q2"]),
+    st.sampled_from(["d1", "d2"]),
+    st.sampled_from([None, 0.0, 1.0, 2.0]),
+    st.sampled_from(["ana", "bo", "gpt"]),
+    st.sampled_from(KINDS),
+)
+
+
+def said(*grades: float | None, judge: str = "ana", kind: Any = "person") -> list[Label]:
+    return [Label("q", "d", grade, judge, kind) for grade in grades]
+
+
+@pytest.mark.parametrize(
+    ("combine", "expected"), [("majority", 1.0), ("latest", 3.0), ("mean", 1.75), ("lowest", 1.0), ("highest", 3.0)]
+)
+def test_combining(combine: Any, expected: float) -> None:
+    voices = [Label("q", "d", grade, name) for grade, name in ((1, "a"), (1, "b"), (2, "c"), (3, "e"))]
+    assert Labels(voices).grades(Policy(combine=combine)) == {"q": {"d": expected}}
+
+
+def test_people_before_models_and_ties_to_the_lower_grade() -> None:
+    both = Labels([*said(3, judge="gpt", kind="model"), *said(1), *said(2, judge="bo")])
+    assert both.grades() == {"q": {"d": 1.0}}
+    assert both.grades(Policy(prefer=("model", "person"))) == {"q": {"d": 3.0}}
+    assert both.grades(Policy(prefer=("clicks",))) == {}
+    assert both.grades(Policy(prefer=(), combine="mean")) == {"q": {"d": 2.0}}
+    assert [label.judge for label in both.conflicts()[("q", "d")]] == ["ana", "bo"]
+    assert both.sources == {("model", "gpt"): 1, ("person", "ana"): 1, ("person", "bo"): 1}
+
+
+def test_a_judge_has_one_voice_and_may_take_it_back() -> None:
+    assert Labels(said(1, 2)).grades() == {"q": {"d": 2.0}}
+    assert Labels(said(1, 2, None)).grades() == {}
+    assert Labels(said(1, None, 0)).grades() == {"q": {"d": 0.0}}
+    assert not Labels(said(1, 2)).conflicts()
+
+
+def test_the_latest_by_time_where_all_have_one() -> None:
+    late = Label("q", "d", 2, "ana", time="2026-05-02T00:00:00+02:00")
+    early = Label("q", "d", 1, "bo", time="2026-05-01T23:00:00+00:00")
+    assert Labels([early, late]).grades(Policy(combine="latest")) == {"q": {"d": 1.0}}  # 23:00 is after 22:00
+    assert Labels([late, early]).version == Labels([early, late]).version
+
+
+@given(st.lists(labels, max_size=30))
+def test_reading_twice_changes_nothing(given: list[Label]) -> None:
+    once = Labels(given)
+    again = once.added([once.voices[pair][i] for pair in once.voices for i in range(len(once.voices[pair]))])
+    assert again == once
+    for combine in ("majority", "latest", "mean"):
+        assert again.grades(Policy(combine=combine)) == once.grades(Policy(combine=combine))
+    assert Labels(once) == once
+    assert set(once.voices) == {
+        (query, doc) for query, docs in once.grades(Policy(prefer=())).items() for doc in docs
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"query": ""}, "needs `query`"),
+        ({"grade": float("nan")}, "no finite number"),
+        ({"grade": True}, "no finite number"),
+        ({"grade": "2"}, "no finite number"),
+        ({"kind": "robot"}, "none of person, model"),
+        ({"time": "yesterday"}, "no time"),
+    ],
+)
+def test_mistakes(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        Label(**{"query": "q", "doc": "d", "grade": 1, "judge": "ana", **values})
+
+
+@pytest.mark.parametrize("wrong", ["text", {"q": 1}, [("q", "d", 1)], 3])
+def test_no_labels(wrong: Any) -> None:
+    with pytest.raises(DataError, match="Label"):
+        Labels(wrong)
+    with pytest.raises(DataError, match="none of"):
+        Policy(combine="median")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="twice"):
+        Policy(prefer=("person", "person"))
