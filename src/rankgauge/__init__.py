@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rankgauge.comparison.losses import Losses, losses
     from rankgauge.comparison.power import audit, power
     from rankgauge.comparison.stored_scores import compare_stored
+    from rankgauge.comparison.traces import TraceEvaluation, evaluate_traces
     from rankgauge.comparison.verify import verify
     from rankgauge.errors import RankgaugeError
     from rankgauge.evaluation import Evaluation, evaluate
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from rankgauge.formats import load_chunks, load_corpus, load_qrels, load_run, load_testset
     from rankgauge.formats.chunks import save_chunks
     from rankgauge.formats.convert import convert
+    from rankgauge.formats.traces import load_traces
     from rankgauge.gating.baseline import load_baseline
     from rankgauge.gating.gate import gate
     from rankgauge.gating.outcome import GateResult
@@ -40,7 +42,20 @@ if TYPE_CHECKING:
     from rankgauge.live.several import evaluate_retrievers
     from rankgauge.live.sweep import Sweep, sweep
     from rankgauge.measures import Measure, parse_measure, parse_measures
-    from rankgauge.model import Chunk, Chunks, Contract, Corpus, Qrels, Query, Run, Span, TestSet
+    from rankgauge.model import (
+        Call,
+        Chunk,
+        Chunks,
+        Contract,
+        Corpus,
+        Qrels,
+        Query,
+        Run,
+        Span,
+        TestSet,
+        Trace,
+        Traces,
+    )
     from rankgauge.monitoring.alerts.channels import check_alerts
     from rankgauge.monitoring.loop.monitor import Monitor
     from rankgauge.monitoring.loop.plan import load_monitor_plan
@@ -51,6 +66,7 @@ if TYPE_CHECKING:
     from rankgauge.reports.explanation import explain
     from rankgauge.reports.writing import report
     from rankgauge.retrievers.chunking import chunk
+    from rankgauge.retrievers.collecting import TraceCollector
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
     from rankgauge.testsets.anchoring import Anchored, anchor
@@ -59,10 +75,14 @@ if TYPE_CHECKING:
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
     "errors": ("RankgaugeError",),
-    "model": ("Chunk", "Chunks", "Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"),
+    "model": (
+        *("Call", "Chunk", "Chunks", "Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"),
+        *("Trace", "Traces"),
+    ),
     "formats": ("load_chunks", "load_corpus", "load_qrels", "load_run", "load_testset"),
     "formats.chunks": ("save_chunks",),
     "formats.convert": ("convert",),
+    "formats.traces": ("load_traces",),
     "measures": ("Measure", "parse_measure", "parse_measures"),
     "record": ("Note", "Record"),
     "evaluation": ("Evaluation", "evaluate"),
@@ -71,6 +91,7 @@ _NAMES = {
     "comparison": ("Comparison", "compare", "compare_scores"),
     "comparison.stored_scores": ("compare_stored",),
     "comparison.losses": ("Losses", "losses"),
+    "comparison.traces": ("TraceEvaluation", "evaluate_traces"),
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
     "testsets.anchoring": ("Anchored", "anchor"),
@@ -78,6 +99,7 @@ _NAMES = {
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
+    "retrievers.collecting": ("TraceCollector",),
     "retrievers.fusion": ("fuse",),
     "live.chunk_sweep": ("sweep_chunks",),
     "live.live": ("LiveEvaluation", "evaluate_retriever"),
@@ -102,6 +124,7 @@ _NAMES = {
 
 __all__ = [
     "Anchored",
+    "Call",
     "Chunk",
     "Chunks",
     "Comparison",
@@ -125,6 +148,10 @@ __all__ = [
     "Span",
     "Sweep",
     "TestSet",
+    "Trace",
+    "TraceCollector",
+    "TraceEvaluation",
+    "Traces",
     "__version__",
     "anchor",
     "audit",
@@ -137,6 +164,7 @@ __all__ = [
     "evaluate",
     "evaluate_retriever",
     "evaluate_retrievers",
+    "evaluate_traces",
     "explain",
     "find_baseline",
     "fuse",
@@ -151,6 +179,7 @@ __all__ = [
     "load_qrels",
     "load_run",
     "load_testset",
+    "load_traces",
     "log_mlflow",
     "log_opentelemetry",
     "losses",

@@ -23,6 +23,7 @@ _WORDS = "rankgauge.words"
 
 _COMMANDS = {
     "evaluate": ("rankgauge.cli.evaluate", "evaluate", "Score runs against judgments."),
+    "evaluate-traces": ("rankgauge.cli.traces", "evaluate_traces", "Score traces of agents: several calls a question."),
     "compare": ("rankgauge.cli.compare", "compare", "Compare runs: which differences are significant."),
     "compare-scores": ("rankgauge.cli.compare", "compare_scores", "Compare per-query scores from a CSV or records."),
     "run": ("rankgauge.cli.run", "run", "Evaluate live retrievers by a plan: quality, latency, sweeps."),

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from rankgauge.comparison import Comparison
     from rankgauge.record import Record
 
-__all__ = ["compare", "compare_scores"]
+__all__ = ["compare", "compare_scores", "testing"]
 
 
-_testing = options.together(
+testing = options.together(
     click.option("--baseline", metavar="NAME", help="Compare all others with this system, instead of all pairs."),
     click.option(
         "--test",
@@ -73,7 +73,8 @@ _showing = options.together(
 @options.scoring
 @options.threshold
 @options.passages
-@_testing
+@options.conversations
+@testing
 @click.option("--rerank", is_flag=True, help="Two runs, before=CANDIDATES after=RERANKED: split the change.")
 @click.option(
     "--stage",
@@ -160,7 +161,8 @@ def compare(
 
 @click.command("compare-scores")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@_testing
+@options.conversations
+@testing
 @click.option("--lower-is-better", is_flag=True, help="Smaller scores are better, such as latency.")
 @click.option("-m", "--measure", metavar="NAME", help="Which measure, where the file holds several.")
 @click.option(
@@ -194,6 +196,7 @@ def compare_scores(
     options.refuse_overwriting(output, files)
     paths = {f"scores:{i}": path for i, path in enumerate(files, start=1)}
     before = signatures(paths)
+    choices |= options.read_choices(choices)
     comparison = compare_stored(files, measure=measure, force=force, lower_is_better=lower_is_better, **choices)
     record = _record(comparison, paths, before, form in ("json", "html"))
     show(record, form, charts=charts, digits=digits, language=language, output=output, details=details, latex=latex)

@@ -24,6 +24,7 @@ _ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|gz|z
 @options.scoring
 @options.threshold
 @options.passages
+@options.conversations
 @click.option("-q", "--per-query", is_flag=True, help="Show every query too.")
 @format_option(
     "How to show the result; trec_eval prints its own lines under its own contract. Default: by the ending of "
@@ -82,16 +83,16 @@ def evaluate(
     whole = keep or form in ("json", "html")
     named = {**paths, **options.chunk_paths(choices["chunks"])}
     before = signatures(named if whole else {})
-    # A record keeps the tags of a test set, and passages are brought onto chunks.
-    tagged = (whole or choices["chunks"] is not None) and Path(qrels).is_file()
+    told = Path(qrels).is_file()  # a test set tells of conversations and passages, and a record keeps its tags
     choices["chunks"] = options.read_chunks(choices["chunks"])
-    judgments = load_judgments(qrels, qrels_format) if tagged else load_qrels(qrels, qrels_format)
+    judgments = load_judgments(qrels, qrels_format) if told else load_qrels(qrels, qrels_format)
     results = [
         score_run(judgments, open_run(path, run_format), wanted, name=name, **choices)
         for name, path in named_runs(runs).items()
     ]
     inputs = hashed(named if whole else {}, before)
-    record = record_of(results, inputs=inputs, per_query=whole or per_query, provenance=whole, test_set=judgments)
+    tags = judgments if whole else None
+    record = record_of(results, inputs=inputs, per_query=whole or per_query, provenance=whole, test_set=tags)
     show(
         record,
         form,

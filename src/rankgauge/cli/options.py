@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -14,6 +15,7 @@ from rankgauge.words import LANGUAGES
 
 __all__ = [
     "PartOf",
+    "conversations",
     "counting",
     "details",
     "digits",
@@ -181,13 +183,22 @@ passages = together(
 )
 """Labels that are passages, and the chunks they are looked for in."""
 
+conversations = click.option(
+    "--conversations",
+    metavar="REGEX",
+    help="Which queries are turns of one conversation, where the test set does not tell: the expression's first group "
+    "in a query's id is the conversation; or a JSON file of query ids and their conversations.",
+)
+
 
 def read_choices(choices: dict[str, Any]) -> dict[str, Any]:
-    """Files named among the choices, read: the corpus, and a mapping of chunks. Chunks by file or by their ids become
-    one choice."""
+    """Files named among the choices, read: the corpus, a mapping of chunks, one of conversations. Chunks by file or by
+    their ids become one choice."""
     read: dict[str, Any] = {}
     if "chunk_ids" in choices:
         read["chunks"] = given_chunks(choices.get("chunks") or (), choices.pop("chunk_ids"))
+    if choices.get("conversations") and os.path.isfile(choices["conversations"]):
+        read["conversations"] = Path(choices["conversations"])
     if choices.get("corpus"):
         from rankgauge.formats import load_corpus
 

@@ -16,6 +16,7 @@ __all__ = ["audit", "power"]
 @click.command()
 @click.argument("files", metavar="[QRELS [NAME=]RUN [NAME=]RUN]", nargs=-1)
 @options.scoring
+@options.conversations
 @click.option("--difference", type=float, metavar="D", help="The true difference to be found.")
 @click.option("--queries", type=click.IntRange(2), metavar="N", help="How many queries there are to be.")
 @click.option("--sd", type=float, metavar="S", help="Spread of the per-query differences, instead of data.")

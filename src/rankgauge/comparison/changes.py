@@ -47,7 +47,9 @@ def slices_of(compared: ComparedSystems, test_set: TestSet | None) -> list[Slice
     names = sorted({tag for own in tags.values() for tag in own})
     among = {tag: np.array([tag in tags.get(str(query), ()) for query in compared.queries]) for tag in names}
     settings = compared.settings
-    rows = rows_of(compared.measures, compared.compared, compared.pairs, settings, compared.queries, slices=among)
+    rows = rows_of(
+        compared.measures, compared.compared, compared.pairs, settings, compared.queries, among, compared.clusters
+    )
     per_tag = len(compared.measures) * len(compared.pairs)
     return [Slice(names[i // per_tag], row) for i, row in enumerate(rows)]
 

@@ -16,6 +16,7 @@ from rankgauge.comparison.rows import System
 from rankgauge.comparison.systems import check_systems
 from rankgauge.errors import DataError, counted
 from rankgauge.evaluation import DEFAULT_MEASURES, GivenChunks, Scores, Scoring, make_plan, read_judgments, read_run
+from rankgauge.evaluation.conversations import ConversationRule, conversations_of
 from rankgauge.measures import Measure, find_measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
@@ -58,6 +59,7 @@ def compare(
     chunks: GivenChunks | None = None,
     overlap: float | None = None,
     stages: Mapping[str, Any] | None = None,
+    conversations: ConversationRule = None,
 ) -> Comparison:
     """Score several runs on the same judgments and say which differences are significant.
 
@@ -66,11 +68,12 @@ def compare(
     all others with it; the correction covers exactly these rows. `equivalence_margin` is the difference that would not
     matter. `chunks` may be given by the names of the runs, where documents were cut in several ways. `stages`, by name
     and first to last, are lists that all runs were made from, such as the candidates of several rerankers: then the
-    record tells where each run lost relevant documents. The other choices are those of `evaluate`.
+    record tells where each run lost relevant documents. The other choices are those of `evaluate`. Where queries are
+    turns of conversations, whole conversations are swapped, drawn and counted.
     """
     settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
-    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, stream, chunks, overlap)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, stream, chunks, overlap, conversations=conversations)
     return compare_runs(qrels, runs, scoring, settings, baseline, stages)
 
 
@@ -140,12 +143,13 @@ def compare_scores(
     equivalence_margin: float = 0.01,
     seed: int = 0,
     samples: int | None = None,
+    conversations: ConversationRule = None,
 ) -> Comparison:
     """Compare per-query scores from elsewhere: one list for each system, entry i of each about the same query.
 
     A missing score (None or NaN) leaves that query out: of all pairs, or with a baseline of the pairs it belongs to.
     The measure may have any name; one that is known here to be no mean over queries, such as GMAP, is refused, and of
-    one that is known to be better when it is smaller, less is better.
+    one that is known to be better when it is smaller, less is better. `conversations` is that of `evaluate`.
     """
     settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
     if not isinstance(scores, Mapping):
@@ -156,7 +160,15 @@ def compare_scores(
     if isinstance(measure, Measure):
         measure = str(measure)
     check_text("measure", measure, "a name")
-    return compare_vectors(scores, measure, queries, settings, baseline=baseline, lower_is_better=lower_is_better)
+    return compare_vectors(
+        scores,
+        measure,
+        queries,
+        settings,
+        baseline=baseline,
+        lower_is_better=lower_is_better,
+        conversations=conversations,
+    )
 
 
 def compare_vectors(
@@ -167,6 +179,7 @@ def compare_vectors(
     *,
     baseline: str | None,
     lower_is_better: bool,
+    conversations: ConversationRule = None,
 ) -> Comparison:
     """`compare_scores`, with its settings put together."""
     known_as = find_measure(measure)
@@ -199,7 +212,8 @@ def compare_vectors(
         name: System(name, np.nan_to_num(vector)[:, None], np.isfinite(vector)[:, None])
         for name, vector in vectors.items()
     }
-    return Comparison(named, [about], systems, settings, baseline=baseline)
+    turns = conversations_of(conversations, named)
+    return Comparison(named, [about], systems, settings, baseline=baseline, conversations=turns)
 
 
 def _query_ids(queries: Any, n: int) -> list[str]:

@@ -79,9 +79,12 @@ class Comparison(ComparedSystems, Result):
         sources: Mapping[str, Any] | None = None,
         remarks: Sequence[Note] = (),
         stages: Mapping[str, Any] | None = None,
+        conversations: Mapping[str, str] | None = None,
     ) -> None:
         tags = {tag for query in test_set or () for tag in query.tags}
-        super().__init__(queries, measures, systems, settings, baseline=baseline, slices=len(tags))
+        super().__init__(
+            queries, measures, systems, settings, baseline=baseline, slices=len(tags), conversations=conversations
+        )
         self.evaluations, self.qrels, self.test_set = evaluations, qrels, test_set
         self._runs, self._collapse, self.sources = runs or {}, collapse_chunks, dict(sources or {})
         self.corpus, self._stages = corpus, dict(stages or {})
@@ -94,6 +97,7 @@ class Comparison(ComparedSystems, Result):
         first = evaluations[0]
         scored = [ScoredMeasure.of(measure) for measure in first.measures]
         systems = {e.name: System(e.name, e.table.values, e.table.counted) for e in evaluations}
+        known["conversations"] = first.conversations
         return cls(first.table.queries, scored, systems, settings, evaluations=evaluations, **known)
 
     def open_run(self, name: str) -> Run | RunParts:

@@ -7,12 +7,19 @@ from typing import Any, Literal
 
 from rankgauge.comparison.groups import out_of_order
 from rankgauge.comparison.systems import ComparedSystems
+from rankgauge.evaluation.conversations import FEW_CONVERSATIONS, effect_note
 from rankgauge.evaluation.notes import FEW_QUERIES, notes_of
 from rankgauge.evaluation.scores import Scores
 from rankgauge.record import Note, Standing, Tied, TiedRange, Unjudged, UnjudgedRange
 from rankgauge.record.comparison import LOCATIONS
 
 __all__ = ["notes_of_comparison", "uncertainty_notes"]
+
+_SAID = (
+    *("evaluation.few", "evaluation.only_relevant"),
+    *("conversations.clustered", "conversations.few", "conversations.one"),
+)
+"""What is said of the comparison itself."""
 
 
 def notes_of_comparison(
@@ -24,11 +31,13 @@ def notes_of_comparison(
     """Notes on the tests, on how the scores came together, on what was excluded, and on the scores themselves."""
     lower = [measure.name for measure in compared.measures if measure.lower_is_better]
     fewest = min((row.queries for row in compared.rows), default=0)
+    few = 2 <= fewest < FEW_QUERIES and compared.clusters is None
     return [
         *_on_tests(compared),
+        *_on_conversations(compared),
         *remarks,
         *([_note("info", "lower", names=lower)] if lower else []),
-        *([_note("info", "few", n=fewest)] if 2 <= fewest < FEW_QUERIES else []),
+        *([_note("info", "few", n=fewest)] if few else []),
         *_on_queries(compared, groups, _without_answer(evaluations)),
         *_on_scores(evaluations),
     ]
@@ -40,7 +49,7 @@ def _note(level: Literal["info", "warning"], key: str, /, **values: Any) -> Note
 
 def _on_tests(compared: ComparedSystems) -> Iterator[Note]:
     settings, family = compared.settings, sum(row.p_value is not None for row in compared.rows)
-    most = max((row.queries for row in compared.rows), default=0)
+    most = max((row.conversations or row.queries for row in compared.rows), default=0)
     draws: Note | str = ""
     if settings.samples:
         draws = _note("info", "draws", n=settings.samples, seed=settings.seed)
@@ -58,6 +67,20 @@ def _on_tests(compared: ComparedSystems) -> Iterator[Note]:
         yield _note("info", "one", **about)
     if settings.test in LOCATIONS:
         yield _note("warning", "not_a_mean", test=settings.test, what=LOCATIONS[settings.test])
+
+
+def _on_conversations(compared: ComparedSystems) -> Iterator[Note]:
+    """What is independent are conversations, not their turns."""
+    told = [row for row in compared.rows if row.conversations is not None]
+    if not told:
+        return
+    most = max(told, key=lambda row: row.queries)
+    effect = effect_note([row.design_effect for row in told])
+    about = {"n": most.queries, "conversations": most.conversations, "effect": effect}
+    yield Note("conversations.compared", about)
+    fewest = min(row.conversations or 0 for row in told)
+    if fewest < FEW_CONVERSATIONS:
+        yield Note("conversations.few", {"n": fewest}, "warning")
 
 
 def _without_answer(evaluations: Sequence[Scores]) -> dict[str, int]:
@@ -93,7 +116,7 @@ def _on_scores(evaluations: Sequence[Scores]) -> Iterator[Note]:
     shared: list[tuple[Note, list[str]]] = []
     for evaluation in evaluations:
         for note in notes_of(evaluation):
-            if note.key in ("evaluation.few", "evaluation.only_relevant"):  # said of the comparison itself
+            if note.key in _SAID:
                 continue
             names = next((names for known, names in shared if known == note), None)
             if names is None:

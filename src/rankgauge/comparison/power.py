@@ -13,10 +13,12 @@ from rankgauge.comparison.comparing import compare_runs
 from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.errors import DataError
 from rankgauge.evaluation import DEFAULT_MEASURES, Scoring, make_plan
+from rankgauge.evaluation.conversations import ConversationRule
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.record import Note
+from rankgauge.stats.clusters import clustered, design_effect
 from rankgauge.stats.differences import Column
 from rankgauge.stats.intervals import share_interval
 from rankgauge.stats.levels import check_alpha, check_number, check_power, check_whole
@@ -42,6 +44,10 @@ class Size:
     """What was asked for: queries, difference or power; `nothing` where the difference is more than there can be."""
     observed: int | None = None
     """How many queries the standard deviation was taken from."""
+    conversations: int | None = None
+    """How many conversations these queries are turns of; None where every query stands alone."""
+    design_effect: float | None = None
+    """How many times more queries it takes than if they were independent, up to small numbers."""
 
     @property
     def note(self) -> Note:
@@ -50,6 +56,9 @@ class Size:
         if self.observed is not None:
             spread["n"] = self.observed
         source = Note("comparison.spread" if self.observed is None else "comparison.spread_seen", spread)
+        if self.conversations is not None:
+            about = {"source": source, "conversations": self.conversations, "effect": self.design_effect}
+            source = Note("conversations.power", about)
         values = {"measure": self.measure, "n": self.queries, "power": self.power, "alpha": self.alpha}
         if self.asked != "nothing":
             values["d"] = self.difference
@@ -92,11 +101,13 @@ def power(
     rel: float | None = None,
     collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
+    conversations: ConversationRule = None,
 ) -> list[Size]:
     """How many queries find a difference, what difference so many queries find, or the power of both.
 
     The spread of the per-query differences comes from judgments and two runs, one answer for each measure, or from
     `sd`. It is the power of the paired t test, which the randomization test shares for all but the smallest test sets.
+    Where queries are turns of conversations, the answer is for conversations as long as those that were seen.
     """
     if difference is not None:
         check_number("difference", difference)
@@ -111,7 +122,8 @@ def power(
     if runs is None or len(runs) != 2:
         raise DataError("give judgments and two runs, or the spread of the differences with `sd=0.25`")
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
-    found = compare_runs(qrels, runs, Scoring(plan, collapse_chunks, corpus), Settings.of("t"))
+    scoring = Scoring(plan, collapse_chunks, corpus, conversations=conversations)
+    found = compare_runs(qrels, runs, scoring, Settings.of("t"))
     return sizes_of(found, asked)
 
 
@@ -124,9 +136,28 @@ def sizes_of(comparison: ComparedSystems, asked: Question) -> list[Size]:
         most = measure.widest[1] if measure.widest else math.inf
         if asked.difference is not None and abs(asked.difference) > most:
             raise DataError(f"a difference of {asked.difference:g} is more than {measure.name} can have: {most:g}")
-        found = size_for(column.deviation, asked, measure=measure.name, observed=column.n)
+        units = clustered(column, comparison.clusters)
+        if units is column:
+            found = size_for(column.deviation, asked, measure=measure.name, observed=column.n)
+        else:
+            found = _in_conversations(column, units, asked, measure.name)
         sizes.append(found if found.difference <= most else replace(found, asked="nothing"))
     return sizes
+
+
+def _in_conversations(queries: Column, units: Column, asked: Question, measure: str) -> Size:
+    """The answer for conversations, each with as many queries as those seen have on average."""
+    each = queries.n / max(1, units.n)
+    wanted = None if asked.queries is None else max(2, round(asked.queries / each))
+    found = size_for(units.deviation, replace(asked, queries=wanted), measure=measure)
+    return replace(
+        found,
+        deviation=queries.deviation,
+        queries=math.ceil(found.queries * each - 1e-9) if asked.queries is None else asked.queries,
+        observed=queries.n,
+        conversations=found.queries,
+        design_effect=design_effect(queries, units),
+    )
 
 
 def size_for(deviation: float, asked: Question, *, measure: str = "score", observed: int | None = None) -> Size:

@@ -12,7 +12,7 @@ from rankgauge.evaluation.recording import now, provenance_of
 from rankgauge.evaluation.scores import Scores
 from rankgauge.formats import RunParts
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.ranked import Floats
+from rankgauge.model.ranked import Floats, Ints
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.record import (
@@ -54,7 +54,7 @@ def scores_record(compared: ComparedSystems, *, inputs: Mapping[str, InputFile] 
             SystemResult(
                 name=system.name,
                 means={
-                    measure.name: _mean(system.values[order, j][system.counted[order, j]], measure)
+                    measure.name: _mean(compared, order[system.counted[order, j]], system.values[:, j], measure)
                     for j, measure in enumerate(compared.measures)
                 },
                 per_query={m.name: system.values[:, j].tolist() for j, m in enumerate(compared.measures)},
@@ -67,11 +67,15 @@ def scores_record(compared: ComparedSystems, *, inputs: Mapping[str, InputFile] 
             for system in compared.systems.values()
         ],
         provenance=provenance_of(inputs, commit=provenance),
+        conversations=compared.conversations,
     )
 
 
-def _mean(values: Floats, measure: ScoredMeasure) -> Mean:
-    return Mean(aggregate(measure.aggregate, values), mean_interval(values, bounds=measure.bounds), len(values))
+def _mean(compared: ComparedSystems, rows: Ints, scores: Floats, measure: ScoredMeasure) -> Mean:
+    """Over some rows, in their order."""
+    values, clusters = scores[rows], None if compared.clusters is None else compared.clusters[rows]
+    interval = mean_interval(values, bounds=measure.bounds, clusters=clusters)
+    return Mean(aggregate(measure.aggregate, values), interval, len(values))
 
 
 def texts_of(test_set: TestSet | None) -> dict[str, str]:

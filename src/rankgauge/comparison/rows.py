@@ -12,6 +12,7 @@ from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.errors import MeasureError
 from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.record import Row, ScoredMeasure
+from rankgauge.stats.clusters import clustered, design_effect
 from rankgauge.stats.differences import SAME, Column
 from rankgauge.stats.family import compare_columns
 from rankgauge.stats.settings import Settings, Verdict
@@ -58,8 +59,10 @@ def rows_of(
     settings: Settings,
     queries: Sequence[str],
     slices: Mapping[str, Bools] | None = None,
+    clusters: Ints | None = None,
 ) -> list[Row]:
-    """Rows of all measures and pairs, corrected as one family; with slices, these rows again for each slice."""
+    """Rows of all measures and pairs, corrected as one family; with slices, these rows again for each slice. `clusters`
+    numbers the conversations of the queries, where these are not independent."""
     columns, limits, keys = [], [], []
     everything = {"": np.ones(len(next(iter(systems.values())).values), dtype=bool)}
     for among in (slices or everything).values():
@@ -71,10 +74,11 @@ def rows_of(
             values[np.abs(values) < SAME * max(_largest(first, j), _largest(second, j))] = 0.0
             limits.append(measures[j].widest)
             columns.append(Column(values, both, limits[-1] or _reach(first, second, j, settings.equivalence_margin)))
-    found = compare_columns(columns, settings, limits)
+    units = [clustered(column, clusters) for column in columns]
+    found = compare_columns(units, settings, limits)
     order = byte_order(queries)
     rows = []
-    for (j, (a, b)), column, result in zip(keys, columns, found, strict=True):
+    for (j, (a, b)), column, unit, result in zip(keys, columns, units, found, strict=True):
         sign = -1 if measures[j].lower_is_better else 1
         mean_a, mean_b = (systems[name].mean(j, order, column.counted) for name in (a, b))
         better, worse = int((sign * column.own > 0).sum()), int((sign * column.own < 0).sum())
@@ -98,6 +102,8 @@ def rows_of(
                 p_equivalent=result.p_equivalent,
                 detectable=result.detectable,
                 verdict=_TURNED.get(result.verdict, result.verdict) if sign < 0 else result.verdict,
+                conversations=None if clusters is None else unit.n,
+                design_effect=None if clusters is None else design_effect(column, unit),
             )
         )
     return rows

@@ -14,6 +14,7 @@ from rankgauge.comparison.comparing import compare_vectors
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.comparison.rows import System
 from rankgauge.errors import DataError, FormatError
+from rankgauge.evaluation.conversations import ConversationRule, conversations_of
 from rankgauge.record import Note, Record, ScoredMeasure
 from rankgauge.record.comparability import differences
 from rankgauge.stats.settings import Settings
@@ -44,11 +45,12 @@ def compare_stored(
     equivalence_margin: float = 0.01,
     seed: int = 0,
     samples: int | None = None,
+    conversations: ConversationRule = None,
 ) -> Comparison:
     """Compare the scores of one table, or of one or several records.
 
     Records with different contracts, judgments or queries are compared only with `force`, and then on the queries they
-    share.
+    share. `conversations` is that of `evaluate`; without it, those that the records tell count.
     """
     from rankgauge.formats.json_values import read_record
     from rankgauge.formats.sources import Source
@@ -62,7 +64,15 @@ def compare_stored(
     named = {f"scores:{i}": path for i, path in enumerate(paths, start=1)}
     if all(source.head(64).lstrip()[:1] == b"{" for source in sources):
         records = [Record.from_dict(read_record(source), source.name) for source in sources]
-        found = compare_records(records, paths, measure=measure, force=force, baseline=baseline, settings=chosen)
+        found = compare_records(
+            records,
+            paths,
+            measure=measure,
+            force=force,
+            baseline=baseline,
+            settings=chosen,
+            conversations=conversations,
+        )
         found.sources = named
         return found
     if len(paths) > 1:
@@ -77,7 +87,15 @@ def compare_stored(
     if twice:
         raise FormatError(sources[0].name, [f"two columns are named {twice[0]!r}"])
     queries, scores, name = _of_table(table, sources[0].name, measure)
-    found = compare_vectors(scores, name, queries, chosen, baseline=baseline, lower_is_better=lower_is_better)
+    found = compare_vectors(
+        scores,
+        name,
+        queries,
+        chosen,
+        baseline=baseline,
+        lower_is_better=lower_is_better,
+        conversations=conversations,
+    )
     found.sources = named
     return found
 
@@ -157,6 +175,7 @@ def compare_records(
     force: bool = False,
     baseline: str | None = None,
     settings: Settings | None = None,
+    conversations: ConversationRule = None,
 ) -> Comparison:
     """Compare the systems of records, query by query; `names` tell the records apart in messages."""
     forced: list[Note] = []
@@ -192,6 +211,7 @@ def compare_records(
         remarks.append(Note("comparison.not_in_all_records", {"names": left}, "warning"))
     if left := [name for name in stated if name not in shared]:
         remarks.append(Note("comparison.no_means", {"names": left}, "warning"))
+    known_turns = {query: name for record in reversed(records) for query, name in record.conversations.items()}
     return Comparison(
         queries,
         [stated[name] for name in shared],
@@ -199,6 +219,7 @@ def compare_records(
         settings or Settings.of(),
         baseline=baseline,
         remarks=remarks,
+        conversations=conversations_of(known_turns if conversations is None else conversations, queries),
     )
 
 

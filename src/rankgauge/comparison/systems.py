@@ -10,6 +10,7 @@ from typing import Any
 from rankgauge.comparison.rows import System, check_averaged, on_common_queries, rows_of
 from rankgauge.errors import DataError
 from rankgauge.record import ScoredMeasure
+from rankgauge.stats.clusters import cluster_numbers
 from rankgauge.stats.settings import Settings
 
 __all__ = ["ComparedSystems", "check_systems"]
@@ -38,6 +39,7 @@ class ComparedSystems:
         *,
         baseline: str | None = None,
         slices: int = 1,
+        conversations: Mapping[str, str] | None = None,
     ) -> None:
         names = list(systems)
         check_systems(systems, baseline)
@@ -51,7 +53,10 @@ class ComparedSystems:
         self.compared = on_common_queries(systems) if self.all_pairs else systems
         """The systems with the queries they are compared on: where all pairs are, those that count for every system,
         since verdicts on different queries need not agree with any order of the systems."""
-        self.rows = rows_of(measures, self.compared, self.pairs, self.settings, queries)
+        self.conversations = dict(conversations or {})
+        self.clusters = cluster_numbers(queries, self.conversations)
+        """The number of each query's conversation; None where every query stands alone."""
+        self.rows = rows_of(measures, self.compared, self.pairs, self.settings, queries, clusters=self.clusters)
         if not any(row.queries for row in self.rows):
             raise DataError(
                 f"no query counts for {'both' if len(names) == 2 else 'all'} of {', '.join(map(str, names))}, so there "

@@ -58,6 +58,11 @@ def verify(record: Record | Any, *, folder: str | os.PathLike[str] | None = None
             '[outputs] runs = "runs"; score these, rankgauge evaluate TESTSET runs/NAME.run -o record.json; verify that'
         )
     inputs = record.provenance.inputs
+    if any(system.traces for system in record.systems):
+        raise DataError(
+            "this record is of traces, which verify does not score again; score them once more, rankgauge "
+            "evaluate-traces ... -o again.json, and compare the means"
+        )
     if "judgments" not in inputs or not any(key.startswith("run:") for key in inputs):
         raise DataError("this record does not name the files it was made from, so it cannot be computed again")
     findings, paths = [], {}
@@ -116,7 +121,14 @@ def _again(record: Record, paths: Mapping[str, str], rule: str | Path | None) ->
     """The record from its inputs, under the contract it names."""
     assert record.contract is not None
     plan = make_plan([measure.name for measure in record.measures], replace(record.contract, collapse=None))
-    scoring = Scoring(plan, rule, paths.get("corpus"), chunks=_chunks(record, paths), overlap=record.contract.overlap)
+    scoring = Scoring(
+        plan,
+        rule,
+        paths.get("corpus"),
+        chunks=_chunks(record, paths),
+        overlap=record.contract.overlap,
+        conversations=record.conversations,
+    )
     runs = {system.name: paths[f"run:{system.name}"] for system in record.systems}
     found = record.comparison
     if record.losses and found is None:  # of lists alone: those of live systems are not computed again

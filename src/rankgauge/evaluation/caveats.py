@@ -36,7 +36,7 @@ def _names(measures: Sequence[Measure]) -> list[str] | Note:
 def _lists(scores: Scores) -> list[Note]:
     """Lists that look cut off: most of them end after the same few documents, and there was more to be found."""
     found, coverage = scores.coverage.lengths, scores.coverage
-    if found is None or not found.incomplete or found.at_longest < max(_FEWEST, found.lists / 2):
+    if scores.whole_lists or found is None or not found.incomplete or found.at_longest < max(_FEWEST, found.lists / 2):
         return []
     length = found.longest
     limits = [scores.contract.depth, coverage.collection]  # cut on purpose, or all the documents there are

@@ -13,6 +13,7 @@ from rankgauge.engine.chunks import ChunkTexts, Context, collapse
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
 from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.evaluation.conversations import ConversationRule, conversations_of
 from rankgauge.evaluation.inputs import hashed, read_judgments, read_run
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.evaluation.passages import GivenChunks, PassageScoring, refuse_both
@@ -53,8 +54,9 @@ class Evaluation(Scores, Result):
         *,
         sources: Mapping[str, Any] | None = None,
         test_set: TestSet | None = None,
+        conversations: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(table, plan, name)
+        super().__init__(table, plan, name, conversations=conversations)
         self.sources, self.test_set = dict(sources or {}), test_set
 
     @cached_property
@@ -114,6 +116,7 @@ class Scoring:
     overlap: float | None = None
     cut: float | None = None
     """Chunks behind the longest prefix that fits into this context budget are left out of every list."""
+    conversations: ConversationRule = None
 
     def __post_init__(self) -> None:
         refuse_both(self.collapse_chunks, self.chunks, self.overlap)
@@ -187,7 +190,9 @@ class Scoring:
             labelled = test_set if test_set is not None else as_testset(judgments)
             table, plan = self.passages.scored(labelled, opened, plan, name, self.texts, self.stream)
         called = name or table.name
-        return Evaluation(table, plan, called, sources=self.sources(qrels, {called: run}), test_set=test_set)
+        sources = self.sources(qrels, {called: run})
+        turns = conversations_of(self.conversations, table.queries, test_set)
+        return Evaluation(table, plan, called, sources=sources, test_set=test_set, conversations=turns)
 
 
 @named_arguments
@@ -208,6 +213,7 @@ def evaluate(
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
     tokenizer: Callable[[str], int] | None = None,
     stream: bool = False,
+    conversations: ConversationRule = None,
     name: str | None = None,
     chunks: GivenChunks | None = None,
     overlap: float | None = None,
@@ -227,7 +233,11 @@ def evaluate(
     `Chunks`, the path of a file of them, or a compiled expression that reads document, start and end from an id. A
     chunk is relevant to a passage if it holds at least the share `overlap` of it (default: 0.5), or lies wholly inside
     it; recall then counts passages.
+
+    `conversations` tells which queries are turns of one conversation, where the test set does not: a regular expression
+    whose first group in a query's id is the conversation, a mapping from query to conversation, or a `Path` to one.
+    Intervals then take conversations for independent, not queries.
     """
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
-    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, stream, chunks, overlap)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, stream, chunks, overlap, conversations=conversations)
     return scoring.evaluation(qrels, run, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from rankgauge.evaluation.caveats import caveats_of
+from rankgauge.evaluation.conversations import conversation_notes
 from rankgauge.evaluation.passage_notes import passage_notes
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.explanations import caution_of
@@ -71,7 +72,9 @@ def notes_of(scores: Scores) -> list[Note]:
             for name, n in scores.table.sampled.items()
         ]
         add("info", "sampled", names=drawn, most=MOST_ORDERS, draws=DRAWS, seed=SEED)
-    if 2 <= counted < FEW_QUERIES:
+    if scores.clusters is not None:
+        notes += conversation_notes(scores)
+    elif 2 <= counted < FEW_QUERIES:
         add("info", "few", n=counted)
     for measure in scores.measures:
         if (text := caution_of(measure)) is not None:

@@ -43,6 +43,7 @@ def record_of(
         systems=[_system(evaluation, per_query) for evaluation in evaluations],
         provenance=provenance_of(inputs, commit=provenance),
         tags={q.id: list(q.tags) for q in test_set if q.tags} if isinstance(test_set, TestSet) else {},
+        conversations=first.conversations if per_query else {},
     )
 
 

@@ -9,8 +9,10 @@ from typing import TypeVar
 from rankgauge.errors import MeasureError
 from rankgauge.evaluation.plan import Plan
 from rankgauge.measures import Measure, parse_measure
+from rankgauge.model.ranked import Ints
 from rankgauge.model.scores import ScoreTable
 from rankgauge.record import Calls, NoAnswer
+from rankgauge.stats.clusters import cluster_numbers
 from rankgauge.stats.intervals import Interval, mean_interval
 from rankgauge.words import Note
 
@@ -68,9 +70,15 @@ class Scores:
     def remedy(self, wanted: int) -> Note | None:
         """What to set of a live retriever so that its lists have the documents wanted; None where nothing is known."""
         return None if self.origin is None else self.origin.remedy(wanted)
+    whole_lists: bool = False
+    """Whether the lists are all there was, as the documents that an agent saw, and not cut at a depth."""
 
-    def __init__(self, table: ScoreTable, plan: Plan, name: str | None = None) -> None:
+    def __init__(
+        self, table: ScoreTable, plan: Plan, name: str | None = None, *, conversations: Mapping[str, str] | None = None
+    ) -> None:
         self.table, self.plan = table, plan
+        self.conversations = dict(conversations or {})
+        """The conversation of each query that belongs to one."""
         self.name = name or table.name
         self.measures, self.contract, self.preset = plan.measures, plan.contract, plan.preset
         self.coverage = table.coverage
@@ -90,13 +98,20 @@ class Scores:
         self.origin, self.live, self.asked, self.id_fields = origin, origin.live, origin.asked, origin.id_fields
 
     @cached_property
+    def clusters(self) -> Ints | None:
+        """The number of each query's conversation; None where every query stands alone."""
+        return cluster_numbers(self.table.queries, self.conversations)
+
+    @cached_property
     def interval(self) -> ByMeasure[Interval | None]:
         """95 % confidence interval of each mean; None for sums, geometric means, and fewer than two queries."""
         intervals = []
         for j, measure in enumerate(self.measures):
-            counted = self.table.values[self.table.counted[:, j], j]
+            mask = self.table.counted[:, j]
             averaged = measure.definition.aggregate == "mean"
-            intervals.append(mean_interval(counted, bounds=measure.bounds) if averaged else None)
+            clusters = None if self.clusters is None else self.clusters[mask]
+            values = self.table.values[mask, j]
+            intervals.append(mean_interval(values, bounds=measure.bounds, clusters=clusters) if averaged else None)
         return self._by_measure(intervals)
 
     @cached_property

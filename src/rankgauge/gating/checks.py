@@ -16,7 +16,10 @@ from rankgauge.gating.outcome import Kind, Rule
 from rankgauge.gating.sides import Sides
 from rankgauge.gating.targets import LatencyLimit, Target, check_tag, holds, target_measure
 from rankgauge.measures.notation import find_measure
+from rankgauge.model.ranked import Floats
 from rankgauge.record import Mean, Record
+from rankgauge.stats.clusters import clustered
+from rankgauge.stats.differences import Column
 from rankgauge.stats.intervals import mean_interval
 from rankgauge.stats.noninferiority import NonInferiority, chance_to_pass, least_queries, non_inferiority
 from rankgauge.words import Note
@@ -31,6 +34,7 @@ __all__ = [
     "check_target",
     "check_threshold",
     "few_queries",
+    "in_conversations",
     "left_out",
 ]
 
@@ -54,7 +58,15 @@ def check_measure(sides: Sides, measure: str, max_loss: float, alpha: float, fam
     lower_is_better = sides.record.measure(measure).lower_is_better
     new, old = sides.paired(measure)
     try:
-        found = non_inferiority(new, old, max_loss, alpha=alpha, family=family, lower_is_better=lower_is_better)
+        found = non_inferiority(
+            new,
+            old,
+            max_loss,
+            alpha=alpha,
+            family=family,
+            lower_is_better=lower_is_better,
+            clusters=sides.clusters(measure),
+        )
     except DataError as error:
         raise DataError(f"{measure}: {error}") from None
     values = asdict(found) | {"lower_is_better": lower_is_better, "max_loss": max_loss}
@@ -140,7 +152,8 @@ def _own_mean(sides: Sides, measure: str, queries: Collection[str] | None) -> Me
     scores = sides.own(measure, queries)
     if not len(scores):
         raise DataError(f"no query of this slice counts for {measure}")
-    return Mean(aggregate("mean", scores), mean_interval(scores), len(scores))
+    interval = mean_interval(scores, clusters=sides.clusters(measure, queries, paired=False))
+    return Mean(aggregate("mean", scores), interval, len(scores))
 
 
 def _relative_mean(sides: Sides, target: Target, measure: str, queries: Collection[str] | None) -> tuple[Mean, float]:
@@ -156,7 +169,8 @@ def _relative_mean(sides: Sides, target: Target, measure: str, queries: Collecti
     shift = target.value if target.relation == "difference" else 0.0
     gaps = new - (1 + share) * old - shift
     gaps[np.abs(gaps) < 1e-12] = 0.0  # rounding
-    interval, goal = mean_interval(gaps, shares=False), target.goal(base)
+    interval = mean_interval(gaps, shares=False, clusters=sides.clusters(measure, queries))
+    goal = target.goal(base)
     if interval is not None:
         interval = replace(interval, low=goal + interval.low, high=goal + interval.high)
     return Mean(value, interval, len(new)), base
@@ -255,7 +269,7 @@ def few_queries(found: Sequence[Rule], sides: Sides, max_loss: float, alpha: flo
     ]
     if not max_loss or not passed:
         return []
-    bases = {rule.name: sides.paired(rule.name)[1] for rule in passed}
+    bases = {rule.name: _independent(sides, rule.name) for rule in passed}
     chances = {name: chance_to_pass(base, max_loss, alpha) for name, base in bases.items()}
     name, chance = max(chances.items(), key=lambda item: item[1])
     if chance <= _TOLERATED * alpha + _SLACK:
@@ -264,7 +278,30 @@ def few_queries(found: Sequence[Rule], sides: Sides, max_loss: float, alpha: flo
     told = {"measure": name, "n": len(bases[name]), "max_loss": max_loss, "one_in": round(1 / max_loss)}
     enough = {"least": least} if least else {}
     key = "few_queries" if least else "far_too_few_queries"
-    return [remark(key, **told, chance=chance, rare=_TOLERATED * alpha, **enough)]
+    chances_told = {"chance": chance, "rare": _TOLERATED * alpha, **enough}
+    if sides.clusters(name) is not None:  # n and the least number are those of conversations
+        return [Note(f"conversations.{key}", {**told, **chances_told}, "warning")]
+    return [remark(key, **told, **chances_told)]
+
+
+def _independent(sides: Sides, measure: str) -> Floats:
+    """The baseline's scores; of turns of conversations, one value for each conversation, which fails as a whole."""
+    scores, clusters = sides.paired(measure)[1], sides.clusters(measure)
+    if clusters is None:
+        return scores
+    units = clustered(Column(scores, np.ones(len(scores), dtype=bool)), clusters)
+    assert units.weights is not None
+    return units.values - units.mean + units.weights * units.mean
+
+
+def in_conversations(found: Sequence[Rule]) -> list[Note]:
+    """That conversations are what is independent, and what that costs."""
+    told = [rule.values for rule in found if rule.values.get("conversations") is not None]
+    effects = [values["design_effect"] for values in told if values["design_effect"] is not None]
+    if not effects:
+        return []
+    conversations = max(values["conversations"] for values in told)
+    return [Note("conversations.gated", {"conversations": conversations, "low": min(effects), "high": max(effects)})]
 
 
 def left_out(found: Sequence[Rule], sides: Sides) -> list[Note]:

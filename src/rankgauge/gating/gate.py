@@ -24,6 +24,7 @@ from rankgauge.gating.checks import (
     check_target,
     check_threshold,
     few_queries,
+    in_conversations,
     left_out,
 )
 from rankgauge.gating.comparability import check_comparable, check_directions, remark
@@ -144,6 +145,7 @@ def _against(sides: Sides, settings: GateRules) -> Found:
     missing, loud = check_missing(sides, looked_at, allowed="missing" in settings.allow)
     tested = [check_measure(sides, name, max_loss, settings.alpha, len(chosen)) for name in chosen]
     remarks += [*left_out(tested, sides), *few_queries(tested, sides, max_loss, settings.alpha)]
+    remarks += in_conversations(tested)
     untested = [about.name for about in other.measures if about.aggregate != "mean"]
     if untested and not settings.measures:
         remarks.append(remark("not_tested", measures=untested))

@@ -9,9 +9,10 @@ import numpy as np
 
 from rankgauge.errors import DataError
 from rankgauge.gating.baseline import Baseline
-from rankgauge.model.ranked import Floats
+from rankgauge.model.ranked import Floats, Ints
 from rankgauge.record import Record, SystemResult
 from rankgauge.record.identity import identity_of
+from rankgauge.stats.clusters import cluster_numbers
 
 __all__ = ["Sides"]
 
@@ -50,6 +51,15 @@ class Sides:
         new, old = self.scores(measure)
         common = sorted(query for query in new if query in old and (queries is None or query in queries))
         return np.array([new[query] for query in common]), np.array([old[query] for query in common])
+
+    def clusters(self, measure: str, queries: Collection[str] | None = None, *, paired: bool = True) -> Ints | None:
+        """The numbers of the conversations of those queries that `paired` gives, or `own`; None where every query
+        stands alone."""
+        found = _scores(self.record, self.system, measure) if not paired else self.scores(measure)[0]
+        old = found if not paired else self.scores(measure)[1]
+        common = sorted(query for query in found if query in old and (queries is None or query in queries))
+        told = {**({} if self.other is None else self.other.conversations), **self.record.conversations}
+        return cluster_numbers(common, told)
 
     def missing(self, measures: Iterable[str]) -> list[str]:
         """Queries that some measure counts in the baseline, but not in the record, in the baseline's order.

@@ -23,9 +23,11 @@ def best_of(figures: Sequence[float], lower: bool) -> int:
     return int(np.nan_to_num(goodness, nan=-math.inf).argmax())
 
 
-def _folds(n: int, folds: int, seed: int) -> Iterator[Ints]:
-    order = np.random.default_rng(seed).permutation(n)
-    yield from np.array_split(order, folds)
+def _folds(n: int, folds: int, seed: int, clusters: Ints | None) -> Iterator[Ints]:
+    """Random parts of the queries; the turns of a conversation stay together."""
+    groups = np.arange(n) if clusters is None else np.unique(clusters)
+    for part in np.array_split(np.random.default_rng(seed).permutation(groups), folds):
+        yield part if clusters is None else np.flatnonzero(np.isin(clusters, part))
 
 
 def held_out(found: Sequence[LiveEvaluation], best: int, numbers: list[int], folds: int, seed: int) -> HeldOut | None:
@@ -34,12 +36,14 @@ def held_out(found: Sequence[LiveEvaluation], best: int, numbers: list[int], fol
     how, lower = measure.definition.aggregate, measure.definition.lower_is_better
     values = np.stack([live.table.values[:, 0] for live in found])
     counted = np.stack([live.table.counted[:, 0] for live in found])
-    values, counted = values[:, counted.any(axis=0)], counted[:, counted.any(axis=0)]
+    kept = counted.any(axis=0)
+    values, counted = values[:, kept], counted[:, kept]
+    clusters = None if found[0].clusters is None else found[0].clusters[kept]
     n = values.shape[1]
-    if n < 2 * folds or len(values) < 2:
+    if (n if clusters is None else len(np.unique(clusters))) < 2 * folds or len(values) < 2:
         return None
     held, counts, chosen = np.zeros(n), np.zeros(n, dtype=bool), []
-    for part in _folds(n, folds, seed):
+    for part in _folds(n, folds, seed, clusters):
         others = counted & ~np.isin(np.arange(n), part)
         rows = [row[among] for row, among in zip(values, others, strict=True)]
         choice = best_of([aggregate(how, row) if len(row) else math.nan for row in rows], lower)
@@ -47,7 +51,9 @@ def held_out(found: Sequence[LiveEvaluation], best: int, numbers: list[int], fol
         held[part], counts[part] = values[choice, part], counted[choice, part]
     mean, interval = aggregate(how, held[counts]), None
     if how == "mean":
-        interval = interval_of_best(values, counted, best, lower_is_better=lower, bounds=measure.bounds, seed=seed)
+        interval = interval_of_best(
+            values, counted, best, lower_is_better=lower, bounds=measure.bounds, seed=seed, clusters=clusters
+        )
     if interval is not None:
         interval = replace(interval, low=min(interval.low, mean), high=max(interval.high, mean))
     return HeldOut(mean, interval, folds, chosen)

@@ -72,7 +72,14 @@ class LiveEvaluation(Evaluation):
         sources: Mapping[str, Any],
         run: Run | None = None,
     ) -> None:
-        super().__init__(scored.table, scored.plan, scored.name, sources=sources, test_set=scored.test_set)
+        super().__init__(
+            scored.table,
+            scored.plan,
+            scored.name,
+            sources=sources,
+            test_set=scored.test_set,
+            conversations=scored.conversations,
+        )
         self.retrieval, self.asked, self.live = retrieval, retrieval.k, True
         self.run = run or retrieval.run
         """The lists that were scored, as a run: it can be saved, fused and compared. Of documents, where chunks were

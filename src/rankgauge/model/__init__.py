@@ -6,5 +6,19 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.spans import Span
 from rankgauge.model.testset import Corpus, Query, TestSet
+from rankgauge.model.traces import Call, Trace, Traces
 
-__all__ = ["Chunk", "Chunks", "Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"]
+__all__ = [
+    "Call",
+    "Chunk",
+    "Chunks",
+    "Contract",
+    "Corpus",
+    "Qrels",
+    "Query",
+    "Run",
+    "Span",
+    "TestSet",
+    "Trace",
+    "Traces",
+]

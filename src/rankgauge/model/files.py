@@ -21,6 +21,8 @@ FILES: Registry[Callable[..., Any]] = Registry(
         "load_qrels": "rankgauge.formats:load_qrels",
         "load_run": "rankgauge.formats:load_run",
         "load_testset": "rankgauge.formats:load_testset",
+        "load_traces": "rankgauge.formats.traces:load_traces",
         "save": "rankgauge.formats.convert:save",
+        "save_traces": "rankgauge.formats.traces:save_traces",
     },
 )

@@ -57,6 +57,10 @@ class Row:
     p_equivalent: float | None
     detectable: float | None
     verdict: Verdict
+    conversations: int | None = None
+    """How many independent conversations the queries belong to; None where every query stands alone."""
+    design_effect: float | None = None
+    """How many times larger the variance of the difference is than with independent queries."""
 
     @property
     def note(self) -> Note:

@@ -8,6 +8,7 @@ from rankgauge.measures import Measure
 from rankgauge.model.scores import Coverage
 from rankgauge.record.calls import Calls
 from rankgauge.record.no_answer import NoAnswer
+from rankgauge.record.traces import TraceUse
 from rankgauge.stats.intervals import Interval
 from rankgauge.words import Note
 
@@ -63,6 +64,8 @@ class SystemResult:
     """None where the lists came from a file."""
     no_answer: NoAnswer | None = None
     """None where every query has an answer."""
+    traces: TraceUse | None = None
+    """What the calls of its traces brought and took; None for one list for each query."""
 
     def scores(self, measure: str, queries: list[str]) -> dict[str, float]:
         """The scores that count, by query."""

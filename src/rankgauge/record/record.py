@@ -70,6 +70,8 @@ class Record(Result):
     """Systems that could not be evaluated, with the reason."""
     losses: list[LossesResult] = field(default_factory=list)
     """Where systems of several stages lost relevant documents."""
+    conversations: dict[str, str] = field(default_factory=dict)
+    """By query, of those that are turns of one: conversations are independent of each other, their turns are not."""
 
     def __post_init__(self) -> None:
         """What a retriever said may hold a secret, which no record keeps."""

@@ -19,6 +19,7 @@ from rankgauge.reports.document import (
     word,
 )
 from rankgauge.reports.remarks import remarks_of
+from rankgauge.words import Note
 
 __all__ = ["answer_part"]
 
@@ -67,7 +68,11 @@ def _evaluated(record: Record) -> Iterator[Block]:
         return
     (system,) = record.systems
     queries = max(mean.queries for mean in system.means.values())
-    yield Paragraph(answer("evaluated", system=system.name, n=queries), "lead")
+    turns = next((note for note in system.notes if note.key == "conversations.clustered"), None)
+    lead = answer("evaluated", system=system.name, n=queries)
+    if turns is not None:
+        lead = Note("conversations.evaluated", {**turns.parameters, "system": system.name, "n": queries})
+    yield Paragraph(lead, "lead")
     rows: list[tuple[Cell, ...]] = []
     for about in record.measures:
         mean = system.means[about.name]

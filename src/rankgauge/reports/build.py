@@ -64,8 +64,15 @@ def record_report(record: Record, *, per_query: bool = False, scenario: str | No
     static: list[Block] = [per_query_table(record)] if per_query else []
     # Only what the record holds is loaded: a table of means should come at once.
     blocks: list[Block] = [*answer_part(record), *targets_part(record, scenario)]
+    traced = any(system.traces for system in record.systems)
+    if traced:
+        from rankgauge.reports.traces import traces_answer, traces_part
+
+        at = next((i for i, block in enumerate(blocks) if _is_beside(block)), len(blocks))  # above the remarks
+        blocks[at:at] = traces_answer(record)
     if compared is None:
         blocks += [*means_part(record), *overlap_part(record), *_live_part(record), *_losses_part(record)]
+        blocks += traces_part(record) if traced else ()
         blocks.append(Explorer(static))
     else:
         from rankgauge.reports import comparison as part
@@ -73,6 +80,7 @@ def record_report(record: Record, *, per_query: bool = False, scenario: str | No
         blocks += [*means_part(record), *overlap_part(record)]
         blocks += part.comparison_part(record, compared) if compared.rows else ()
         blocks += [*_live_part(record), *_losses_part(record)]
+        blocks += traces_part(record) if traced else ()
         blocks.append(Explorer([*static, *part.changed_part(record, compared)]))
         blocks += [*part.ending_part(record, compared)]
         blocks += part.verdict_cards(compared) if compared.rows else ()
@@ -135,11 +143,16 @@ def _data(record: Record, per_query: bool) -> dict[str, Table]:
         main = per_query_table(record, ("system", "query"))
     else:
         main = score_data(record)
-    if not _is_live(record):
-        return {main.name: main}
-    from rankgauge.reports.calls import calls_data
+    found = {main.name: main}
+    if any(system.traces for system in record.systems):
+        from rankgauge.reports.traces import trace_data
 
-    return {main.name: main, **calls_data(record)}
+        found["traces"] = trace_data(record)
+    if _is_live(record):
+        from rankgauge.reports.calls import calls_data
+
+        found |= calls_data(record)
+    return found
 
 
 def _named(names: list[str]) -> Any:

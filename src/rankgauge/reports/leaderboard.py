@@ -184,11 +184,14 @@ def _limits(compared: ComparisonResult) -> Iterator[Block]:
     if not still_open or len(compared.pairs) == 1:  # of two systems the decision says so itself
         return
     least = [row.detectable for row in still_open if row.detectable is not None]
-    queries = min(row.queries for row in still_open)
+    fewest = min(still_open, key=lambda row: row.queries)
+    about: dict[str, Any] = {"n": fewest.queries}
+    if fewest.conversations is not None:
+        about["conversations"] = fewest.conversations
     if least:
-        yield Paragraph(answer("limits", n=queries, detectable=max(least), measure=first))
-    else:
-        yield Paragraph(answer("limits_none", n=queries))
+        about |= {"detectable": max(least), "measure": first}
+    group = "answer" if fewest.conversations is None else "conversations"
+    yield Paragraph(Note(f"{group}.limits" if least else f"{group}.limits_none", about))
 
 
 def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:

@@ -16,6 +16,7 @@ from rankgauge.history.rows import Point, StoredBaseline
 from rankgauge.history.store import History
 from rankgauge.model.ranked import Bools, Floats
 from rankgauge.reports.series import Change, Level, Marks, series_of
+from rankgauge.stats.clusters import cluster_numbers, clustered
 from rankgauge.stats.differences import Column
 from rankgauge.stats.family import compare_columns
 from rankgauge.stats.settings import Settings
@@ -90,6 +91,7 @@ class _Scores:
     values: Floats
     counted: Bools
     lower_is_better: bool
+    conversations: Mapping[str, str]
 
 
 def _scores(history: History, points: Sequence[Point]) -> dict[tuple[int, str], _Scores]:
@@ -108,7 +110,9 @@ def _scores(history: History, points: Sequence[Point]) -> dict[tuple[int, str], 
                 mask = system.counted.get(point.measure)
                 counted = np.ones(len(values), dtype=bool) if mask is None else np.array(mask, dtype=bool)
                 scores = np.array(values, dtype=np.float64)
-                found[number, point.system] = _Scores(queries, scores, counted, about.lower_is_better)
+                found[number, point.system] = _Scores(
+                    queries, scores, counted, about.lower_is_better, record.conversations
+                )
     return found
 
 
@@ -130,8 +134,10 @@ def _changes(history: History, points: Sequence[Point]) -> dict[tuple[int, str],
 
 
 def _column(before: _Scores, after: _Scores) -> Column:
-    """The differences of the queries that both records have."""
+    """The differences of the queries that both records have, or of their conversations."""
+    common = [query for query in after.queries if query in before.queries]
     rows = np.array([(before.queries[q], i) for q, i in after.queries.items() if q in before.queries]).reshape(-1, 2)
     first, second = rows[:, 0], rows[:, 1]
     mask = before.counted[first] & after.counted[second]
-    return Column(np.where(mask, after.values[second] - before.values[first], 0.0), mask)
+    column = Column(np.where(mask, after.values[second] - before.values[first], 0.0), mask)
+    return clustered(column, cluster_numbers(common, after.conversations))

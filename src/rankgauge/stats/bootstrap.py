@@ -47,6 +47,9 @@ def bootstrap_tests(
     # Around their mean, where the sum of squares is as exact as the spread itself.
     values = np.stack([np.where(c.counted, c.values - c.mean, 0.0) for c in columns], axis=1)
     masks = np.stack([column.counted for column in columns], axis=1).astype(np.float64)
+    turns = None
+    if any(column.weights is not None for column in columns):
+        turns = np.stack([c.counted.astype(np.float64) if c.weights is None else c.weights for c in columns], axis=1)
     random = np.random.default_rng(seed)
     step = max(1, _CELLS // n)
     parts = []
@@ -54,7 +57,10 @@ def bootstrap_tests(
         rows = min(step, samples - first)
         weights = random.multinomial(n, np.full(n, 1 / n), size=rows).astype(np.float64)
         sizes = np.maximum(weights @ masks, 2.0)
-        parts.append(t_values(weights @ values, weights @ values**2, sizes))
+        if turns is None:
+            parts.append(t_values(weights @ values, weights @ values**2, sizes))
+        else:
+            parts.append(_of_conversations(weights, values, turns, sizes))
     drawn = np.concatenate(parts)
     tests: list[Outcome] = []
     for j, column in enumerate(columns):
@@ -68,6 +74,19 @@ def bootstrap_tests(
         p = (1 + count) / (1 + samples)
         tests.append(Bootstrapped(p, "bootstrap-t", drawn[:, j], column.mean, column.error))
     return tests
+
+
+def _of_conversations(weights: Floats, values: Floats, turns: Floats, sizes: Floats) -> Floats:
+    """|t_b| of resampled conversations: the mean is that of their queries, and its error is cluster-robust as that of
+    the data is. With c the centred values and w the lengths, m_b = sum c / sum w and s_b^2 = sum (c - w m_b)^2."""
+    lengths = np.maximum(weights @ turns, 1e-12)
+    means = (weights @ values) / lengths
+    squares = weights @ values**2 - 2 * means * (weights @ (values * turns)) + means**2 * (weights @ turns**2)
+    errors = np.sqrt(np.maximum(squares, 0) * sizes / (sizes - 1)) / lengths
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(means) / errors
+    t[squares <= _TOLERANCE * (weights @ values**2)] = np.inf
+    return np.asarray(t)
 
 
 BOOTSTRAP = SignificanceTest(bootstrap_tests, Draws(10_000, 2_000, 200_000_000))

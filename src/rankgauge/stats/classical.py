@@ -2,8 +2,8 @@
 
 Each asks another question. The t test is about the mean difference. The signed-rank test is about the pseudo-median of
 the differences that are not 0 (the median of all their pairwise means), and says nothing of means when they are skewed.
-The sign test only counts wins and losses. Their intervals are of these quantities, for only then can interval and
-p-value never contradict each other.
+The sign test only counts wins and losses. Of conversations, both take the mean difference of each. Their intervals are
+of these quantities, for only then can interval and p-value never contradict each other.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def t_test(column: Column) -> Outcome:
         return Inverted(constant_p(column), "t", lambda alpha: constant_bounds(column, alpha))
     from scipy.special import stdtr, stdtrit
 
-    freedom = column.n - 1
-    p = float(2 * stdtr(freedom, -abs(column.t)))
+    freedom, error = column.freedom, column.wide_error
+    p = float(2 * stdtr(freedom, -abs(column.mean / error)))
 
     def bounds(alpha: float) -> tuple[float, float]:
-        half = -float(stdtrit(freedom, alpha / 2)) * column.error
+        half = -float(stdtrit(freedom, alpha / 2)) * error
         return column.mean - half, column.mean + half
 
     return Inverted(p, "t", bounds)
@@ -50,7 +50,7 @@ def sign_test(column: Column) -> Outcome:
         return Outcome(None, "sign")
     from scipy.special import bdtr
 
-    decided = np.sort(column.own[column.own != 0])
+    decided = np.sort(column.averages[column.averages != 0])
     n = len(decided)
     fewer = int(min((decided > 0).sum(), (decided < 0).sum()))
     p = min(1.0, float(2 * bdtr(fewer, n, 0.5))) if n else 1.0
@@ -76,7 +76,7 @@ def signed_rank_test(column: Column) -> Outcome:
     """
     if column.n < 2:
         return Outcome(None, "wilcoxon")
-    decided = np.sort(column.own[column.own != 0])
+    decided = np.sort(column.averages[column.averages != 0])
     n = len(decided)
     if not n:
         return Inverted(1.0, "wilcoxon", lambda alpha: (0.0, 0.0))
@@ -157,7 +157,7 @@ def _each(test: Callable[[Column], Outcome]) -> Callable[..., list[Outcome]]:
 
 def _least_p(column: Column) -> float:
     """All that differ on one side."""
-    return float(2.0 ** (1 - int(np.count_nonzero(column.own))))
+    return float(2.0 ** (1 - int(np.count_nonzero(column.averages))))
 
 
 T = SignificanceTest(_each(t_test))

@@ -1,4 +1,8 @@
-"""Per-query differences of two systems, one column for each comparison, and what the tests share."""
+"""Differences of two systems, one column for each comparison, and what the tests share.
+
+A column has one value for each query, or, where queries belong to conversations, one for each conversation (see
+`clusters`): what is independent of the others is one value.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +24,14 @@ _NOISE = 1e-12  # a spread this much smaller than the mean is rounding, not spre
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Column:
-    """Differences of one comparison over all queries; those that do not count are 0 and masked."""
+    """Differences of one comparison over all queries, or conversations; those that do not count are 0 and masked."""
 
     values: Floats
     counted: Bools
     limits: tuple[float, float] = (-math.inf, math.inf)
     """The least and greatest difference that a single query can have."""
+    weights: Floats | None = None
+    """Of conversations: how many queries count in each, over the mean of these numbers; 0 where none does."""
 
     @cached_property
     def own(self) -> Floats:
@@ -53,10 +59,37 @@ class Column:
         """What is smaller than this comes of rounding."""
         return _NOISE * float(np.abs(self.own).max(initial=0.0))
 
+    @cached_property
+    def freedom(self) -> int:
+        """Degrees of freedom of its t: n - 1. Of conversations of unequal length n is their effective number,
+        (sum w)^2 / (sum w^2) (Kish 1965): a few long ones tell less of the spread than many short ones."""
+        if self.weights is None:
+            return self.n - 1
+        own = self.weights[self.counted]
+        return max(1, round(float(own.sum() ** 2 / (own**2).sum())) - 1)
+
+    @property
+    def averages(self) -> Floats:
+        """The mean difference of each conversation; of single queries their differences."""
+        if self.weights is None:
+            return self.own
+        found = self.mean + (self.own - self.mean) / self.weights[self.counted]
+        return np.where(np.abs(found) > self.rounding, found, 0.0)
+
     @property
     def error(self) -> float:
         """Standard error of the mean."""
         return self.deviation / math.sqrt(self.n) if self.n else 0.0
+
+    @cached_property
+    def wide_error(self) -> float:
+        """The standard error for Student's t. Of conversations, each residual is divided by sqrt(1 - h) with h the
+        conversation's share of the queries (Bell and McCaffrey 2002, CR2): a long one draws the mean towards itself."""
+        if self.weights is None or not self.deviation:
+            return self.error
+        squares = (self.own - self.mean) ** 2
+        wider = float((squares / (1 - self.weights[self.counted] / self.n)).sum())
+        return math.sqrt(wider) / self.n
 
     @property
     def constant(self) -> bool:

@@ -2,9 +2,9 @@
 
 For scores that are only 0 or 1 (success, P@1) the Wilson score interval is used: near 0 and 1 the t interval covers far
 less than it claims. For all others it is the t interval, made longer on the side of the rare scores where they are
-skewed (`skewness`), and where all scores are alike, one that allows for what was not seen. Student's quantile is
-computed here because importing `scipy.special` alone would double the start-up time of the command line; the tests
-compare it with scipy's.
+skewed (`skewness`), and where all scores are alike, one that allows for what was not seen. Queries of one conversation
+are one value together (`clusters`). Student's quantile is computed here because importing `scipy.special` alone would
+double the start-up time of the command line; the tests compare it with scipy's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from rankgauge.model.ranked import Floats
+from rankgauge.model.ranked import Floats, Ints
+from rankgauge.stats.clusters import clustered, design_effect
 from rankgauge.stats.constant import constant_bounds
 from rankgauge.stats.differences import Column
 from rankgauge.stats.skewness import skew_moment, skew_shift
@@ -40,8 +41,12 @@ def mean_interval(
     bounds: tuple[float, float] | None = None,
     shares: bool = True,
     skewed: bool = True,
+    clusters: Ints | None = None,
 ) -> Interval | None:
     """Interval of the mean of independent queries, or None with fewer than two of them.
+
+    `clusters` numbers the conversation of each query, where queries are not independent; then there must be two of
+    these.
 
     `bounds` are the least and greatest value of a query, and so of the mean; the t interval is cut there. Where all
     queries have one value, the interval allows for those that were not seen (`constant_bounds`); without bounds there
@@ -52,14 +57,22 @@ def mean_interval(
     if n < 2:
         return None
     mean = float(values.sum() / n)
-    if shares and ((values == 0) | (values == 1)).all():
-        return Interval(*share_interval(mean, n, level), level, "wilson")
     low, high = bounds or (-math.inf, math.inf)
-    column = Column(values, np.ones(n, dtype=bool), (low, high))
-    if column.constant:
+    queries = Column(values, np.ones(n, dtype=bool), (low, high))
+    column = clustered(queries, clusters if clusters is not None and len(np.unique(clusters)) < n else None)
+    alike = shares and bool(((values == 0) | (values == 1)).all())
+    if alike and column is queries:
+        return Interval(*share_interval(mean, n, level), level, "wilson")
+    if column.n < 2:
+        return None
+    if column.constant and not alike:
         return None if bounds is None else Interval(*constant_bounds(column, 1 - level), level, "constant")
-    t = student_quantile((1 + level) / 2, n - 1)
-    half, shift = t * column.error, skew_shift(skew_moment(column), t, n) if skewed else 0.0
+    t = student_quantile((1 + level) / 2, column.freedom)
+    if alike:
+        effect = design_effect(queries, column)
+        size = column.n if effect is None else n / max(1.0, effect)
+        return Interval(*share_interval(mean, size, level, t), level, "wilson")
+    half, shift = t * column.wide_error, skew_shift(skew_moment(column), t, column.n) if skewed else 0.0
     return Interval(max(mean - half + min(0, shift), low), min(mean + half + max(0, shift), high), level, "t")
 
 
@@ -69,8 +82,10 @@ def normal_quantile(p: float) -> float:
     return NormalDist().inv_cdf(p)
 
 
-def share_interval(share: float, n: int, level: float) -> tuple[float, float]:
-    z = normal_quantile((1 + level) / 2)
+def share_interval(share: float, n: float, level: float, critical: float | None = None) -> tuple[float, float]:
+    """Wilson's interval. Of a share among queries in conversations, n is the effective number of queries and `critical`
+    the quantile of t (Dean and Pagano 2015); where all agree, the number of conversations."""
+    z = critical or normal_quantile((1 + level) / 2)
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return (0.0 if share == 0 else centre - half), (1.0 if share == 1 else centre + half)

@@ -18,6 +18,7 @@ their number.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,7 +26,8 @@ import numpy as np
 
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError
-from rankgauge.model.ranked import Floats
+from rankgauge.model.ranked import Floats, Ints
+from rankgauge.stats.clusters import clustered, design_effect
 from rankgauge.stats.constant import constant_bounds
 from rankgauge.stats.differences import Column
 from rankgauge.stats.intervals import student_quantile
@@ -62,6 +64,9 @@ class NonInferiority:
     needed: int | None
     """Queries that would settle it with a chance of 80 %, if mean and spread stay as they are; None if it is settled,
     or if the loss observed is the margin to the digit."""
+    conversations: int | None = None
+    """How many independent conversations the queries belong to; None where every query stands alone."""
+    design_effect: float | None = None
 
 
 def non_inferiority(
@@ -72,8 +77,12 @@ def non_inferiority(
     alpha: float = 0.05,
     family: int = 1,
     lower_is_better: bool = False,
+    clusters: Ints | None = None,
 ) -> NonInferiority:
     """Test whether `new` lost more than `margin`, relative to the mean of `base`, on the same queries.
+
+    `clusters` numbers the conversation of each query, where queries are not independent: then d is one value for each
+    conversation (see `clusters`).
 
     A system that is worse on no query passes, whatever the bounds say; so does one that is identical. A baseline whose
     mean is 0 leaves no relative margin: there the new mean must be no worse at all.
@@ -88,12 +97,15 @@ def non_inferiority(
     share = margin * float(np.sign(before))
     d = (1 + share) * base - new if lower_is_better else new - (1 - share) * base
     reach = max(float(np.abs(base).max()), float(np.abs(new).max()))
-    column = Column(d, np.ones(n, dtype=bool), (-reach, reach))
-    mean, error, deviation = column.mean, column.error, column.deviation
-    below, above = student_quantile(1 - alpha, n - 1), student_quantile(1 - alpha / family, n - 1)
+    queries = Column(d, np.ones(n, dtype=bool), (-reach, reach))
+    column = clustered(queries, clusters)
+    if column.n < 2:
+        raise DataError("all common queries belong to one conversation: a comparison needs at least two")
+    mean, error, deviation = column.mean, column.wide_error, column.deviation
+    below, above = student_quantile(1 - alpha, column.freedom), student_quantile(1 - alpha / family, column.freedom)
     moment = skew_moment(column)
-    lower = mean - below * error + min(0.0, skew_shift(moment, below, n))
-    upper = mean + above * error + max(0.0, skew_shift(moment, above, n))
+    lower = mean - below * error + min(0.0, skew_shift(moment, below, column.n))
+    upper = mean + above * error + max(0.0, skew_shift(moment, above, column.n))
     if column.constant:  # no spread: only what was not seen makes it uncertain
         lower, upper = constant_bounds(column, 2 * alpha)[0], constant_bounds(column, 2 * alpha / family)[1]
     gain = base - new if lower_is_better else new - base
@@ -103,7 +115,13 @@ def non_inferiority(
     if not worse:
         reason, status = "nowhere worse" if better else "identical", "pass"
     needed = _needed(column, moment, alpha, family) if status == "inconclusive" else None
-    return NonInferiority(status, reason, n, before, after, mean, deviation, lower, upper, worse, better, needed)
+    units, effect = None, None
+    if column is not queries:
+        needed = None if needed is None else math.ceil(needed * n / column.n - 1e-9)
+        units, effect = column.n, design_effect(queries, column)
+    return NonInferiority(
+        status, reason, n, before, after, mean, deviation, lower, upper, worse, better, needed, units, effect
+    )
 
 
 def chance_to_pass(base: Floats, margin: float, alpha: float = 0.05, queries: int | None = None) -> float:

@@ -42,8 +42,8 @@ def _above_p(column: Column, shift: float, sign: int) -> float:
     unseen = float(bdtr(int(failed.sum()), column.n, rest / (rest - least))) if rest > 0 else 1.0
     if not column.error:
         return unseen
-    t = _skewed_t(mean, column.error, sign * skew_moment(column), column.n)
-    return max(unseen, float(stdtr(column.n - 1, -t)))
+    t = _skewed_t(mean, column.wide_error, sign * skew_moment(column), column.n)
+    return max(unseen, float(stdtr(column.freedom, -t)))
 
 
 def equivalence_p(column: Column, margin: float) -> float | None:

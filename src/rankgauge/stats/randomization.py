@@ -6,8 +6,10 @@ absolute mean difference; with n queries there are 2^n assignments of signs. All
 
     p = (1 + number of draws with a statistic at least as large) / (1 + samples)
 
-Statistics equal up to rounding count as equal. Signs are shared by all columns, so that the largest of their t values
-(max-t) has its joint distribution, and a draw costs one row of a matrix product.
+Where queries belong to conversations, the systems are swapped in whole conversations: there is one sign for each, and
+what is said of a query here holds for a conversation. Statistics equal up to rounding count as equal. Signs are shared
+by all columns, so that the largest of their t values (max-t) has its joint distribution, and a draw costs one row of a
+matrix product.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ class Randomized(Outcome):
 
     Shifting the differences by d changes a drawn sum A = sum s_i d_i by d N with N = sum s_i. With T = sum d_i,
     e = A - T N / n and r = N / n, a shift to T - u keeps the draw at least as large as the data up to
-    u = max(e / (1 - r), -e / (1 + r)), so that the bounds are order statistics of these.
+    u = max(e / (1 - r), -e / (1 + r)), so that the bounds are order statistics of these. A shift moves the sum of a
+    conversation as often as it has queries, so that there N = sum w_i s_i.
     """
 
     below: Floats
@@ -79,7 +82,8 @@ def _all_signs(column: Column, alpha: float, samples: int) -> Outcome | None:
     """The test over all assignments of signs, where few queries count; None where they are too many."""
     if column.n < 2 or not _is_exact(column.n, samples):
         return None
-    own = replace(column, values=column.own, counted=np.ones(column.n, dtype=bool))
+    weights = None if column.weights is None else column.weights[column.counted]
+    own = replace(column, values=column.own, counted=np.ones(column.n, dtype=bool), weights=weights)
     return _block([own], _sums([own], 0, samples), alpha, samples)[0]
 
 
@@ -88,7 +92,7 @@ def _sums(columns: Sequence[Column], seed: int, samples: int) -> tuple[Floats, F
 
     Around the mean, the sums are as exact as the spread itself; `_whole` puts the mean back.
     """
-    masks = np.stack([column.counted for column in columns], axis=1)
+    masks = np.stack([c.counted if c.weights is None else c.weights for c in columns], axis=1)
     kinds, kind_of = np.unique(masks, axis=1, return_inverse=True)
     centred = [np.where(c.counted, c.values - c.mean, 0.0) if c.deviation else np.zeros(len(c.values)) for c in columns]
     numbers = np.concatenate([np.stack(centred, axis=1), kinds.astype(np.float64)], axis=1)
@@ -117,7 +121,8 @@ def _block(columns: Sequence[Column], sums: tuple[Floats, Floats], alpha: float,
         with np.errstate(divide="ignore", invalid="ignore"):
             lower = np.fmax(rest / (1 - share), -rest / (1 + share))
             upper = np.fmax(rest / (1 + share), -rest / (1 - share))
-        whole = np.abs(share) == 1  # all signs kept or all turned: as large as the data whatever the shift
+        # All signs kept or all turned, up to the rounding of weights: as large as the data whatever the shift.
+        whole = np.abs(share) > 1 - 1e-12
         lower[whole] = upper[whole] = math.inf
         keep = max(1, _order(alpha, len(drawn), exact))
         # A copy, for a view would hold all draws of every column in memory.
@@ -147,7 +152,9 @@ def max_t_tests(
                 seen.append(0.0)
                 continue
             drawn = _whole(column, sums[0][:, j], sums[1][:, j])
-            squares = float((column.own**2).sum())  # which the signs do not change
+            squares: Floats | float = float((column.own**2).sum())  # which the signs do not change
+            if column.weights is not None:
+                squares = _squares(column, drawn, seed, samples)
             drawn, own = t_values(drawn, squares, column.n), abs(column.t)
             if few(column, most):
                 drawn, own = _comparable(drawn, own, most)
@@ -164,6 +171,18 @@ def max_t_tests(
         count = int(np.count_nonzero(largest >= own * (1 - _TOLERANCE)))
         corrected.append(count / len(largest) if exact else (1 + count) / (1 + len(largest)))
     return tests, corrected, largest
+
+
+def _squares(column: Column, drawn: Floats, seed: int, samples: int) -> Floats:
+    """What takes the place of the sum of squares for conversations of unequal length, so that the drawn t are
+    cluster-robust as that of the data is: with z the sums, M their drawn mean and C = sum s z w,
+    sum (s z - w M)^2 = sum z^2 - 2 M C + M^2 sum w^2."""
+    assert column.weights is not None
+    z = np.where(column.counted, column.values - column.mean + column.weights * column.mean, 0.0)
+    crossed = np.concatenate(list(_drawn((z * column.weights)[:, None], seed, samples)))[:, 0]
+    means = drawn / column.n
+    rest = (z**2).sum() - 2 * means * crossed + means**2 * (column.weights**2).sum()
+    return np.asarray(rest + column.n * means**2)
 
 
 def few(column: Column, most: int) -> bool:

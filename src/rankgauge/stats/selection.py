@@ -27,7 +27,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from rankgauge.model.ranked import Bools, Floats
+from rankgauge.model.ranked import Bools, Floats, Ints
+from rankgauge.stats.clusters import clustered
+from rankgauge.stats.differences import Column
 from rankgauge.stats.intervals import Interval, mean_interval, student_quantile
 
 __all__ = ["interval_of_best"]
@@ -44,9 +46,14 @@ def interval_of_best(
     bounds: tuple[float, float] | None = None,
     level: float = 0.95,
     seed: int = 0,
+    clusters: Ints | None = None,
 ) -> Interval | None:
     """Interval of the true mean of the setting that has the best mean. Settings by queries; None where a setting has
-    fewer than two queries, or where no spread and no bounds tell anything."""
+    fewer than two queries, or where no spread and no bounds tell anything. `clusters` numbers the conversations of the
+    queries, where these are not independent; then each is one value."""
+    if clusters is not None:
+        units = [clustered(Column(row, counts), clusters) for row, counts in zip(values, counted, strict=True)]
+        values, counted = np.stack([unit.values for unit in units]), np.stack([unit.counted for unit in units])
     if lower_is_better:  # the mirror image; bounds change places, and scores of 0 and 1 stay such
         axis = sum(bounds or (0.0, 0.0))
         found = interval_of_best(axis - values, counted, best, bounds=bounds, level=level, seed=seed)
