@@ -83,12 +83,12 @@ def _blocks(result: GateResult, *, sentences: bool) -> Iterator[Block]:
 
 
 def _outcome(result: GateResult) -> Status:
-    """What stops the gate fails, proven or not; what is not proven and passes is to be looked at."""
+    """What is not proven is to be looked at, whether it stops the gate or not."""
     if result.accepted is None:
         return "open"
-    if not result.accepted:
-        return "fail"
-    return "warn" if result.status == "inconclusive" else "pass"
+    if result.status == "inconclusive":
+        return "warn"
+    return "pass" if result.accepted else "fail"
 
 
 def _status(rule: Rule) -> Marked:
