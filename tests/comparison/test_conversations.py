@@ -75,6 +75,8 @@ def test_all_ways_to_tell_are_one(tmp_path: Path) -> None:
     for rule in (RULE, TESTED.conversations, path):
         assert evaluate(ALONE, FIRST, "RR", conversations=rule).interval["RR"] == told
     assert evaluate(ALONE.qrels, FIRST, "RR", conversations=RULE).interval["RR"] == told
+    assert evaluate(ALONE.with_conversations(RULE), FIRST, "RR").interval["RR"] == told
+    assert ALONE.with_conversations(RULE) == TESTED
     assert evaluate(TESTED, FIRST, "RR", conversations={}).interval["RR"] == evaluate(ALONE, FIRST, "RR").interval["RR"]
 
 

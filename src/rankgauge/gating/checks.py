@@ -10,6 +10,7 @@ import numpy as np
 
 from rankgauge.engine.averaging import aggregate
 from rankgauge.errors import DataError, counted
+from rankgauge.evaluation.conversations import effect_note
 from rankgauge.gating.baseline import Baseline
 from rankgauge.gating.comparability import remark
 from rankgauge.gating.outcome import Kind, Rule
@@ -297,11 +298,11 @@ def _independent(sides: Sides, measure: str) -> Floats:
 def in_conversations(found: Sequence[Rule]) -> list[Note]:
     """That conversations are what is independent, and what that costs."""
     told = [rule.values for rule in found if rule.values.get("conversations") is not None]
-    effects = [values["design_effect"] for values in told if values["design_effect"] is not None]
-    if not effects:
+    if not told:
         return []
+    effect = effect_note([values["design_effect"] for values in told])
     conversations = max(values["conversations"] for values in told)
-    return [Note("conversations.gated", {"conversations": conversations, "low": min(effects), "high": max(effects)})]
+    return [Note("conversations.gated", {"conversations": conversations, "effect": effect})]
 
 
 def left_out(found: Sequence[Rule], sides: Sides) -> list[Note]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, counted
+from rankgauge.model.conversations import conversations_by
 from rankgauge.model.files import FILES
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.spans import Span
@@ -175,6 +176,13 @@ class TestSet(Sequence[Query]):
     def conversations(self) -> dict[str, str]:
         """The conversation of each query that belongs to one."""
         return {query.id: query.conversation for query in self._queries if query.conversation}
+
+    def with_conversations(self, rule: str | Mapping[str, str]) -> TestSet:
+        """The same queries as turns of conversations: `rule` is a mapping from query to conversation, or a regular
+        expression whose first group in a query's id is its conversation, such as `^(.+)<::>` of MTRAG's ids."""
+        found = conversations_by(rule, [query.id for query in self._queries])
+        turns = (replace(query, conversation=found.get(query.id, query.conversation)) for query in self._queries)
+        return TestSet(turns, name=self.name)
 
     @property
     def tags(self) -> dict[str, list[str]]:
