@@ -48,6 +48,12 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["testset.json", "a.json", "--keep", "--label", NAME, "--history", "h\x1b.db"], "terminal", 0),
         (["testset.json", "a.json", "--missing", "error", "--corpus", FILE], "terminal", 2),
     ],
+    "evaluate-traces": [
+        (["plain-testset.json", f"{NAME}=traces.jsonl", "-f", "%FORMAT"], "%FORMAT", 0),
+        (["plain-testset.json", f"{NAME}=traces.jsonl", "--budget", "calls", "--samples", "100"], "terminal", 0),
+        (["plain-testset.json", "traces.jsonl", "--budget", NAME], "terminal", 2),
+        (["plain-testset.json", FILE], "terminal", 2),
+    ],
     "compare": [
         (["testset.json", f"{NAME}=a.json", "b.json", "--samples", "100", "--by", "tag", "-f", "%FORMAT"], "%FORMAT", 0)
     ],
@@ -202,6 +208,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             compared = rankgauge.compare(judged, named, ["nDCG@10", "R@3"], baseline=HOSTILE["github"], samples=100)
             _written("kept.json" if start else "record.json", compared.to_record().to_dict())
         _written(FILE, runs[2])
+        traces = [
+            {"query_id": query, "question": LONG, "calls": [{"query": LONG, "results": list(docs)[:2]}] * 2}
+            for query, docs in runs[0].items()
+        ]
+        traces += [{"question": text, "calls": [{"query": text, "results": [text]}]} for text in TEXTS]
+        Path("traces.jsonl").write_text("".join(json.dumps(trace) + "\n" for trace in traces), encoding="utf-8")
         for path, run in {"alone.json": runs[0], "other.json": runs[1]}.items():
             _written(path, rankgauge.evaluate(judged, run, ["nDCG@10", "R@3"], name=NAME).record.to_dict())
         _written("live.json", hostile_record("".join(HOSTILE.values())))
