@@ -42,6 +42,7 @@ FORMATS = [*RENDERERS.known, "json"]
 
 # The arguments of a command's runs; how its output is to be read: by a format, as JSON, by the file it is in, or not at
 # all where it is data for programs; and its status. %FORMAT stands for every format.
+LOST = ["plain-testset.json", "--stage", f"{NAME}=plain-a.json"]
 CASES: dict[str, list[tuple[list[str], str, int]]] = {
     "evaluate": [
         (["testset.json", f"{NAME}=a.json", FILE, "-q", "-f", "%FORMAT"], "%FORMAT", 0),
@@ -53,6 +54,21 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["plain-testset.json", f"{NAME}=traces.jsonl", "--budget", "calls", "--samples", "100"], "terminal", 0),
         (["plain-testset.json", "traces.jsonl", "--budget", NAME], "terminal", 2),
         (["plain-testset.json", FILE], "terminal", 2),
+    ],
+    "losses": [
+        ([*LOST, "--stage", "last=plain-b.json", "-k", "2", "-f", "%FORMAT"], "%FORMAT", 0),
+        ([*LOST, "--corpus", "texts.jsonl", "--details"], "terminal", 0),
+        (["testset.json", "--stage", NAME], "terminal", 2),
+    ],
+    "chunk": [(["texts.jsonl", "--size", "10"], "data", 0), ([FILE, "--size", "10"], "terminal", 2)],
+    "testset anchor": [
+        (["quoted.json", "--corpus", "texts.jsonl", "-o", "anchored.json"], "terminal", 1),
+        (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
+        (["quoted.json", "--corpus", FILE], "terminal", 2),
+    ],
+    "testset drift": [
+        (["quoted.json", "--corpus", "texts.jsonl"], "terminal", 1),
+        (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
     ],
     "compare": [
         (["testset.json", f"{NAME}=a.json", "b.json", "--samples", "100", "--by", "tag", "-f", "%FORMAT"], "%FORMAT", 0)
@@ -208,6 +224,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             compared = rankgauge.compare(judged, named, ["nDCG@10", "R@3"], baseline=HOSTILE["github"], samples=100)
             _written("kept.json" if start else "record.json", compared.to_record().to_dict())
         _written(FILE, runs[2])
+        texts = [{"_id": doc, "text": f"{doc} one two {LONG}"} for doc in IDS]
+        Path("texts.jsonl").write_text("".join(json.dumps(text) + "\n" for text in texts), encoding="utf-8")
+        spans = [{"text": text} for text in (*TEXTS, LONG, f"nowhere {LONG}")]
+        _written("quoted.json", [{"id": LONG[:50], "query": LONG, "tags": TEXTS, "spans": spans}])
         traces = [
             {"query_id": query, "question": LONG, "calls": [{"query": LONG, "results": list(docs)[:2]}] * 2}
             for query, docs in runs[0].items()

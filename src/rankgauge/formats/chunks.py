@@ -32,7 +32,7 @@ def read_chunks(source: Source) -> Chunks:
         value = read_json(source)
         if isinstance(value, Mapping) and value and all(isinstance(doc, str | int) for doc in value.values()):
             return Chunks({own: str(doc) for own, doc in value.items()}, name=source.name)
-        if not isinstance(value, list):
+        if not isinstance(value, list) or not value:
             raise FormatError(
                 source.name,
                 [f'chunks are one object {{"chunk id": "document id", ...}}, or a list (or lines) of {_EXAMPLE}'],

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.arguments import as_path, named_arguments
+from rankgauge.arguments import as_path, check_text, named_arguments
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.detect import FORMATS, Format, check_format, detect, is_beir_folder
 from rankgauge.formats.json_lists import qrels_of, run_of
@@ -47,6 +47,7 @@ def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels 
         from rankgauge.formats.beir import read_beir_testset
 
         return read_beir_testset(os.fspath(path))
+    check_text("format", format)
     if format is not None and format.startswith("mtrag") and not isinstance(path, Source):
         from rankgauge.formats.imports.mtrag import MTRAG, read_mtrag
 

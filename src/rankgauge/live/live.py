@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from rankgauge.arguments import named_arguments
+from rankgauge.arguments import check_text, named_arguments
 from rankgauge.comparison import Comparison
 from rankgauge.comparison.recording import with_lists
 from rankgauge.engine.chunks import Parents
@@ -223,6 +223,7 @@ class Asking:
     ) -> Asking:
         """`own_texts` says that retrievers may bring texts along, which measures with a budget need."""
         calls.check()
+        check_text("parent_field", parent_field)
         if parent_field is not None and (scoring.collapse_chunks is not None or scoring.chunks is not None):
             other = "collapse_chunks" if scoring.collapse_chunks is not None else "chunks"
             raise DataError(f"`parent_field` and `{other}` both say of which document a chunk is: give one of them")

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rankgauge.errors import FormatError
+from rankgauge.errors import FormatError, RankgaugeError
 
 __all__ = ["FORMAT", "VERSION", "decode", "encode"]
 
@@ -60,6 +60,8 @@ def decode(value: Any, document: type[T], name: str = "the record") -> T:
         raise FormatError(name, ["it is nested too deeply: the record is damaged"]) from None
     except msgspec.ValidationError as error:
         raise FormatError(name, [f"{_placed(str(error))}: the record is damaged"]) from None
+    except RankgaugeError as error:  # of a part that looks at its own values
+        raise FormatError(name, [f"{error}: the record is damaged"]) from None
 
 
 def _placed(text: str) -> str:
