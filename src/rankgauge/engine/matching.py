@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankgauge.engine.characters import CharacterCounts
 from rankgauge.engine.match_mappings import match_mappings
 from rankgauge.engine.match_text import TextMatcher
-from rankgauge.engine.spans import SpanLabels
 from rankgauge.errors import DataError, FormatError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankgauge.engine.match_frames import Budgets
+    from rankgauge.engine.spans import SpanLabels
     from rankgauge.formats import RunParts
 
 __all__ = ["BudgetTexts", "CharacterLabels", "Matched", "match"]
@@ -134,6 +133,7 @@ def _match_frames(
     stream: bool,
     spans: CharacterLabels | None,
 ) -> Matched:
+    from rankgauge.engine.characters import CharacterCounts
     from rankgauge.engine.match_frames import FrameMatcher, JudgmentIndex, NotGroupedError
 
     if stream and isinstance(run, Run):

@@ -10,7 +10,6 @@ import numpy as np
 
 from rankgauge.engine.averaging import aggregate, byte_order
 from rankgauge.engine.matching import BudgetTexts, CharacterLabels, Matched, match
-from rankgauge.engine.spans import SpanLabels
 from rankgauge.errors import ContractError, DataError, MeasureError
 from rankgauge.measures import Measure
 from rankgauge.measures.gain import gain_of
@@ -21,6 +20,7 @@ from rankgauge.model.run import Run
 from rankgauge.model.scores import Coverage, Grades, Lengths, ScoreTable
 
 if TYPE_CHECKING:
+    from rankgauge.engine.spans import SpanLabels
     from rankgauge.formats import RunParts
 
 __all__ = ["counted_queries", "score", "score_queries"]

@@ -9,21 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import check_text, named_arguments
-from rankgauge.engine.chunks import ChunkTexts, Context, collapse
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation.conversations import ConversationRule, conversations_of
 from rankgauge.evaluation.inputs import hashed, read_judgments, read_run
 from rankgauge.evaluation.notes import notes_of
-from rankgauge.evaluation.passages import GivenChunks, PassageScoring, refuse_both
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
 from rankgauge.evaluation.recording import record_of
 from rankgauge.evaluation.scores import Scores
 from rankgauge.formats import RunParts, load_chunks, load_corpus
 from rankgauge.measures import Measure
 from rankgauge.measures.explanations import sentence
-from rankgauge.model.chunks import Chunks
+from rankgauge.model.chunks import Chunks, GivenChunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
@@ -37,6 +35,8 @@ from rankgauge.words import Language, Note, tell
 if TYPE_CHECKING:
     import polars as pl
 
+    from rankgauge.engine.chunks import Context
+    from rankgauge.evaluation.passages import PassageScoring
     from rankgauge.evaluation.per_query import PerQuery
 
 __all__ = ["Evaluation", "Scoring", "evaluate"]
@@ -119,7 +119,15 @@ class Scoring:
     conversations: ConversationRule = None
 
     def __post_init__(self) -> None:
-        refuse_both(self.collapse_chunks, self.chunks, self.overlap)
+        if self.collapse_chunks is not None and self.chunks is not None:
+            raise RankgaugeError(
+                "`collapse_chunks=` merges chunks into documents, and `chunks=` brings the labels onto chunks: give "
+                "one of them"
+            )
+        if self.overlap is not None and self.chunks is None:
+            raise RankgaugeError(
+                "`overlap=` is the share of a passage that a chunk must hold to be relevant: give `chunks=` too"
+            )
         if self.overlap is not None:
             Contract(overlap=self.overlap)  # which refuses what is no share
         chunked = isinstance(self.collapse_chunks, Chunks | os.PathLike)
@@ -152,7 +160,11 @@ class Scoring:
     @cached_property
     def passages(self) -> PassageScoring | None:
         """How labels are brought onto chunks, where chunks are given."""
-        return None if self.chunks is None else PassageScoring(self.chunks, self.overlap)
+        if self.chunks is None:
+            return None
+        from rankgauge.evaluation.passages import PassageScoring  # few runs are of chunks
+
+        return PassageScoring(self.chunks, self.overlap)
 
     @property
     def context(self) -> Context | None:
@@ -160,6 +172,8 @@ class Scoring:
         budgets = any(measure.get("budget") is not None for measure in self.plan.measures)
         if self.rule is None or (not budgets and self.cut is None):
             return None
+        from rankgauge.engine.chunks import ChunkTexts, Context
+
         return Context(ChunkTexts(self.rule, self.documents, self.tokenizer or len), self.plan.contract, self.cut)
 
     def sources(self, qrels: Any, runs: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,6 +190,8 @@ class Scoring:
         opened = read_run(run, name)
         if self.rule is None:
             return opened, self.plan
+        from rankgauge.engine.chunks import collapse
+
         merged, told = collapse(opened, self.rule, self.context)
         return merged, replace(self.plan, contract=self.plan.contract.with_changes(collapse=told))
 

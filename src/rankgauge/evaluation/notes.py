@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from rankgauge.evaluation.caveats import caveats_of
 from rankgauge.evaluation.conversations import conversation_notes
-from rankgauge.evaluation.passage_notes import passage_notes
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.explanations import caution_of
 from rankgauge.words import Note
@@ -58,6 +57,8 @@ def notes_of(scores: Scores) -> list[Note]:
             add("warning", "judged_low", share=share, k=k)
     notes += caveats_of(scores)
     if coverage.passages is not None:
+        from rankgauge.evaluation.passage_notes import passage_notes  # few labels are passages
+
         notes += passage_notes(coverage.passages, contract, scores.measures)
     if coverage.tied_documents:
         counts = {"documents": coverage.tied_documents, "queries": coverage.tied_queries, "judged": judged}

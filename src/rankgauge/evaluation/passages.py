@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
 from rankgauge.engine.spans import OVERLAP, OVERLAPS, SpanLabels
-from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.errors import DataError
 from rankgauge.evaluation.plan import Plan
 from rankgauge.formats import load_chunks
 from rankgauge.measures import Measure, parse_measure
-from rankgauge.model.chunks import Chunks, compiled_ids
+from rankgauge.model.chunks import Chunks, GivenChunks, compiled_ids
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.scores import AtOverlap, Passages, ScoreTable
@@ -25,12 +25,7 @@ from rankgauge.model.testset import TestSet
 if TYPE_CHECKING:
     from rankgauge.formats import RunParts
 
-__all__ = ["GivenChunks", "PassageScoring"]
-
-OneSource = Chunks | str | os.PathLike[str] | re.Pattern[str]
-GivenChunks = OneSource | Mapping[str, OneSource]
-"""Chunks, the path of a file of them, or an expression that reads places from ids; or one of these for each system."""
-
+__all__ = ["PassageScoring"]
 
 def _checked(given: Any) -> Chunks | re.Pattern[str]:
     """What stands for the chunks of one system, read."""
@@ -184,16 +179,3 @@ def _at_overlaps(
         means = dict(zip(table.measures, table.aggregates.tolist(), strict=True))
         found.append(AtOverlap(overlap, labels.in_no_chunk(overlap), means))
     return found
-
-
-def refuse_both(collapse_chunks: Any, chunks: Any, overlap: Any) -> None:
-    """Chunks are merged into documents, or labels brought onto chunks; not both."""
-    if collapse_chunks is not None and chunks is not None:
-        raise RankgaugeError(
-            "`collapse_chunks=` merges chunks into documents, and `chunks=` brings the labels onto chunks: give one of "
-            "them"
-        )
-    if overlap is not None and chunks is None:
-        raise RankgaugeError(
-            "`overlap=` is the share of a passage that a chunk must hold to be relevant: give `chunks=` too"
-        )

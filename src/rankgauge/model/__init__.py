@@ -1,12 +1,17 @@
 """The nouns: judgments, runs, test sets, corpora and the contract; and the one ranking rule."""
 
+from typing import TYPE_CHECKING
+
+from rankgauge.lazy import lazy_names
 from rankgauge.model.chunks import Chunk, Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.spans import Span
 from rankgauge.model.testset import Corpus, Query, TestSet
-from rankgauge.model.traces import Call, Trace, Traces
+
+if TYPE_CHECKING:
+    from rankgauge.model.traces import Call, Trace, Traces
 
 __all__ = [
     "Call",
@@ -22,3 +27,5 @@ __all__ = [
     "Trace",
     "Traces",
 ]
+
+__getattr__ = lazy_names(__name__, {"traces": ("Call", "Trace", "Traces")})

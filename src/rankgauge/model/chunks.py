@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from functools import cached_property
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, counted
 
-__all__ = ["Chunk", "Chunks", "compiled_ids"]
+__all__ = ["Chunk", "Chunks", "GivenChunks", "compiled_ids"]
 
 
 @named_arguments
@@ -122,3 +123,8 @@ def compiled_ids(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
             r"^(?P<doc>.+)-(?P<start>\d+)-(?P<end>\d+)$"
         )
     return found
+
+
+OneSource = Chunks | str | os.PathLike[str] | re.Pattern[str]
+GivenChunks = OneSource | Mapping[str, OneSource]
+"""Chunks, the path of a file of them, or an expression that reads places from ids; or one of these for each system."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from rankgauge.measures import Measure
 from rankgauge.model.scores import Coverage
 from rankgauge.record.calls import Calls
-from rankgauge.record.no_answer import NoAnswer
-from rankgauge.record.traces import TraceUse
 from rankgauge.stats.intervals import Interval
 from rankgauge.words import Note
+
+if TYPE_CHECKING:  # `name_parts` loads them where a record is read
+    from rankgauge.record.no_answer import NoAnswer
+    from rankgauge.record.traces import TraceUse
 
 __all__ = ["InputFile", "ListedDocument", "Mean", "Provenance", "ScoredMeasure", "SystemResult"]
 

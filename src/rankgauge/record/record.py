@@ -199,10 +199,14 @@ def as_record(given: Any, argument: str = "record", others: str = "") -> Record:
 def name_parts() -> None:
     """Load the types of the parts that an evaluation lacks.
 
-    msgspec looks them up by their names in this module; evaluating starts faster without them.
+    msgspec looks them up by their names in the modules that use them; evaluating starts faster without them.
     """
+    from rankgauge.record import parts
     from rankgauge.record.comparison import ComparisonResult
     from rankgauge.record.losses import LossesResult
+    from rankgauge.record.no_answer import NoAnswer
     from rankgauge.record.sweep import SweepResult
+    from rankgauge.record.traces import TraceUse
 
+    vars(parts).update(NoAnswer=NoAnswer, TraceUse=TraceUse)
     globals().update(ComparisonResult=ComparisonResult, LossesResult=LossesResult, SweepResult=SweepResult)
