@@ -19,6 +19,7 @@ from rankgauge import evaluate_retriever
 from rankgauge.errors import RetrieverError
 from rankgauge.model.testset import Query, TestSet
 from rankgauge.retrievers import Journal, run_queries
+from rankgauge.retrievers.deadline import deadline_of
 from rankgauge.retrievers.hits import Hit, hits_of
 from rankgauge.words import LANGUAGES, tell
 
@@ -251,3 +252,16 @@ def test_hanging_calls_elsewhere_are_still_given_up() -> None:
     assert time.perf_counter() - started < 5
     assert len(result.failed) == 2
     assert not result.own_thread
+
+
+def test_a_limit_ends_with_the_calls(database: sqlite3.Connection) -> None:
+    """Calls in the caller's thread must not leave their limit there: whatever asks a server later would be too late."""
+
+    def search(query: str, k: int) -> list[Any]:
+        return database.execute("SELECT id FROM docs WHERE docs MATCH ? LIMIT ?", (query, k)).fetchall()
+
+    before = deadline_of(3600)
+    test_set = TestSet([Query("apple", {"d2": 1}), Query("pear", {"d4": 1})])
+    live = evaluate_retriever(search, test_set, measures="RR", id_field="[0]", timeout=1)
+    assert "asking.own_thread" in [note.key for note in live.live_notes]
+    assert deadline_of(3600) >= before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -249,7 +250,8 @@ class _Threads(_Workers):
     def go_on(self) -> None:
         slot = self.slots[0] = Slot()  # the worker's own is given up
         if self.work.next(slot):
-            self._asked(slot)
+            # In a context of its own: the limit of this call is none of what the caller does later.
+            contextvars.copy_context().run(self._asked, slot)
 
 
 class _Loops(_Workers):
