@@ -30,7 +30,6 @@ ORDER = [
     "compat",
     "sensitivity",
     "comparison",
-    "testsets",
     "exports",
     "retrievers",
     "live",
@@ -39,6 +38,7 @@ ORDER = [
     "demo",
     "history",
     "monitoring",
+    "testsets",
     "reports",
     "cli",
 ]

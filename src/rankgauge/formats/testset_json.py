@@ -1,5 +1,5 @@
 """Test sets as JSON: a list of {query, relevant_docs, relevance_scores, id, tags, texts, groups, no_answer,
-conversation, spans}."""
+conversation, spans, synthetic}."""
 
 from __future__ import annotations
 
@@ -84,6 +84,7 @@ def _query(item: Any) -> Query:
         no_answer=_flag(item.get("no_answer", False)),
         conversation="" if item.get("conversation") in (None, "") else id_of(item["conversation"], "conversation"),
         spans=spans,
+        synthetic=_made_by(item.get("synthetic") or ""),
     )
 
 
@@ -99,6 +100,12 @@ def _groups(value: Any) -> dict[str, tuple[str, ...]]:
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise DataError(f'"no_answer" must be true or false, not {value!r}'[:200])
+    return value
+
+
+def _made_by(value: Any) -> str:
+    if not isinstance(value, str):
+        raise DataError(f'"synthetic" must say what made the query, not {value!r}'[:200])
     return value
 
 
@@ -139,6 +146,8 @@ def _item(query: Query) -> dict[str, Any]:
         item["no_answer"] = True
     if query.conversation:
         item["conversation"] = query.conversation
+    if query.synthetic:
+        item["synthetic"] = query.synthetic
     if query.spans:
         item["spans"] = [_span_item(span) for span in query.spans]
     return item

@@ -11,7 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -42,34 +42,58 @@ class Label:
     rubric: str = ""
     """The version of what the judge was told a grade means."""
     reason: str = ""
+    aspect: str = ""
+    """The criterion or nugget that was judged; empty for the document as a whole."""
+    low: float | None = None
+    """The least grade that the judge may as well have meant: of its samples, or of an interval."""
+    high: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("query", "doc", "judge"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise DataError(f"a label needs `{name}`, a text that is not empty, not {getattr(self, name)!r}")
-        for name in ("time", "rubric", "reason"):
+        for name in ("time", "rubric", "reason", "aspect"):
             check_text(name, getattr(self, name))
         if self.kind not in KINDS:
             raise DataError(f"`kind={self.kind!r}` of a label is none of {', '.join(KINDS)}")
-        if self.grade is not None:
-            number = isinstance(self.grade, int | float) and not isinstance(self.grade, bool)
-            if not number or not math.isfinite(self.grade):
-                raise DataError(f"the grade {self.grade!r} of a label is no finite number")
-            object.__setattr__(self, "grade", float(self.grade))
+        for name in ("grade", "low", "high"):
+            self._check_number(name)
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise DataError(f"`low={self.low:g}` of a label is above `high={self.high:g}`")
         if self.time:
             try:
                 datetime.fromisoformat(self.time)
             except ValueError:
                 raise DataError(f"`time={self.time!r}` of a label is no time such as 2026-05-01T12:00:00Z") from None
 
+    def _check_number(self, name: str) -> None:
+        value = getattr(self, name)
+        if value is None:
+            return
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            what = "the grade" if name == "grade" else f"`{name}`"
+            raise DataError(f"{what} {value!r} of a label is no finite number")
+        object.__setattr__(self, name, float(value))
+
     @property
     def pair(self) -> tuple[str, str]:
         return self.query, self.doc
 
     @property
-    def voice(self) -> tuple[str, str, str, str]:
-        """A judge has one voice for a pair: the last label is what it says."""
-        return self.query, self.doc, self.kind, self.judge
+    def voice(self) -> tuple[str, str, str, str, str]:
+        """A judge has one voice for a pair and an aspect of it: the last label is what it says."""
+        return self.query, self.doc, self.aspect, self.kind, self.judge
+
+    def is_new(self, before: Label | None) -> bool:
+        """Whether it says anything that its judge's last label of the same did not."""
+        if before is None:
+            return self.grade is not None
+        return (before.grade, before.rubric) != (self.grade, self.rubric)
+
+    @property
+    def spread(self) -> float:
+        """How far apart the grades are that the judge may have meant; 0 where that is not known."""
+        return 0.0 if self.low is None or self.high is None else self.high - self.low
 
 
 @named_arguments
@@ -122,16 +146,13 @@ class Labels(Sequence[Label]):
         if isinstance(labels, str | Mapping) or not isinstance(labels, Iterable):
             raise DataError(f"{name}: labels are a list of Label, not a {type(labels).__name__}")
         kept: list[Label] = []
-        last: dict[tuple[str, str, str, str], Label] = {}
+        last: dict[tuple[str, ...], Label] = {}
         for number, label in enumerate(labels, start=1):
             if not isinstance(label, Label):
                 raise DataError(f"{name}: entry {number} is a {type(label).__name__}; give a Label")
-            before = last.get(label.voice)
-            again = before is not None and (before.grade, before.rubric) == (label.grade, label.rubric)
-            if again or (before is None and label.grade is None):
-                continue
-            last[label.voice] = label
-            kept.append(label)
+            if label.is_new(last.get(label.voice)):
+                last[label.voice] = label
+                kept.append(label)
         self._labels, self.name = tuple(kept), name
 
     def added(self, labels: Iterable[Label]) -> Labels:
@@ -141,21 +162,24 @@ class Labels(Sequence[Label]):
     @cached_property
     def voices(self) -> dict[tuple[str, str], list[Label]]:
         """What each judge says last of each pair, in the order of their times, where these are known; who took a label
-        back says nothing."""
-        last: dict[tuple[str, str, str, str], Label] = {}
+        back says nothing. Labels of an aspect of a document are not among them: see `of_aspect`."""
+        return self._voices("")
+
+    def _voices(self, aspect: str) -> dict[tuple[str, str], list[Label]]:
+        last: dict[tuple[str, ...], Label] = {}
         for label in self._labels:
             last.pop(label.voice, None)
             last[label.voice] = label
         found: dict[tuple[str, str], list[Label]] = {}
         for label in last.values():
-            if label.grade is not None:
+            if label.grade is not None and label.aspect == aspect:
                 found.setdefault(label.pair, []).append(label)
         for own in found.values():
             if len(own) > 1 and all(label.time for label in own):
                 own.sort(key=lambda label: datetime.fromisoformat(label.time).timestamp())
         return found
 
-    def grades(self, policy: Policy = Policy()) -> dict[str, dict[str, float]]:  # noqa: B008 - immutable
+    def grades(self, policy: Policy = Policy()) -> dict[str, dict[str, float]]:
         """The grade of each labelled document, by query."""
         found: dict[str, dict[str, float]] = {}
         for (query, doc), voices in self.voices.items():
@@ -164,11 +188,11 @@ class Labels(Sequence[Label]):
                 found.setdefault(query, {})[doc] = grade
         return found
 
-    def qrels(self, policy: Policy = Policy()) -> Qrels:  # noqa: B008 - immutable
+    def qrels(self, policy: Policy = Policy()) -> Qrels:
         """The judgments that a policy makes of the labels."""
         return Qrels(self.grades(policy), name=self.name)
 
-    def conflicts(self, policy: Policy = Policy()) -> dict[tuple[str, str], list[Label]]:  # noqa: B008 - immutable
+    def conflicts(self, policy: Policy = Policy()) -> dict[tuple[str, str], list[Label]]:
         """Pairs of which the labels that count differ."""
         counting = {pair: policy.counting(voices) for pair, voices in self.voices.items()}
         return {pair: own for pair, own in counting.items() if len({label.grade for label in own}) > 1}
@@ -179,6 +203,16 @@ class Labels(Sequence[Label]):
         own = (label for voices in self.voices.values() for label in voices)
         return dict(Counter((label.kind, label.judge) for label in own))
 
+    @cached_property
+    def aspects(self) -> tuple[str, ...]:
+        """The criteria or nuggets that were judged, in the order in which they come first."""
+        return tuple(dict.fromkeys(label.aspect for label in self._labels if label.aspect))
+
+    def of_aspect(self, aspect: str) -> Labels:
+        """The labels of one aspect, as labels of the documents as a whole."""
+        own = (replace(label, aspect="") for label in self._labels if label.aspect == aspect)
+        return Labels(own, name=f"{self.name} [{aspect}]")
+
     def of(self, judge: str | None = None, kind: Kind | None = None) -> Labels:
         """The labels of one judge, or of one kind."""
         own = (one for one in self._labels if judge in (None, one.judge) and kind in (None, one.kind))
@@ -187,7 +221,8 @@ class Labels(Sequence[Label]):
     @cached_property
     def version(self) -> str:
         """A hash of what the labels say, whatever their order among pairs."""
-        said = sorted(json.dumps(astuple(label)) for own in self.voices.values() for label in own)
+        voices = (own for aspect in ("", *self.aspects) for own in self._voices(aspect).values())
+        said = sorted(json.dumps(astuple(label)) for own in voices for label in own)
         return hashlib.sha256("\n".join(said).encode()).hexdigest()
 
     def __getitem__(self, index: Any) -> Any:

@@ -43,6 +43,8 @@ class Query:
     """The conversation that the query is a turn of; turns of one conversation are not independent."""
     spans: Sequence[Span] = ()
     """Gold passages, by their characters or their texts."""
+    synthetic: str = ""
+    """What made the query, where no person asked it: `known-item`, `llm:NAME`; for ever, whatever is done with it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
@@ -61,6 +63,7 @@ class Query:
             raise DataError("a query needs a text or an id")
         if self.groups:
             self._check_groups()
+        check_text("synthetic", self.synthetic)
         if self.no_answer and (self.relevant or self.spans):
             raise DataError(f"query {self.id!r} has no answer, but also a relevant document; drop one of the two")
 

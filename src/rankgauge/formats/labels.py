@@ -1,0 +1,152 @@
+"""Labels as JSON Lines, one label a line: read as a whole, and written line by line as they are given.
+
+A line is handed to the disk before the next label is asked for, so that whatever ends the process costs no label. A
+last line that was cut short is no label; the next process takes it away.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import weakref
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any, Final
+
+from rankgauge.arguments import named_arguments
+from rankgauge.errors import DataError, Fault, FormatError
+from rankgauge.formats.json_values import dump_lines, id_of
+from rankgauge.formats.leftovers import lock_file
+from rankgauge.formats.private import PRIVATE
+from rankgauge.formats.sources import Source, write_whole
+from rankgauge.model.labels import Label, Labels
+
+__all__ = ["LabelFile", "label_of", "load_labels", "save_labels"]
+
+_NAMES: Final = tuple(field.name for field in fields(Label))
+_DEFAULTS: Final = {field.name: field.default for field in fields(Label)}
+_NEEDED: Final = ("query", "doc", "grade", "judge")
+
+
+def _item(label: Label) -> dict[str, Any]:
+    """What is at its default is left out."""
+    values = {name: getattr(label, name) for name in _NAMES}
+    return {name: value for name, value in values.items() if name in _NEEDED or value != _DEFAULTS[name]}
+
+
+def label_of(item: Any) -> Label:
+    """A label from the object of its line."""
+    if not isinstance(item, Mapping):
+        raise DataError('a label is an object such as {"query": "q1", "doc": "d1", "grade": 2, "judge": "ana"}')
+    if missing := [name for name in _NEEDED if name not in item]:
+        raise DataError(f'it has no "{missing[0]}"')
+    if unknown := sorted(set(item) - set(_NAMES)):
+        raise DataError(f'"{unknown[0]}" is no part of a label; known are {", ".join(_NAMES)}')
+    ids = {"query": id_of(item["query"], "query"), "doc": id_of(item["doc"], "document")}
+    return Label(**{**item, **ids})
+
+
+def _labels_in(text: str, name: str) -> list[Label]:
+    """The labels of all whole lines; faults of all lines are raised together."""
+    found, faults = [], list[str | Fault]()
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(label_of(json.loads(line)))
+        except (ValueError, RecursionError) as error:
+            if number < len(lines):  # else it was cut short
+                faults.append(Fault(f"this is no JSON: {error}", number))
+        except DataError as error:
+            faults.append(Fault(str(error), number))
+    if faults:
+        raise FormatError(name, faults)
+    return found
+
+
+@named_arguments
+def load_labels(path: str | os.PathLike[str]) -> Labels:
+    """Labels from JSON Lines."""
+    source = Source(path)
+    return Labels(_labels_in(source.text(), source.name), name=source.name)
+
+
+@named_arguments
+def save_labels(labels: Labels, path: str | os.PathLike[str]) -> None:
+    """Write labels as JSON Lines, whole or not at all."""
+    write_whole(path, dump_lines([_item(label) for label in labels]))
+
+
+class LabelFile:
+    """A file of labels that grows: what is added is on the disk when `add` returns. One process at a time has it."""
+
+    @named_arguments
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        try:
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), PRIVATE)
+        except OSError as error:
+            raise FormatError(self.path, [f"cannot be opened: {error.strerror}"]) from None
+        self._closing = weakref.finalize(self, os.close, self._file)
+        try:
+            if not lock_file(self._file):
+                raise FormatError(self.path, ["another process writes labels to it; wait for its end"])
+            self._given = list(Labels(self._read(), name=self.path))
+            self._last: dict[tuple[str, ...], Label] = {label.voice: label for label in self._given}
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def labels(self) -> Labels:
+        return Labels(self._given, name=self.path)
+
+    def add(self, labels: Iterable[Label]) -> int:
+        """Write labels; how many said something new."""
+        new, last = [], dict[tuple[str, ...], Label]()
+        for label in labels:
+            if label.is_new(last.get(label.voice) or self._last.get(label.voice)):
+                last[label.voice] = label
+                new.append(label)
+        if new:
+            self._write(dump_lines([_item(label) for label in new]))
+        self._given += new
+        self._last |= last
+        return len(new)
+
+    def close(self) -> None:
+        """Give the file free for others."""
+        self._closing()
+
+    def __enter__(self) -> LabelFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read(self) -> list[Label]:
+        with open(self._file, "rb", closefd=False) as file:
+            data = file.read()
+        whole = data.rfind(b"\n") + 1
+        try:
+            found = _labels_in(data[:whole].decode("utf-8-sig"), self.path)
+        except UnicodeDecodeError:
+            raise FormatError(self.path, ["it holds bytes that are not UTF-8"]) from None
+        if data[whole:].strip():
+            try:  # a last line without its end may be a whole label
+                last = label_of(json.loads(data[whole:]))
+            except (ValueError, DataError):
+                os.ftruncate(self._file, whole)
+            else:
+                found.append(last)
+                self._write(b"\n")
+        return found
+
+    def _write(self, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fsync(self._file)
+        except OSError as error:
+            raise FormatError(self.path, [f"cannot be written: {error.strerror}"]) from None
