@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge.errors import DataError
-from rankgauge.model.labels import KINDS, Label, Labels, Policy
+from rankgauge.model.labels import KINDS, Label, Labels, LabelPolicy
 
 labels = st.builds(
     Label,
@@ -30,15 +30,15 @@ def said(*grades: float | None, judge: str = "ana", kind: Any = "person") -> lis
 )
 def test_combining(combine: Any, expected: float) -> None:
     voices = [Label("q", "d", grade, name) for grade, name in ((1, "a"), (1, "b"), (2, "c"), (3, "e"))]
-    assert Labels(voices).grades(Policy(combine=combine)) == {"q": {"d": expected}}
+    assert Labels(voices).grades(LabelPolicy(combine=combine)) == {"q": {"d": expected}}
 
 
 def test_people_before_models_and_ties_to_the_lower_grade() -> None:
     both = Labels([*said(3, judge="gpt", kind="model"), *said(1), *said(2, judge="bo")])
     assert both.grades() == {"q": {"d": 1.0}}
-    assert both.grades(Policy(prefer=("model", "person"))) == {"q": {"d": 3.0}}
-    assert both.grades(Policy(prefer=("clicks",))) == {}
-    assert both.grades(Policy(prefer=(), combine="mean")) == {"q": {"d": 2.0}}
+    assert both.grades(LabelPolicy(prefer=("model", "person"))) == {"q": {"d": 3.0}}
+    assert both.grades(LabelPolicy(prefer=("clicks",))) == {}
+    assert both.grades(LabelPolicy(prefer=(), combine="mean")) == {"q": {"d": 2.0}}
     assert [label.judge for label in both.conflicts()[("q", "d")]] == ["ana", "bo"]
     assert both.sources == {("model", "gpt"): 1, ("person", "ana"): 1, ("person", "bo"): 1}
 
@@ -53,7 +53,7 @@ def test_a_judge_has_one_voice_and_may_take_it_back() -> None:
 def test_the_latest_by_time_where_all_have_one() -> None:
     late = Label("q", "d", 2, "ana", time="2026-05-02T00:00:00+02:00")
     early = Label("q", "d", 1, "bo", time="2026-05-01T23:00:00+00:00")
-    assert Labels([early, late]).grades(Policy(combine="latest")) == {"q": {"d": 1.0}}  # 23:00 is after 22:00
+    assert Labels([early, late]).grades(LabelPolicy(combine="latest")) == {"q": {"d": 1.0}}  # 23:00 is after 22:00
     assert Labels([late, early]).version == Labels([early, late]).version
 
 
@@ -63,10 +63,10 @@ def test_reading_twice_changes_nothing(given: list[Label]) -> None:
     again = once.added([once.voices[pair][i] for pair in once.voices for i in range(len(once.voices[pair]))])
     assert again == once
     for combine in ("majority", "latest", "mean"):
-        assert again.grades(Policy(combine=combine)) == once.grades(Policy(combine=combine))
+        assert again.grades(LabelPolicy(combine=combine)) == once.grades(LabelPolicy(combine=combine))
     assert Labels(once) == once
     assert set(once.voices) == {
-        (query, doc) for query, docs in once.grades(Policy(prefer=())).items() for doc in docs
+        (query, doc) for query, docs in once.grades(LabelPolicy(prefer=())).items() for doc in docs
     }
 
 
@@ -91,6 +91,6 @@ def test_no_labels(wrong: Any) -> None:
     with pytest.raises(DataError, match="Label"):
         Labels(wrong)
     with pytest.raises(DataError, match="none of"):
-        Policy(combine="median")  # type: ignore[arg-type]
+        LabelPolicy(combine="median")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="twice"):
-        Policy(prefer=("person", "person"))
+        LabelPolicy(prefer=("person", "person"))

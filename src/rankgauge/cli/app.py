@@ -11,6 +11,7 @@ import click
 
 from rankgauge.cli.echo import in_lines
 from rankgauge.cli.folder import NO_FOLDER, folder_is_there
+from rankgauge.cli.groups import LazyGroup, Table
 from rankgauge.cli.interrupt import Interrupted, ReaderGone
 from rankgauge.cli.verdicts import tell_failure, withdraw
 from rankgauge.errors import RankgaugeError
@@ -21,7 +22,7 @@ __all__ = ["app"]
 _WORDS = "rankgauge.words"
 """In a context: the words behind the program's name."""
 
-_COMMANDS = {
+_COMMANDS: Table = {
     "evaluate": ("rankgauge.cli.evaluate", "evaluate", "Score runs against judgments."),
     "evaluate-traces": ("rankgauge.cli.traces", "evaluate_traces", "Score traces of agents: several calls a question."),
     "compare": ("rankgauge.cli.compare", "compare", "Compare runs: which differences are significant."),
@@ -44,7 +45,7 @@ _COMMANDS = {
     "explain": ("rankgauge.cli.explain", "explain", "Explain a measure: formula, example, range, use, targets."),
     "contracts": ("rankgauge.cli.explain", "contracts", "List the contract presets: how other tools count."),
     "fuse": ("rankgauge.cli.fuse", "fuse", "Fuse runs into one: reciprocal ranks or weighted scores."),
-    "testset": ("rankgauge.cli.testset", "testset", "Bind passages to their places; find labels that no longer hold."),
+    "testset": ("rankgauge.cli.testset", "testset", "Build, check and care for a test set."),
     "chunk": ("rankgauge.cli.chunk", "chunk", "Cut the documents of a corpus into chunks."),
     "convert": ("rankgauge.cli.convert", "convert", "Convert a run, judgments or a test set."),
     "completion": ("rankgauge.cli.completion", "completion", "Print the script that completes commands in a shell."),
@@ -52,8 +53,8 @@ _COMMANDS = {
 }
 
 
-class _Lazy(click.Group):
-    """A group that knows its commands by name and loads only the one that is called."""
+class _App(LazyGroup):
+    """The program as a whole, which tells how every way of ending it is told."""
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **options: Any) -> click.Context:
         words = list(args)
@@ -81,32 +82,6 @@ class _Lazy(click.Group):
         except click.ClickException as error:
             tell_failure(ctx.meta[_WORDS], error.format_message())
             raise _shown(error) from None
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _COMMANDS:
-            return None
-        module, attribute, _ = _COMMANDS[name]
-        command = getattr(import_module(module), attribute)
-        assert isinstance(command, click.Command)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            import difflib
-
-            close = difflib.get_close_matches(args[0], _COMMANDS, n=1, cutoff=0.5)
-            nearby = f" Did you mean {close[0]!r}?" if close else f" Commands: {', '.join(_COMMANDS)}."
-            raise click.UsageError(f"no such command {args[0]!r}.{nearby}", ctx)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, _, summary) in _COMMANDS.items()])
 
 
 def _shown(error: click.ClickException) -> click.ClickException:
@@ -136,7 +111,7 @@ def _elsewhere(error: click.NoSuchOption) -> str:
     return f" It is an option of: {', '.join(having)}." if having else ""
 
 
-@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=_App, table=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="rankgauge", prog_name="rankgauge", message="%(prog)s %(version)s")
 @click.option(
     "--max-size",

@@ -20,7 +20,7 @@ from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, counted
 from rankgauge.model.judgments import Qrels
 
-__all__ = ["KINDS", "Kind", "Label", "Labels", "Policy"]
+__all__ = ["KINDS", "Kind", "Label", "Labels", "LabelPolicy"]
 
 Kind = Literal["person", "model", "clicks", "import"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -98,7 +98,7 @@ class Label:
 
 @named_arguments
 @dataclass(frozen=True)
-class Policy:
+class LabelPolicy:
     """How the labels of a pair become its grade: those of the first of `prefer` that labelled it count (all, where it
     is empty), and are combined. A majority that two grades share goes to the lower one."""
 
@@ -179,7 +179,7 @@ class Labels(Sequence[Label]):
                 own.sort(key=lambda label: datetime.fromisoformat(label.time).timestamp())
         return found
 
-    def grades(self, policy: Policy = Policy()) -> dict[str, dict[str, float]]:
+    def grades(self, policy: LabelPolicy = LabelPolicy()) -> dict[str, dict[str, float]]:
         """The grade of each labelled document, by query."""
         found: dict[str, dict[str, float]] = {}
         for (query, doc), voices in self.voices.items():
@@ -188,11 +188,11 @@ class Labels(Sequence[Label]):
                 found.setdefault(query, {})[doc] = grade
         return found
 
-    def qrels(self, policy: Policy = Policy()) -> Qrels:
+    def qrels(self, policy: LabelPolicy = LabelPolicy()) -> Qrels:
         """The judgments that a policy makes of the labels."""
         return Qrels(self.grades(policy), name=self.name)
 
-    def conflicts(self, policy: Policy = Policy()) -> dict[tuple[str, str], list[Label]]:
+    def conflicts(self, policy: LabelPolicy = LabelPolicy()) -> dict[tuple[str, str], list[Label]]:
         """Pairs of which the labels that count differ."""
         counting = {pair: policy.counting(voices) for pair, voices in self.voices.items()}
         return {pair: own for pair, own in counting.items() if len({label.grade for label in own}) > 1}

@@ -1,0 +1,35 @@
+"""What every command of `rankgauge testset` shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from rankgauge.cli.echo import echo
+from rankgauge.words import Language, say
+
+__all__ = ["show"]
+
+
+def show(built: Any, data: dict[str, Any], as_json: bool, output: str | None, language: Language) -> None:
+    """The report, or the same as JSON; where the test set goes to standard output, on standard error."""
+    import sys
+
+    from rankgauge.cli.flags import in_flags
+    from rankgauge.cli.showing import terminal_look
+    from rankgauge.formats.json_values import dumps
+    from rankgauge.formats.sources import write_whole
+    from rankgauge.reports import report
+
+    if as_json:
+        text = dumps(data).decode()
+    else:
+        look = terminal_look(stream=sys.stderr if output == "-" else sys.stdout)
+        text = in_flags(report(built, format="terminal", language=language, **look), sys.argv[1:])
+    if output == "-":
+        click.echo(text, err=True, nl=False)
+    else:
+        write_whole("-", text.encode())
+    if output not in (None, "-"):
+        echo(say("spans.wrote", language, path=output), err=True)
