@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge.errors import DataError
-from rankgauge.model.labels import KINDS, Label, Labels, LabelPolicy
+from rankgauge.model.labels import KINDS, Label, LabelPolicy, Labels
 
 labels = st.builds(
     Label,

@@ -20,7 +20,7 @@ from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, counted
 from rankgauge.model.judgments import Qrels
 
-__all__ = ["KINDS", "Kind", "Label", "Labels", "LabelPolicy"]
+__all__ = ["KINDS", "Kind", "Label", "LabelPolicy", "Labels"]
 
 Kind = Literal["person", "model", "clicks", "import"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
