@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from rankgauge.arguments import as_path
 from rankgauge.errors import Fault, FormatError
@@ -22,12 +22,20 @@ from rankgauge.formats.leftovers import lock_file, remove_leftovers, temporary_p
 from rankgauge.formats.limits import FILES, PARTS, Limits, written
 from rankgauge.formats.private import is_private
 
-__all__ = ["Source", "fields_of", "not_utf8", "unpacked_name", "write_whole"]
+__all__ = ["PlainFile", "Source", "fields_of", "not_utf8", "unpacked_name", "write_whole"]
 
 _GZIP, _ZSTD, _BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 _ENDINGS = (".gz", ".zst", ".zstd")
 _PIECE = 1 << 20  # bytes
 _LONGEST_LINE = 1 << 20  # bytes beyond a block
+
+
+class PlainFile(NamedTuple):
+    """A file whose bytes are the text itself, from `start` on."""
+
+    path: str
+    start: int
+    size: int
 
 
 class Source:
@@ -128,6 +136,17 @@ class Source:
                 parts.append(part)
                 left -= len(part)
             return b"".join(parts).removeprefix(_BOM)
+
+    def plain_file(self) -> PlainFile | None:
+        """Where the text lies on the disk, for those who read it themselves; None for pipes and compressed files."""
+        if self._kept is not None or os.name != "posix":
+            return None
+        with self._raw() as file:
+            begin = file.read(BEGINNING)
+            self._refuse_foreign(begin)
+            if begin[:2] == _GZIP or begin[:4] == _ZSTD:
+                return None
+            return PlainFile(self.path, len(_BOM) if begin.startswith(_BOM) else 0, os.fstat(file.fileno()).st_size)
 
     def text(self, limits: Limits = FILES) -> str:
         """All of it as text; bytes that are not UTF-8 are a fault with their line."""
