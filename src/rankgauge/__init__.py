@@ -71,6 +71,8 @@ if TYPE_CHECKING:
     from rankgauge.sensitivity.judge_next import judge_next
     from rankgauge.testsets.anchoring import Anchored, anchor
     from rankgauge.testsets.drift import LabelDrift, label_drift
+    from rankgauge.testsets.lint.findings import Finding
+    from rankgauge.testsets.lint.linting import Lint, lint
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
@@ -96,6 +98,8 @@ _NAMES = {
     "comparison.verify": ("verify",),
     "testsets.anchoring": ("Anchored", "anchor"),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.lint.findings": ("Finding",),
+    "testsets.lint.linting": ("Lint", "lint"),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -131,10 +135,12 @@ __all__ = [
     "Contract",
     "Corpus",
     "Evaluation",
+    "Finding",
     "GateResult",
     "GateRules",
     "History",
     "LabelDrift",
+    "Lint",
     "LiveEvaluation",
     "Losses",
     "Measure",
@@ -171,6 +177,7 @@ __all__ = [
     "gate",
     "judge_next",
     "label_drift",
+    "lint",
     "load_baseline",
     "load_chunks",
     "load_corpus",

@@ -12,7 +12,9 @@ from rankgauge.words import Language, say
 __all__ = ["show"]
 
 
-def show(built: Any, data: dict[str, Any], as_json: bool, output: str | None, language: Language) -> None:
+def show(
+    built: Any, data: dict[str, Any], as_json: bool, output: str | None, language: Language, detail: str | None = None
+) -> None:
     """The report, or the same as JSON; where the test set goes to standard output, on standard error."""
     import sys
 
@@ -25,7 +27,7 @@ def show(built: Any, data: dict[str, Any], as_json: bool, output: str | None, la
     if as_json:
         text = dumps(data).decode()
     else:
-        look = terminal_look(stream=sys.stderr if output == "-" else sys.stdout)
+        look = terminal_look(stream=sys.stderr if output == "-" else sys.stdout) | {"detail": detail}
         text = in_flags(report(built, format="terminal", language=language, **look), sys.argv[1:])
     if output == "-":
         click.echo(text, err=True, nl=False)

@@ -12,7 +12,6 @@ from rankgauge.testsets.lint.registry import check
 
 __all__ = ["copied_documents", "empty_documents", "missing_documents"]
 
-_MEND = "rankgauge testset lint TESTSET --corpus CORPUS --mend -o mended.json"
 _DRIFT = "rankgauge testset drift TESTSET --corpus CORPUS"
 
 
@@ -31,7 +30,7 @@ def missing_documents(material: Material) -> Iterator[Finding]:
     found = nearby(gone, material.corpus)
     written = [{"query": material.relevant[doc][0], "doc": doc, "there": found[doc]} for doc in gone if found[doc]]
     if written:
-        yield Finding("respelled_ids", "error", written, command=_MEND, safe=True)
+        yield Finding("respelled_ids", "error", written, safe=True)
     missing = [{"query": material.relevant[doc][0], "doc": doc} for doc in gone if not found[doc]]
     if missing:
         about = {"of": len(material.relevant)}
@@ -85,7 +84,7 @@ def copied_documents(material: Material) -> Iterator[Finding]:
         yield Finding("contradicting_documents", "error", contradicting)
     if missed:
         queries = len({item["query"] for item in missed})
-        yield Finding("copied_documents", "error", missed, {"queries": queries}, command=_MEND, safe=True)
+        yield Finding("copied_documents", "error", missed, {"queries": queries}, safe=True)
     if near:
         yield Finding("near_documents", "warning", near)
     if twice:

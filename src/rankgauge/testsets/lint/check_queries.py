@@ -15,7 +15,6 @@ from rankgauge.testsets.lint.tokens import content_words, folded, query_words
 
 __all__ = ["answer_in_query", "leakage", "near_queries", "query_texts", "repeated_queries", "synthetic_words"]
 
-_MEND = "rankgauge testset lint TESTSET --mend -o mended.json"
 _ANSWER = 4  # words of an answer that nobody types by chance
 _OPAQUE = re.compile(r"(?=.*\d)(?=.*[^\d.,\s]).{5,}|\d{6,}")  # an id that is no word of the language
 _TRIGRAMS = 0.25  # share of the three-word runs of generated queries that stand in their source, from which on it matters
@@ -42,7 +41,7 @@ def query_texts(material: Material) -> Iterator[Finding]:
         elif len(signs) == 1:
             tiny.append({"query": query.id, "text": query.text})
     if empty:
-        yield Finding("empty_query", "error", empty, command=_MEND, safe=True)
+        yield Finding("empty_query", "error", empty, safe=True)
     if tiny:
         yield Finding("tiny_query", "info", tiny)
 
@@ -65,7 +64,7 @@ def repeated_queries(material: Material) -> Iterator[Finding]:
     if against:
         yield Finding("contradicting_queries", "error", against)
     if same:
-        yield Finding("repeated_queries", "warning", same, command=_MEND, safe=True)
+        yield Finding("repeated_queries", "warning", same, safe=True)
 
 
 def contradiction(a: Query, b: Query) -> str | None:

@@ -15,7 +15,6 @@ __all__ = ["arity", "groups", "ids", "tags"]
 _HOPS = re.compile(r"(?i)(multi|two|three|[2-9])[-_ ]?hops?|multi[-_ ]?(doc|document|passage|evidence)s?")
 _NO_ANSWER = re.compile(r"(?i)(un|not?[-_ ]?)answer(able)?s?|answer[-_ ]?none|out[-_ ]of[-_ ](scope|domain)")
 _FEW = 10  # queries of a tag whose mean says little
-_MEND = "rankgauge testset lint TESTSET --corpus CORPUS --mend -o mended.json"
 
 
 @check()

@@ -109,5 +109,6 @@ def size(material: Material) -> Iterator[Finding]:
     except DataError:
         return  # more than there are in the world
     if needed > n:
+        command = f"rankgauge power --sd {spread:.3f} --difference {material.difference:g}"
         told |= {"wanted": material.difference, "needed": needed}
-        yield Finding("too_few", "warning", [told], told, count=n, command="rankgauge power --sd SD --difference D")
+        yield Finding("too_few", "warning", [told], told, count=n, command=command)

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 from rankgauge.words import Note
+from rankgauge.words.visible import clipped
 
 __all__ = ["SEVERITIES", "Finding", "Mended", "NotMade", "Severity"]
 
@@ -16,6 +17,7 @@ Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """An error makes scores wrong; a warning may turn what they mean; the rest is good to know."""
 _KEPT = 1000  # places that a finding keeps; all are counted
+_SHOWN = 40  # characters of a text in an example
 
 
 @named_arguments
@@ -64,7 +66,8 @@ class Finding:
         """The first of its places, to be told."""
         if self.text:
             return [", ".join(f"{name} {value!r}" for name, value in item.items()) for item in self.items[:n]]
-        return [Note(f"lint.{item.get('as', self.kind)}_at", dict(item)) for item in self.items[:n]]
+        shown = [{name: _short(value) for name, value in item.items()} for item in self.items[:n]]
+        return [Note(f"lint.{item.get('as', self.kind)}_at", item) for item in shown]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""
@@ -80,6 +83,10 @@ class Finding:
             "command": self.command,
             "safe": self.safe,
         }
+
+
+def _short(value: Any) -> Any:
+    return clipped(" ".join(value.split()) or value, _SHOWN) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True)

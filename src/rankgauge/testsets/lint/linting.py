@@ -105,6 +105,7 @@ def lint(
     only: Sequence[str] = (),
     skip: Sequence[str] = (),
     probe: Probe | None = None,
+    format: str | None = None,  # noqa: A002
 ) -> Lint:
     """Check a test set: its queries, documents, grades, labels, and what runs tell of it.
 
@@ -112,9 +113,10 @@ def lint(
     it has none. Checks that lack their inputs are listed with what to give: `corpus` (texts of the documents by id, or a
     path), `runs` by name, `labels` with their judges, `against` (another test set, whose queries this one must not
     hold), `scale` (the lowest and highest grade), `difference` (that of the `measure` which has to be found). `only` and
-    `skip` name checks. `probe` is a function that takes the inputs and gives findings of its own.
+    `skip` name checks. `probe` is a function that takes the inputs and gives findings of its own; `format` names the
+    format of a file where detection is wrong.
     """
-    tested, other = _test_set(test_set, queries), None if against is None else _test_set(against, None)
+    tested, other = _test_set(test_set, queries, format), None if against is None else _test_set(against, None)
     if not len(tested):
         raise DataError(f"{tested.name}: it holds no query")
     if difference is not None:
@@ -129,14 +131,14 @@ def lint(
     )
     chosen = _chosen(only, skip)
     found, made, not_made = list[Finding](), list[str](), list[NotMade]()
-    names = _names(test_set, corpus, runs)
+    names = _names(test_set, corpus, runs, queries)
     for name in chosen:
         one = CHECKS[name]
         if lacking := one.lacks(material):
             not_made.append(NotMade(name, lacking))
             continue
         try:
-            found += [replace(own, check=name, command=_filled(own.command, names)) for own in one.find(material)]
+            found += [replace(own, check=name, command=_command(own, names)) for own in one.find(material)]
         except RankgaugeError as error:
             not_made.append(NotMade(name, (), str(error)))
             continue
@@ -145,9 +147,9 @@ def lint(
     return Lint(sorted(found, key=lambda one: order[one.severity]), made, not_made, material)
 
 
-def _test_set(given: Any, texts: Any) -> TestSet:
+def _test_set(given: Any, texts: Any, form: str | None = None) -> TestSet:
     if isinstance(given, str | os.PathLike):
-        found = load_testset(given)
+        found = load_testset(given, form)
     else:
         qrels, own = read_judgments(given)
         found = as_testset(qrels) if own is None else own
@@ -211,14 +213,19 @@ def _chosen(only: Sequence[str], skip: Sequence[str]) -> list[str]:
     return [name for name in CHECKS if (not only or name in only) and name not in skip]
 
 
-def _names(test_set: Any, corpus: Any, runs: Any) -> dict[str, str]:
+def _names(test_set: Any, corpus: Any, runs: Any, queries: Any) -> dict[str, str]:
     """What stands for the inputs in commands: their paths, where they are files."""
-    found = {"TESTSET": test_set, "CORPUS": corpus}
-    named = {key: shlex.quote(os.fspath(path)) for key, path in found.items() if isinstance(path, str | os.PathLike)}
+    given = {"TESTSET": test_set, "CORPUS": corpus, "QUERIES": queries}
+    paths = {key: shlex.quote(os.fspath(one)) for key, one in given.items() if isinstance(one, str | os.PathLike)}
+    named = {key: paths.get(key, key) for key, one in given.items() if one is not None}
     if isinstance(runs, Mapping) and runs and all(isinstance(run, str | os.PathLike) for run in runs.values()):
         named["RUNS"] = " ".join(shlex.quote(f"{name}={os.fspath(run)}") for name, run in runs.items())
     return named
 
 
-def _filled(command: str, names: Mapping[str, str]) -> str:
-    return " ".join(names.get(word, word) for word in command.split(" "))
+def _command(found: Finding, names: Mapping[str, str]) -> str:
+    """The command of a finding with the paths that were given."""
+    if not found.safe:
+        return " ".join(names.get(word, word) for word in found.command.split(" "))
+    texts = "".join(f" --{key.lower()} {names[key]}" for key in ("CORPUS", "QUERIES") if key in names)
+    return f"rankgauge testset lint {names['TESTSET']}{texts} --mend -o mended.json"

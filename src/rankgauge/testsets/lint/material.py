@@ -116,7 +116,7 @@ class Material:
     def scored(self) -> dict[str, Scored]:
         """Each run under the measure, in the order of the judged queries."""
         measure = parse_measure(self.measure)
-        judged = f"Judged@{measure.depth or 10}"
+        judged = "Judged@10"
         found = {}
         for name, run in self.runs.items():
             table = evaluate(self.test_set, run, [measure, judged], name=name).table
