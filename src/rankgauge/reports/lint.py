@@ -41,14 +41,15 @@ def _blocks(found: Lint, mended: Sequence[Mended] | None, whole: bool) -> Iterat
         yield Outcome(Note("lint.clean", about), "pass")
     if mended is not None:
         yield from _mended(mended)
-    lacking = list(dict.fromkeys(f"lint.need_{need}" for one in found.not_made for need in one.needs if need in _GIVEN))
+    needs = {"corpus" if need == "documents" else need for one in found.not_made for need in one.needs}
+    lacking = [f"lint.need_{need}" for need in _GIVEN if need in needs]
     if lacking and not whole:
         yield Notes([Note("lint.lacking", {"n": len(found.not_made), "needs": [Note(key) for key in lacking]})])
     if found.not_made:
         yield _not_made(found.not_made)
 
 
-_GIVEN = ("texts", "corpus", "documents", "runs", "labels", "against")
+_GIVEN = ("texts", "corpus", "runs", "labels", "against")
 """What can be given with a path."""
 
 

@@ -28,7 +28,7 @@ _TAU, _Z = -0.08, -3.5
 _LENGTH = 2000  # characters of a document whose words count
 
 
-@check("documents")
+@check("documents_or_runs")
 def direction(material: Material) -> Iterator[Finding]:
     """Grades against the words that queries and documents share, and against the ranks of runs."""
     graded = [query for query in material.answerable if len({g for g in query.grades.values() if g > 0}) > 1]
@@ -38,7 +38,8 @@ def direction(material: Material) -> Iterator[Finding]:
         taus = [tau for query in graded if (tau := _against_words(query, material.documents)) is not None]
         evidence += _contrary(taus, {"as": "by_words"})
     for name, run in material.runs.items():
-        taus = [tau for query in graded if (tau := _against_ranks(query, run[query.id] if query.id in run else {}))]
+        found = (_against_ranks(query, run[query.id]) for query in graded if query.id in run)
+        taus = [tau for tau in found if tau is not None]
         evidence += _contrary(taus, {"as": "by_ranks", "run": name})
     if evidence:
         yield Finding("lower_is_better", "error", evidence, count=len(graded))

@@ -15,6 +15,7 @@ __all__ = ["no_relevant", "one_relevant", "outside", "scale", "stray_grades"]
 
 _STRAY = 0.005  # share of the judgments that a grade beyond a hole of the scale may have to be a slip
 _MOSTLY = 0.8
+_LONGEST = 10  # the greatest grade of a scale that has every number
 
 
 @check()
@@ -84,9 +85,6 @@ def stray_grades(grades: list[tuple[str, str, float]]) -> Iterator[Finding]:
         items = [{"query": query, "doc": doc, "grade": grade} for query, doc, grade in grades if grade == top]
         yield Finding("stray_grade", "warning", items, {"grade": top, "of": len(grades), "high": before})
         levels = levels[:-1]
-    holes = [
-        float(grade) for grade in range(1, int(levels[-1])) if float(grade) not in counts
-    ] if levels[-1] <= 10 else []
+    holes = [grade for grade in range(1, int(levels[-1])) if grade not in counts] if levels[-1] <= _LONGEST else []
     if holes:
-        about = {"holes": holes, "levels": levels}
-        yield Finding("holes", "info", [{"grade": hole} for hole in holes], about)
+        yield Finding("holes", "info", [{"grade": hole} for hole in holes], {"holes": holes})

@@ -54,14 +54,17 @@ def groups(material: Material) -> Iterator[Finding]:
 
 @check()
 def ids(material: Material) -> Iterator[Finding]:
-    """Ids with blanks at their ends or signs that nobody sees, and ids that differ by no more than their case."""
+    """Ids with blanks at their ends or signs that nobody sees, and ids that differ by no more than their case, unless the
+    corpus holds both."""
     docs = dict.fromkeys(doc for query in material.test_set for doc in query.grades)
     queries = [query.id for query in material.test_set]
     own_ids = queries if any(query.id != query.text for query in material.test_set) else []
     odd = [{"id": name} for name in (*own_ids, *docs) if _odd(name)]
     if odd:
         yield Finding("odd_ids", "warning", odd)
-    clashes = [{"id": a, "other": b} for names in (own_ids, docs) for a, b in _collisions(names)]
+    known = material.corpus or {}
+    clashes = [{"id": a, "other": b} for a, b in _collisions(own_ids)]
+    clashes += [{"id": a, "other": b} for a, b in _collisions(docs) if a not in known or b not in known]
     if clashes:
         yield Finding("id_collisions", "warning", clashes)
 
@@ -77,6 +80,8 @@ def _collisions(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     as in base64, most names of a kind differ in more."""
     known: dict[str, str] = {}
     for name in names:
+        if _odd(name):
+            continue
         plain = " ".join(unicodedata.normalize("NFC", name).casefold().split())
         if known.setdefault(plain, name) != name:
             yield known[plain], name

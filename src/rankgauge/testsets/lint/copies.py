@@ -129,7 +129,7 @@ class _Sample:
         """Numbers of a document that is looked for, and of a text that has most of its sample."""
         hashes, number = _shingles(texts)
         near = np.flatnonzero(self._some[(hashes >> np.uint64(42)).astype(np.int64)])
-        hashes, number = hashes[near], number[near]
+        hashes, number = _once(hashes[near], number[near])
         first = np.searchsorted(self.hashes, hashes, side="left")
         times = np.searchsorted(self.hashes, hashes, side="right") - first
         total = int(times.sum())
@@ -137,22 +137,30 @@ class _Sample:
             return
         # Each shingle of a text once for each document that has it in its sample.
         place = np.repeat(first - np.concatenate(([0], np.cumsum(times)[:-1])), times) + np.arange(total)
-        pairs = np.unique(np.repeat(number, times) * len(self.hashes) + place)
-        text, place = np.divmod(pairs, len(self.hashes))
-        keys, votes = np.unique(text * len(self._needed) + self._owners[place], return_counts=True)
+        pairs = np.repeat(number, times) * len(self._needed) + self._owners[place]
+        pairs.sort()
+        begins = np.flatnonzero(np.concatenate(([True], pairs[1:] != pairs[:-1])))
+        keys, votes = pairs[begins], np.diff(np.concatenate((begins, [total])))
         for key in keys[votes >= self._needed[keys % len(self._needed)]].tolist():
             yield key % len(self._needed), key // len(self._needed)
 
 
-def _sample(texts: Sequence[str]) -> _Sample:
-    hashes, number = _shingles(texts)
+def _once(hashes: Hashes, number: NDArray[np.int64]) -> tuple[Hashes, NDArray[np.int64]]:
+    """Each shingle of a text once, in the order of the texts and of the hashes in them."""
     order = np.lexsort((hashes, number))
-    owner, hashes = number[order], hashes[order]
+    hashes, number = hashes[order], number[order]
     new = np.ones(len(hashes), dtype=bool)
-    new[1:] = (hashes[1:] != hashes[:-1]) | (owner[1:] != owner[:-1])
-    owner, hashes = owner[new], hashes[new]
-    _, inverse, times = np.unique(hashes, return_inverse=True, return_counts=True)
-    common = times[inverse] > _SHARED
+    new[1:] = (hashes[1:] != hashes[:-1]) | (number[1:] != number[:-1])
+    return hashes[new], number[new]
+
+
+def _sample(texts: Sequence[str]) -> _Sample:
+    hashes, owner = _once(*_shingles(texts))
+    order = np.argsort(hashes)
+    begins = np.flatnonzero(np.concatenate(([True], np.diff(hashes[order]) != 0))) if len(order) else order
+    common = np.zeros(len(hashes), dtype=bool)
+    times = np.diff(np.concatenate((begins, [len(hashes)])))
+    common[order] = np.repeat(times > _SHARED, times)
     # Where a document is nothing but boilerplate, that is all it can be known by.
     own = np.bincount(owner[~common], minlength=len(texts))
     keep = ~common | (own[owner] == 0)

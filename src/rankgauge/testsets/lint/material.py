@@ -55,11 +55,11 @@ class Material:
             "texts": lambda: self.has_texts,
             "corpus": lambda: bool(self.corpus),
             "documents": lambda: bool(self.corpus) or any(query.texts for query in self.test_set),
+            "documents_or_runs": lambda: bool(self.runs) or self.has("documents"),
             "runs": lambda: bool(self.runs),
             "two_runs": lambda: len(self.runs) > 1,
             "labels": lambda: self.labels is not None,
             "against": lambda: self.against is not None,
-            "difference": lambda: self.difference is not None,
             "probe": lambda: self.probe is not None,
             "graded": lambda: not self.only_relevant,
         }

@@ -12,7 +12,9 @@ from rankgauge.testsets.lint.material import Material
 
 __all__ = ["CHECKS", "Check", "Need", "check"]
 
-Need = Literal["texts", "corpus", "documents", "runs", "two_runs", "labels", "against", "difference", "probe", "graded"]
+Need = Literal[
+    "texts", "corpus", "documents", "documents_or_runs", "runs", "two_runs", "labels", "against", "probe", "graded"
+]
 """`texts` are those of queries, `documents` the texts of judged documents, from a corpus or the test set itself."""
 
 
