@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Copy", "find_copies", "likeness"]
 
 _SHINGLE = 4  # words, or characters of Chinese
-_SAMPLE = 24  # shingles of a relevant document that are looked for
+_SAMPLE = 16  # shingles of a relevant document that are looked for
 _LIKELY = 0.6  # share of the sample that makes a document worth a comparison
 _SHARED = 20  # relevant documents beyond which a shingle is boilerplate
 _LEAST = 12  # words of a document that can be nearly another
@@ -122,13 +122,16 @@ class _Sample:
         order = np.argsort(hashes, kind="stable")
         self.hashes, self._owners = hashes[order], owners[order]
         self._needed = np.maximum(1, np.ceil(_LIKELY * np.bincount(owners, minlength=n)))
-        self._some = np.zeros(1 << 22, dtype=bool)
-        self._some[(self.hashes >> np.uint64(42)).astype(np.int64)] = True
+        # Most shingles of a corpus are looked for by nobody: a table tells that of all but one in sixteen.
+        bits = min(27, max(16, len(hashes).bit_length() + 4))
+        self._shift = np.uint64(64 - bits)
+        self._some = np.zeros(1 << bits, dtype=bool)
+        self._some[(self.hashes >> self._shift).astype(np.int64)] = True
 
     def likely(self, texts: Sequence[str]) -> Iterator[tuple[int, int]]:
         """Numbers of a document that is looked for, and of a text that has most of its sample."""
         hashes, number = _shingles(texts)
-        near = np.flatnonzero(self._some[(hashes >> np.uint64(42)).astype(np.int64)])
+        near = np.flatnonzero(self._some[(hashes >> self._shift).astype(np.int64)])
         hashes, number = _once(hashes[near], number[near])
         first = np.searchsorted(self.hashes, hashes, side="left")
         times = np.searchsorted(self.hashes, hashes, side="right") - first
