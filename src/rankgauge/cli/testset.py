@@ -11,6 +11,7 @@ __all__ = ["testset"]
 _COMMANDS: Table = {
     "anchor": ("rankgauge.cli.testset_passages", "anchor", "Bind passages and answers to their places."),
     "drift": ("rankgauge.cli.testset_passages", "drift", "What became of the labels in a changed corpus."),
+    "judge": ("rankgauge.cli.testset_judge", "judge", "Let language models grade documents, within a budget."),
 }
 
 

@@ -115,8 +115,8 @@ def estimate_calls(model: ChatModel, requests: Sequence[ChatRequest], cache: Ans
         len(requests) - len(open_ones),
         prompt,
         completion,
-        prices and prices.of(prompt, completion),
-        prices and prices.of(most, model.max_tokens * len(open_ones)),
+        None if prices is None else prices.of(prompt, completion),
+        None if prices is None else prices.of(most, model.max_tokens * len(open_ones)),
         prices.unit if prices else "",
     )
 
