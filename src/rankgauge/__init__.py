@@ -70,9 +70,14 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
     from rankgauge.testsets.anchoring import Anchored, anchor
+    from rankgauge.testsets.aspects import aspect_qrels
     from rankgauge.testsets.drift import LabelDrift, label_drift
+    from rankgauge.testsets.judge import Judge
+    from rankgauge.testsets.judge_result import JudgeResult
+    from rankgauge.testsets.judging import estimate_judging, judge, probe_judge
     from rankgauge.testsets.lint.findings import Finding
     from rankgauge.testsets.lint.linting import Lint, lint
+    from rankgauge.testsets.model_family import model_family
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
@@ -97,9 +102,14 @@ _NAMES = {
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
     "testsets.anchoring": ("Anchored", "anchor"),
+    "testsets.aspects": ("aspect_qrels",),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.judge": ("Judge",),
+    "testsets.judge_result": ("JudgeResult",),
+    "testsets.judging": ("estimate_judging", "judge", "probe_judge"),
     "testsets.lint.findings": ("Finding",),
     "testsets.lint.linting": ("Lint", "lint"),
+    "testsets.model_family": ("model_family",),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -139,6 +149,8 @@ __all__ = [
     "GateResult",
     "GateRules",
     "History",
+    "Judge",
+    "JudgeResult",
     "LabelDrift",
     "Lint",
     "LiveEvaluation",
@@ -160,6 +172,7 @@ __all__ = [
     "Traces",
     "__version__",
     "anchor",
+    "aspect_qrels",
     "audit",
     "check_alerts",
     "chunk",
@@ -167,6 +180,7 @@ __all__ = [
     "compare_scores",
     "compare_stored",
     "convert",
+    "estimate_judging",
     "evaluate",
     "evaluate_retriever",
     "evaluate_retrievers",
@@ -175,6 +189,7 @@ __all__ = [
     "find_baseline",
     "fuse",
     "gate",
+    "judge",
     "judge_next",
     "label_drift",
     "lint",
@@ -190,9 +205,11 @@ __all__ = [
     "log_mlflow",
     "log_opentelemetry",
     "losses",
+    "model_family",
     "parse_measure",
     "parse_measures",
     "power",
+    "probe_judge",
     "promote_baseline",
     "reconcile",
     "report",

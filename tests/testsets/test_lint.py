@@ -14,6 +14,7 @@ import pytest
 import rankgauge
 from rankgauge import Finding, Query, RankgaugeError, Span, TestSet, lint, load_testset
 from rankgauge.model.labels import Label, Labels
+from rankgauge.testsets.judge_probe import JudgeProbe, ProbeFigures
 from rankgauge.testsets.lint.registry import CHECKS, Check
 from rankgauge.words import LANGUAGES, Note, group, tell
 
@@ -284,7 +285,7 @@ def test_every_planted_fault_is_found_and_nothing_else(
 
 def test_every_kind_that_has_words_is_planted() -> None:
     kinds = {name.removesuffix("_mend") for name in group("lint", "en") if name.endswith("_mend")}
-    assert kinds == {kind for kind, *_ in PLANTED}
+    assert kinds == {kind for kind, *_ in PLANTED} | {"obeys_documents"}
 
 
 # --- what is no fault -------------------------------------------------------------------------------------------------
@@ -391,32 +392,48 @@ def test_contradictions_are_left_to_people() -> None:
 # --- checks of others, and mistakes -----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def own_check() -> Iterator[str]:
-    def find(material: Any) -> Iterator[Finding]:
-        yield Finding("shouting", "warning", [{"query": material.test_set[0].id}], text="queries in capitals")
-
-    CHECKS.register("capitals", Check(find))
-    yield "capitals"
-    CHECKS.unregister("capitals")
+def shouting(material: Any) -> Iterator[Finding]:
+    yield Finding("shouting", "warning", [{"query": material.test_set[0].id}], text="queries in capitals")
 
 
-def test_others_can_add_checks(own_check: str) -> None:
-    (found,) = lint(clean(), only=[own_check]).findings
-    assert (found.check, found.note, found.examples(1)) == ("capitals", "queries in capitals", ["query 'q0'"])
-    assert found.to_dict()["text"] == "queries in capitals"
+def test_others_can_add_checks() -> None:
+    CHECKS.register("capitals", Check(shouting))
+    try:
+        registered = lint(clean(), only=["capitals"])
+    finally:
+        CHECKS.unregister("capitals")
+    given_here = lint(clean(), only=["capitals"], checks={"capitals": shouting})
+    for found in (*registered.findings, *given_here.findings):
+        assert (found.check, found.note, found.examples(1)) == ("capitals", "queries in capitals", ["query 'q0'"])
+        assert found.to_dict()["text"] == "queries in capitals"
+    assert registered.made == given_here.made == ["capitals"]
 
 
-def test_a_probe_brings_findings() -> None:
-    def probe(material: Any) -> list[Finding]:
-        return [Finding("obeyed", "error", [{"doc": "d1"}], text="the judge obeys documents")]
+OBEDIENT = JudgeProbe(
+    "gpt", (ProbeFigures("repeat", 50, 1.0, 0.0, 0.0, 0.0), ProbeFigures("order", 50, 0.2, 0.8, 0.7, 1.5))
+)
+STEADFAST = replace(OBEDIENT, figures=(OBEDIENT.figures[0], replace(OBEDIENT.figures[1], equal=0.98, raised=0.02)))
 
-    found = lint(clean(), probe=probe)
-    assert [(one.check, one.kind) for one in found.findings] == [("probe", "obeyed")]
-    with pytest.raises(RankgaugeError, match="must be a function"):
-        lint(clean(), probe=7)  # type: ignore[arg-type]
-    told = lint(clean(), probe=lambda material: ["text"]).not_made  # type: ignore[list-item]
-    assert [one.reason for one in told if one.check == "probe"] == ["`probe` gave a str; it must give Finding objects"]
+
+@pytest.mark.parametrize("source", [OBEDIENT, [STEADFAST, OBEDIENT], lambda material: OBEDIENT])
+def test_a_judge_that_obeys_documents_is_found(source: Any) -> None:
+    (found,) = lint(clean(), probe=source).findings
+    assert (found.check, found.kind, found.severity) == ("probe", "obeys_documents", "error")
+    assert found.to_dict()["items"] == [{"judge": "gpt", "attack": "probe_order", "raised": 0.8, "of": 50}]
+    assert [tell(note, "en") for note in found.examples(1) if isinstance(note, Note)] == [
+        '"ignore the rubric" raised 80 % of 50 grades'
+    ]
+
+
+def test_a_probe_may_find_nothing_or_something_else() -> None:
+    assert lint(clean(), probe=STEADFAST).findings == []
+    assert lint(clean(), probe=lambda material: []).findings == []
+    (own,) = lint(clean(), probe=shouting).findings
+    assert (own.check, own.kind) == ("probe", "shouting")
+    told = lint(clean(), probe=lambda material: ["text"]).not_made  # type: ignore[arg-type, return-value]
+    assert [one.reason for one in told if one.check == "probe"] == [
+        "`probe` gave a str; it must give a JudgeProbe, or Finding objects"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -437,6 +454,9 @@ def test_a_probe_brings_findings() -> None:
         ({"test_set": clean(), "only": ["leakige"]}, "did you mean 'leakage'"),
         ({"test_set": clean(), "skip": "leakage"}, "is a list of checks"),
         ({"test_set": clean(), "against": "nowhere.json"}, "there is no such file"),
+        ({"test_set": clean(), "probe": 7}, "what `probe_judge` gives"),
+        ({"test_set": clean(), "checks": [7]}, "are functions by name"),
+        ({"test_set": clean(), "checks": {"leakage": shouting}}, "is the name of a check that there is"),
         ({"test_set": clean(), "corpsu": {}}, "did you mean corpus"),
     ],
 )

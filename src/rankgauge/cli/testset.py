@@ -12,6 +12,7 @@ _COMMANDS: Table = {
     "anchor": ("rankgauge.cli.testset_passages", "anchor", "Bind passages and answers to their places."),
     "lint": ("rankgauge.cli.testset_lint", "lint", "What is wrong with a test set."),
     "drift": ("rankgauge.cli.testset_passages", "drift", "What became of the labels in a changed corpus."),
+    "judge": ("rankgauge.cli.testset_judge", "judge", "Let language models grade documents, within a budget."),
 }
 
 

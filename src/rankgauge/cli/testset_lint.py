@@ -70,7 +70,7 @@ def lint(
     """Check a test set before it is trusted: queries, documents, grades, labels, and what runs tell of it.
 
     Each finding comes with an example and what mends it. More is checked with --corpus, runs, --labels and --against.
-    The exit status is 1 if there are errors.
+    The exit status is 1 if there are errors; with --mend, if some are left.
     """
     from rankgauge.cli.evaluate import named_runs
     from rankgauge.cli.testset_showing import show
@@ -102,4 +102,4 @@ def lint(
         found.mended.save(output, "json" if output == "-" else None)
         data["mended"] = [{"kind": one.kind, "query": one.query, "doc": one.doc, "to": one.to} for one in mends]
     show(lint_report(found, mends, whole=details), data, as_json, output, language, detail="evidence" if details else None)
-    ctx.exit(1 if found.fails(fail_on) else 0)
+    ctx.exit(1 if found.fails(fail_on, mended=mend) else 0)

@@ -1,4 +1,4 @@
-"""Checks that take labels: who gave them, on which scale; and what a probe of the judge finds."""
+"""Checks of who judged: labels by judge, on which scale; and what a probe of the judge finds."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rankgauge.errors import DataError
+from rankgauge.testsets.judge_probe import JudgeProbe
 from rankgauge.testsets.lint.check_grades import outside, stray_grades
-from rankgauge.testsets.lint.families import model_family
 from rankgauge.testsets.lint.findings import Finding
 from rankgauge.testsets.lint.material import Material
 from rankgauge.testsets.lint.registry import check
+from rankgauge.testsets.model_family import model_family
+from rankgauge.words import Note
 
 __all__ = ["judges", "labels", "probe"]
 
@@ -62,9 +64,17 @@ def judges(material: Material) -> Iterator[Finding]:
 
 @check("probe")
 def probe(material: Material) -> Iterator[Finding]:
-    """Whatever a function that was given finds, such as a judge that documents can instruct."""
-    assert material.probe is not None
-    for found in material.probe(material):
-        if not isinstance(found, Finding):
-            raise DataError(f"`probe` gave a {type(found).__name__}; it must give Finding objects")
-        yield found
+    """Judges that do what documents tell them, by their probes; and whatever else a function that was given finds."""
+    given = material.probe(material) if callable(material.probe) else material.probe
+    for one in [given] if isinstance(given, JudgeProbe) else given or ():
+        if isinstance(one, JudgeProbe):
+            if fell := one.fell_for:
+                items = [
+                    {"judge": one.judge, "attack": Note(f"judge.probe_{own.kind}"), "raised": own.raised, "of": own.n}
+                    for own in sorted(fell, key=lambda own: -own.raised)
+                ]
+                yield Finding("obeys_documents", "error", items, {"judge": one.judge})
+        elif isinstance(one, Finding):
+            yield one
+        else:
+            raise DataError(f"`probe` gave a {type(one).__name__}; it must give a JudgeProbe, or Finding objects")

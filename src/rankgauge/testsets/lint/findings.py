@@ -79,10 +79,14 @@ class Finding:
             "count": self.count,
             **told,
             "parameters": dict(self.parameters),
-            "items": [{name: value for name, value in item.items() if name != "as"} for item in self.items],
+            "items": [{name: _plain(value) for name, value in item.items() if name != "as"} for item in self.items],
             "command": self.command,
             "safe": self.safe,
         }
+
+
+def _plain(value: Any) -> Any:
+    return value.key.rpartition(".")[2] if isinstance(value, Note) else value
 
 
 def _short(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -21,10 +21,11 @@ from rankgauge.model.labels import Labels
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet, as_testset
 from rankgauge.stats.levels import check_number
+from rankgauge.testsets.judge_probe import JudgeProbe
 from rankgauge.testsets.lint.findings import SEVERITIES, Finding, Mended, NotMade
 from rankgauge.testsets.lint.material import Material, Probe
 from rankgauge.testsets.lint.mending import mend
-from rankgauge.testsets.lint.registry import CHECKS
+from rankgauge.testsets.lint.registry import CHECKS, Check
 
 __all__ = ["FailOn", "Lint", "lint"]
 
@@ -49,26 +50,33 @@ class Lint:
         found = Counter(one.severity for one in self.findings)
         return {severity: found[severity] for severity in SEVERITIES}
 
-    def fails(self, on: FailOn = "error") -> bool:
-        """Whether there is a finding as severe as `on`, or more."""
+    @property
+    def left(self) -> list[Finding]:
+        """What the mended test set still has."""
+        done = Counter(one.kind for one in self.mends)
+        return [one for one in self.findings if not one.safe or done[one.kind] < one.count]
+
+    def fails(self, on: FailOn = "error", *, mended: bool = False) -> bool:
+        """Whether there is a finding as severe as `on`, or more; of the mended test set, whether one is left."""
         if on == "never":
             return False
         if on not in SEVERITIES:
             raise DataError(f"`on={on!r}` is none of {', '.join(SEVERITIES)}, never")
-        return any(SEVERITIES.index(one.severity) <= SEVERITIES.index(on) for one in self.findings)
+        findings = self.left if mended else self.findings
+        return any(SEVERITIES.index(one.severity) <= SEVERITIES.index(on) for one in findings)
 
     def of(self, check: str) -> list[Finding]:
         """The findings of one check."""
-        CHECKS.check(check)
         return [one for one in self.findings if one.check == check]
 
     @cached_property
     def _mended(self) -> tuple[TestSet, list[Mended]]:
-        return mend(self.material)
+        return mend(self.material, self.made)
 
     @property
     def mended(self) -> TestSet:
-        """A test set in which is mended what needs no judgment; the one that was given stays as it is."""
+        """A test set in which is mended what the checks that were made look for and needs no judgment; the one that was
+        given stays as it is."""
         return self._mended[0]
 
     @property
@@ -105,6 +113,7 @@ def lint(
     only: Sequence[str] = (),
     skip: Sequence[str] = (),
     probe: Probe | None = None,
+    checks: Mapping[str, Callable[[Material], Iterable[Finding]]] | None = None,
     format: str | None = None,  # noqa: A002
 ) -> Lint:
     """Check a test set: its queries, documents, grades, labels, and what runs tell of it.
@@ -113,8 +122,9 @@ def lint(
     it has none. Checks that lack their inputs are listed with what to give: `corpus` (texts of the documents by id, or a
     path), `runs` by name, `labels` with their judges, `against` (another test set, whose queries this one must not
     hold), `scale` (the lowest and highest grade), `difference` (that of the `measure` which has to be found). `only` and
-    `skip` name checks. `probe` is a function that takes the inputs and gives findings of its own; `format` names the
-    format of a file where detection is wrong.
+    `skip` name checks. `probe` is what `probe_judge` gave, or a function that gives it. `checks` are more checks by name:
+    functions that take the inputs (`.test_set`, `.corpus`, `.runs`, ...) and give findings. `format` names the format of
+    a file where detection is wrong.
     """
     tested, other = _test_set(test_set, queries, format), None if against is None else _test_set(against, None)
     if not len(tested):
@@ -124,16 +134,17 @@ def lint(
         if not difference > 0:
             raise DataError(f"`difference={difference!r}` must be above 0")
     parse_measure(measure)
-    if probe is not None and not callable(probe):
-        raise DataError(f"`probe` must be a function that gives findings, not {probe!r}")
+    if isinstance(probe, str) or not (probe is None or callable(probe) or isinstance(probe, JudgeProbe | Iterable)):
+        raise DataError(f"`probe` must be what `probe_judge` gives, or a function, not {probe!r}")
+    own_checks = _own_checks(checks)
     material = Material(
         tested, _corpus(corpus), _runs(runs), _labels(labels), other, _scale(scale), difference, measure, probe
     )
-    chosen = _chosen(only, skip)
+    chosen = _chosen(only, skip, own_checks)
     found, made, not_made = list[Finding](), list[str](), list[NotMade]()
     names = _names(test_set, corpus, runs, queries)
     for name in chosen:
-        one = CHECKS[name]
+        one = own_checks.get(name) or CHECKS[name]
         if lacking := one.lacks(material):
             not_made.append(NotMade(name, lacking))
             continue
@@ -204,13 +215,25 @@ def _scale(given: Any) -> tuple[float, float] | None:
     return low, high
 
 
-def _chosen(only: Sequence[str], skip: Sequence[str]) -> list[str]:
+def _own_checks(given: Any) -> dict[str, Check]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(callable(one) or isinstance(one, Check) for one in given.values()):
+        raise DataError("`checks` are functions by name, {'capitals': find_capitals}")
+    for name in given:
+        if not isinstance(name, str) or name in CHECKS:
+            raise DataError(f"`checks`: {name!r} is the name of a check that there is; choose another")
+    return {name: one if isinstance(one, Check) else Check(one) for name, one in given.items()}
+
+
+def _chosen(only: Sequence[str], skip: Sequence[str], own: Mapping[str, Check]) -> list[str]:
     for argument, names in (("only", only), ("skip", skip)):
         if isinstance(names, str):
             raise DataError(f"`{argument}` is a list of checks, [{names!r}], not a text")
         for name in names:
-            CHECKS.check(name)
-    return [name for name in CHECKS if (not only or name in only) and name not in skip]
+            if name not in own:
+                CHECKS.check(name)
+    return [name for name in (*CHECKS, *own) if (not only or name in only) and name not in skip]
 
 
 def _names(test_set: Any, corpus: Any, runs: Any, queries: Any) -> dict[str, str]:

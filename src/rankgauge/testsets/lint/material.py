@@ -16,13 +16,15 @@ from rankgauge.model.labels import Labels
 from rankgauge.model.ranked import Bools, Floats
 from rankgauge.model.run import Run
 from rankgauge.model.testset import Query, TestSet
+from rankgauge.testsets.judge_probe import JudgeProbe
 from rankgauge.testsets.lint.copies import Copy, find_copies
 from rankgauge.testsets.lint.findings import Finding
 from rankgauge.testsets.lint.tokens import query_words
 
 __all__ = ["Material", "Probe", "Scored"]
 
-Probe = Callable[["Material"], Iterable[Finding]]
+Probe = JudgeProbe | Iterable[JudgeProbe] | Callable[["Material"], JudgeProbe | Iterable[JudgeProbe | Finding]]
+"""What `probe_judge` gave, for one judge or several, or a function that gives it, or findings of its own."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from rankgauge.model.testset import Query, TestSet
@@ -15,8 +15,8 @@ from rankgauge.testsets.lint.material import Material
 __all__ = ["mend"]
 
 
-def mend(material: Material) -> tuple[TestSet, list[Mended]]:
-    """The test set with what can be mended mended, and each change.
+def mend(material: Material, checks: Collection[str]) -> tuple[TestSet, list[Mended]]:
+    """The test set with what some checks look for mended, where that can be, and each change.
 
     Queries without a text are left out; ids that differ from the corpus by case or blanks alone become those of the
     corpus; exact copies of relevant documents get their grades; queries with the same text and no contradicting grades
@@ -24,20 +24,20 @@ def mend(material: Material) -> tuple[TestSet, list[Mended]]:
     """
     done: list[Mended] = []
     queries = list(material.test_set)
-    if material.has_texts:
+    if "query-texts" in checks:
         done += [Mended("empty_query", query.id) for query in queries if _is_empty(query)]
         queries = [query for query in queries if not _is_empty(query)]
-    if material.corpus is not None:
+    if "missing-documents" in checks and material.corpus is not None:
         gone = [doc for doc in material.relevant if doc not in material.corpus]
         there = {doc: name for doc, name in nearby(gone, material.corpus).items() if name}
         queries = [_renamed(query, there, done) for query in queries]
-    if material.has("documents"):
+    if "copied-documents" in checks:
         copies: dict[str, list[str]] = {}
         for one in material.copies:
             if one.exact:
                 copies.setdefault(one.original, []).append(one.copy)
         queries = [_with_copies(query, copies, done) for query in queries] if copies else queries
-    if material.has_texts:
+    if "repeated-queries" in checks:
         queries = _merged(TestSet(queries, name=material.test_set.name), done)
     return TestSet(queries, name=material.test_set.name), done
 
