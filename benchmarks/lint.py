@@ -1,4 +1,7 @@
-"""Seconds of processor time and memory of `rankgauge testset lint` on a synthetic collection: python -m benchmarks.lint [QUERIES] [DOCUMENTS]."""
+"""Seconds of processor time and memory of `rankgauge testset lint` on a synthetic collection.
+
+python -m benchmarks.lint [QUERIES] [DOCUMENTS]
+"""
 
 from __future__ import annotations
 

@@ -75,7 +75,9 @@ def test_what_fails_is_a_choice(folder: Path) -> None:
     lint("--corpus", "corpus.jsonl", "--fail-on", "never", status=0)
     done = lint("--only", "groups", status=0)
     assert done.stdout.startswith("Nothing found in 6 queries; 1 check made")
-    assert lint("--only", "leakige", status=2).stderr.startswith("rankgauge: unknown check of test sets 'leakige'; did you")
+    assert lint("--only", "leakige", status=2).stderr.startswith(
+        "rankgauge: unknown check of test sets 'leakige'; did you"
+    )
 
 
 def test_mending_writes_another_file(folder: Path) -> None:
@@ -90,7 +92,9 @@ def test_mending_writes_another_file(folder: Path) -> None:
     assert list(made) == ["q1", "q2", "q4", "q5"]
     assert made["q4"].grades == {"d1": 2, "gone": 1, "d2": 1, "d3": 2}
     # What is left are the near-copy, the tags, the missing document: one of them is an error.
-    assert "missing_documents" in {one["kind"] for one in json.loads(lint("--corpus", "corpus.jsonl", "--json").stdout)["findings"]}
+    assert "missing_documents" in {
+        one["kind"] for one in json.loads(lint("--corpus", "corpus.jsonl", "--json").stdout)["findings"]
+    }
     lint("--corpus", "corpus.jsonl", "--mend", "-o", "new.json", "--only", "copied-documents", status=0)
     shown = lint("--only", "repeated-queries", "--mend", "-o", "-", status=0)
     assert json.loads(shown.stdout)[0]["id"] == "q1"
@@ -115,7 +119,9 @@ def test_mistakes_end_with_status_2(folder: Path, arguments: tuple[str, ...], sa
 
 
 def test_names_with_controls_are_shown_harmless(folder: Path) -> None:
-    TestSet([Query("reset \x1b[31m it", {"d1": 1}, "q\x1b[2J"), Query("reset \x1b[31m it", {"d1": 1}, "r\n")]).save("tests.json")
+    TestSet([Query("reset \x1b[31m it", {"d1": 1}, "q\x1b[2J"), Query("reset \x1b[31m it", {"d1": 1}, "r\n")]).save(
+        "tests.json"
+    )
     for language in ("en", "zh"):
         shown = lint("--lang", language, "--details", status=0).stdout
         assert "\x1b" not in shown

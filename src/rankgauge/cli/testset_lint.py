@@ -16,7 +16,7 @@ _FAIL_ON = ("error", "warning", "info", "never")
 
 @click.command()
 @click.argument("source", metavar="TESTSET")
-@click.argument("runs", metavar="[NAME=]RUN...", nargs=-1)
+@click.argument("runs", metavar="[[NAME=]RUN]...", nargs=-1)
 @click.option(
     "--corpus",
     metavar="FILE",
@@ -101,5 +101,12 @@ def lint(
         mends = found.mends
         found.mended.save(output, "json" if output == "-" else None)
         data["mended"] = [{"kind": one.kind, "query": one.query, "doc": one.doc, "to": one.to} for one in mends]
-    show(lint_report(found, mends, whole=details), data, as_json, output, language, detail="evidence" if details else None)
+    show(
+        lint_report(found, mends, whole=details),
+        data,
+        as_json,
+        output,
+        language,
+        detail="evidence" if details else None,
+    )
     ctx.exit(1 if found.fails(fail_on, mended=mend) else 0)

@@ -1,7 +1,7 @@
 """Queries that ask the same: typed alike, in other words that carry no meaning, or with one slip of the hand.
 
-Every rule is a key, and queries that share one are alike, so the time grows with the number of queries. Only queries that
-share a relevant document are compared in pairs: there, a likeness of their words is enough.
+Every rule is a key, and queries that share one are alike, so the time grows with the number of queries. Only queries
+that share a relevant document are compared in pairs: there, a likeness of their words is enough.
 """
 
 from __future__ import annotations

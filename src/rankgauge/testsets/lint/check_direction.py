@@ -42,7 +42,7 @@ def direction(material: Material) -> Iterator[Finding]:
         taus = [tau for tau in found if tau is not None]
         evidence += _contrary(taus, {"as": "by_ranks", "run": name})
     if evidence:
-        yield Finding("lower_is_better", "error", evidence, count=len(graded))
+        yield Finding("lower_is_better", "error", evidence)
 
 
 def _contrary(taus: Sequence[float], about: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ _DRIFT = "rankgauge testset drift TESTSET --corpus CORPUS"
 
 @check("corpus")
 def missing_documents(material: Material) -> Iterator[Finding]:
-    """Relevant documents that the corpus lacks, apart by whether one of the same name but for case or blanks is there."""
+    """Relevant documents that the corpus lacks, or has under an id that differs in case or blanks alone."""
     assert material.corpus is not None
     gone = [doc for doc in material.relevant if doc not in material.corpus]
     if not gone:

@@ -42,9 +42,7 @@ def one_relevant(material: Material) -> Iterator[Finding]:
 @check()
 def scale(material: Material) -> Iterator[Finding]:
     """Grades outside the scale that was given, or that look as if they were; holes; grades below 0."""
-    grades = [
-        (query.id, doc, float(grade)) for query in material.test_set for doc, grade in query.grades.items()
-    ]
+    grades = [(query.id, doc, float(grade)) for query in material.test_set for doc, grade in query.grades.items()]
     wrong = [{"query": query, "doc": doc} for query, doc, grade in grades if not math.isfinite(grade)]
     if wrong:
         yield Finding("no_number", "error", wrong)
@@ -67,9 +65,7 @@ def scale(material: Material) -> Iterator[Finding]:
 def outside(grades: list[tuple[str, str, float]], bounds: tuple[float, float]) -> list[dict[str, Any]]:
     """Judgments whose grade lies outside of bounds."""
     low, high = bounds
-    return [
-        {"query": query, "doc": doc, "grade": grade} for query, doc, grade in grades if not low <= grade <= high
-    ]
+    return [{"query": query, "doc": doc, "grade": grade} for query, doc, grade in grades if not low <= grade <= high]
 
 
 def stray_grades(grades: list[tuple[str, str, float]]) -> Iterator[Finding]:

@@ -57,8 +57,11 @@ def judges(material: Material) -> Iterator[Finding]:
     made = {name.partition(":")[2] for query in material.test_set if (name := query.synthetic).startswith("llm:")}
     shared = {model_family(name) for name in made} & {model_family(judge) for judge in models} - {""}
     if shared:
-        own = [{"query": query.id, "made_by": query.synthetic} for query in material.test_set
-               if query.synthetic.startswith("llm:") and model_family(query.synthetic.partition(":")[2]) in shared]
+        own = [
+            {"query": query.id, "made_by": query.synthetic}
+            for query in material.test_set
+            if query.synthetic.startswith("llm:") and model_family(query.synthetic.partition(":")[2]) in shared
+        ]
         yield Finding("judges_itself", "warning", own, {"family": min(shared)})
 
 

@@ -17,7 +17,7 @@ __all__ = ["answer_in_query", "leakage", "near_queries", "query_texts", "repeate
 
 _ANSWER = 4  # words of an answer that nobody types by chance
 _OPAQUE = re.compile(r"(?=.*\d)(?=.*[^\d.,\s]).{5,}|\d{6,}")  # an id that is no word of the language
-_TRIGRAMS = 0.25  # share of the three-word runs of generated queries that stand in their source, from which on it matters
+_COPIED = 0.4  # share of the word pairs of generated queries that their source has; of people's queries 0.01 to 0.3
 _MOST = 5000  # queries of which the words are compared
 
 
@@ -159,18 +159,18 @@ def synthetic_words(material: Material) -> Iterator[Finding]:
     if not shares:
         return
     mean = sum(shares.values()) / len(shares)
-    if mean > _TRIGRAMS:
+    if mean > _COPIED:
         worst = sorted(shares, key=lambda query: (-shares[query], query))
         items = [
             {"query": query, "share": shares[query], "text": material.by_id[query].text}
             for query in worst
-            if shares[query] > _TRIGRAMS
+            if shares[query] > _COPIED
         ]
         yield Finding("copied_words", "warning", items, {"share": mean, "of": len(shares)})
 
 
 def copied_share(query: Query, documents: Mapping[str, str]) -> float | None:
-    """The share of the pairs of neighbouring content words of a query that stand so in one of its relevant documents."""
+    """The share of the pairs of neighbouring content words of a query that one of its relevant documents has."""
     words = content_words(query_words(query.text))
     pairs = {words[i : i + 2] for i in range(len(words) - 1)}
     sources = [documents[doc] for doc in query.relevant[:5] if doc in documents]

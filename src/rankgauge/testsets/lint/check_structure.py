@@ -54,8 +54,8 @@ def groups(material: Material) -> Iterator[Finding]:
 
 @check()
 def ids(material: Material) -> Iterator[Finding]:
-    """Ids with blanks at their ends or signs that nobody sees, and ids that differ by no more than their case, unless the
-    corpus holds both."""
+    """Ids with blanks at their ends or signs that nobody sees, and ids that differ by no more than their case, unless
+    the corpus holds both."""
     docs = dict.fromkeys(doc for query in material.test_set for doc in query.grades)
     queries = [query.id for query in material.test_set]
     own_ids = queries if any(query.id != query.text for query in material.test_set) else []

@@ -37,10 +37,8 @@ def foreign_runs(material: Material) -> Iterator[Finding]:
 
 @check("runs", "graded")
 def coverage(material: Material) -> Iterator[Finding]:
-    """Systems whose first documents are judged less than those of the others: what they alone found counts as a miss."""
-    shares = {
-        name: float(one.judged[one.counted].sum() / max(1, one.counted.sum())) for name, one in material.scored.items()
-    }
+    """Systems whose first documents are judged too little: what they alone found counts as a miss."""
+    shares = {name: one.judged for name, one in material.scored.items() if one.judged is not None}
     if not shares:
         return
     best = max(shares.values())
@@ -59,8 +57,10 @@ def pool(material: Material) -> Iterator[Finding]:
     judged = [(query.id, doc) for query in material.answerable for doc in query.grades]
     if not judged:
         return
-    lists = {name: {query.id: run[query.id] for query in material.answerable if query.id in run}
-             for name, run in material.runs.items()}
+    lists = {
+        name: {query.id: run[query.id] for query in material.answerable if query.id in run}
+        for name, run in material.runs.items()
+    }
     shares = {
         name: sum(doc in own.get(query, ()) for query, doc in judged) / len(judged) for name, own in lists.items()
     }
@@ -79,11 +79,12 @@ def saturation(material: Material) -> Iterator[Finding]:
     """Queries that every system answers perfectly, and queries that none answers at all."""
     scores, counted = material.every_system
     names = np.array(material.queries_scored(), dtype=object)
-    told = {"systems": len(scores), "measure": material.measure, "of": int(counted.sum())}
+    n = int(counted.sum())
+    told = {"systems": len(scores), "measure": material.measure, "of": n}
     for kind, alike in (("hopeless", (scores == 0).all(axis=0)), ("saturated", (scores == 1).all(axis=0))):
         own = [query for query in names[alike & counted] if material.by_id[query].relevant]
         if own:
-            many = len(own) > _MANY * told["of"]
+            many = len(own) > _MANY * n
             items = [{"query": query} for query in own]
             yield Finding(kind, "warning" if many else "info", items, told)
 
@@ -102,7 +103,7 @@ def size(material: Material) -> Iterator[Finding]:
     found = detectable_difference(spread, n)
     told = {"measure": material.measure, "queries": n, "spread": spread, "found": found}
     if material.difference is None:
-        yield Finding("resolution", "info", [told], told, count=n)
+        yield Finding("resolution", "info", [told], told)
         return
     try:
         needed = queries_needed(material.difference, spread)
@@ -111,4 +112,4 @@ def size(material: Material) -> Iterator[Finding]:
     if needed > n:
         command = f"rankgauge power --sd {spread:.3f} --difference {material.difference:g}"
         told |= {"wanted": material.difference, "needed": needed}
-        yield Finding("too_few", "warning", [told], told, count=n, command=command)
+        yield Finding("too_few", "warning", [told], told, command=command)

@@ -1,8 +1,8 @@
 """Copies of relevant documents in a corpus of any size: the same text, or nearly.
 
-Of every relevant document a sample of its shingles is kept (those of the lowest hashes, as in bottom-k sketches: Broder,
-1997). The shingles of the corpus are hashed block by block, and a document that has most of the sample of a relevant one
-is compared with it in full. So the time grows with the corpus, and not with the number of pairs.
+Of every relevant document a sample of its shingles is kept (those of the lowest hashes, as in bottom-k sketches:
+Broder, 1997). The shingles of the corpus are hashed block by block, and a document that has most of the sample of a
+relevant one is compared with it in full. So the time grows with the corpus, and not with the number of pairs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BLOCK = 10_000_000  # characters of the corpus at a time
 _COMPARED = 200_000  # documents that are compared in full
 _WORDS = r"[\p{Han}\p{Hiragana}\p{Katakana}]|[\p{L}\p{N}&&[^\p{Han}\p{Hiragana}\p{Katakana}]]+"
 _DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_NEGATIONS = frozenset("not no never without nor cannot".split())
+_NEGATIONS = frozenset(["not", "no", "never", "without", "nor", "cannot"])
 
 Hashes = NDArray[np.uint64]
 _FACTORS = [np.uint64(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)]
@@ -47,8 +47,8 @@ class Copy:
     original: str
     copy: str
     similarity: float
-    """1 where the texts are the same up to white space, quotation marks, dashes and the composition of letters; else the
-    share of their shingles that both have."""
+    """1 where the texts are the same up to white space, quotation marks, dashes and the composition of letters; else
+    the share of their shingles that both have."""
 
     @property
     def exact(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -18,6 +19,7 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """An error makes scores wrong; a warning may turn what they mean; the rest is good to know."""
 _KEPT = 1000  # places that a finding keeps; all are counted
 _SHOWN = 40  # characters of a text in an example
+_BREAKS = re.compile(r"\s*[\n\r\t]\s*")
 
 
 @named_arguments
@@ -90,7 +92,8 @@ def _plain(value: Any) -> Any:
 
 
 def _short(value: Any) -> Any:
-    return clipped(" ".join(value.split()) or value, _SHOWN) if isinstance(value, str) else value
+    """A value as an example shows it: a text on one line, cut where it is long."""
+    return clipped(_BREAKS.sub(" ", value), _SHOWN) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True)

@@ -119,12 +119,12 @@ def lint(
     """Check a test set: its queries, documents, grades, labels, and what runs tell of it.
 
     `test_set` is a TestSet, judgments of any kind, or the path of either; `queries` are the texts of its queries, where
-    it has none. Checks that lack their inputs are listed with what to give: `corpus` (texts of the documents by id, or a
-    path), `runs` by name, `labels` with their judges, `against` (another test set, whose queries this one must not
-    hold), `scale` (the lowest and highest grade), `difference` (that of the `measure` which has to be found). `only` and
-    `skip` name checks. `probe` is what `probe_judge` gave, or a function that gives it. `checks` are more checks by name:
-    functions that take the inputs (`.test_set`, `.corpus`, `.runs`, ...) and give findings. `format` names the format of
-    a file where detection is wrong.
+    it has none. Checks that lack their inputs are listed with what to give: `corpus` (texts of the documents by id, or
+    a path), `runs` by name, `labels` with their judges, `against` (another test set, whose queries this one must not
+    hold), `scale` (the lowest and highest grade), `difference` (that of the `measure` which has to be found). `only`
+    and `skip` name checks. `probe` is what `probe_judge` gave, or a function that gives it. `checks` are more checks by
+    name: functions that take the inputs (`.test_set`, `.corpus`, `.runs`, ...) and give findings. `format` names the
+    format of a file where detection is wrong.
     """
     tested, other = _test_set(test_set, queries, format), None if against is None else _test_set(against, None)
     if not len(tested):

@@ -6,12 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from rankgauge.evaluation import evaluate
-from rankgauge.measures import parse_measure
 from rankgauge.model.labels import Labels
 from rankgauge.model.ranked import Bools, Floats
 from rankgauge.model.run import Run
@@ -30,11 +28,13 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of one run, by query, and how many of its first documents are judged."""
+    """The scores of one run, by query."""
 
     scores: Floats
-    judged: Floats
     counted: Bools
+    judged: float | None
+    """The share of its first 10 documents that are judged, over the queries that it has documents for; None where it
+    has none."""
 
 
 @dataclass(frozen=True)
@@ -117,13 +117,13 @@ class Material:
     @cached_property
     def scored(self) -> dict[str, Scored]:
         """Each run under the measure, in the order of the judged queries."""
-        measure = parse_measure(self.measure)
-        judged = "Judged@10"
         found = {}
         for name, run in self.runs.items():
-            table = evaluate(self.test_set, run, [measure, judged], name=name).table
-            counted = table.counted[:, 0]
-            found[name] = Scored(table.values[:, 0], table.values[:, 1], counted)
+            table = evaluate(self.test_set, run, [self.measure, "Judged@10"], name=name).table
+            listed = table.counted[:, 1] & np.array([bool(run.get(query)) for query in table.queries])
+            shares = table.values[listed, 1]
+            judged = float(shares.sum() / len(shares)) if len(shares) else None
+            found[name] = Scored(table.values[:, 0], table.counted[:, 0], judged)
             self.__dict__.setdefault("scored_queries", list(table.queries))
         return found
 
@@ -141,5 +141,3 @@ class Material:
 def has_texts(test_set: TestSet) -> bool:
     """Whether the texts of a test set's queries are more than their ids: plain judgments give ids for texts."""
     return any(query.text != query.id or " " in query.text.strip() or _CJK.search(query.text) for query in test_set)
-
-

@@ -62,8 +62,8 @@ def _renamed(query: Query, there: Mapping[str, str], done: list[Mended]) -> Quer
 
 
 def _with_copies(query: Query, copies: Mapping[str, list[str]], done: list[Mended]) -> Query:
-    """The query with the grade of a relevant document for its unjudged copies, and their places in its groups; not where
-    its copies were judged otherwise."""
+    """The query with the grade of a relevant document for its unjudged copies, and their places in its groups; not
+    where its copies were judged otherwise."""
     grades, groups = dict(query.grades), {name: list(docs) for name, docs in query.groups.items()}
     for doc in query.relevant:
         own = copies.get(doc, [])

@@ -48,8 +48,8 @@ def content_words(words: list[str]) -> tuple[str, ...]:
 
 
 def is_keywords(words: list[str]) -> bool:
-    """Whether a query is a list of words rather than a sentence, so that their order says nothing. Characters of Chinese
-    are no list of words."""
+    """Whether a query is a list of words rather than a sentence, so that their order says nothing. Characters of
+    Chinese are no list of words."""
     return all(word not in _ignored() and (word.isascii() or len(word) > 1) for word in words)
 
 
@@ -62,8 +62,8 @@ def _singular(word: str) -> str:
 
 
 def one_letter_apart(a: str, b: str) -> bool:
-    """Whether one slip of the hand makes one word of the other: a letter more, less, another, or two in the wrong order.
-    Short words, words with digits and words that begin differently are other words."""
+    """Whether one slip of the hand makes one word of the other: a letter more, less, another, or two in the wrong
+    order. Short words, words with digits and words that begin differently are other words."""
     if min(len(a), len(b)) < _LEAST or abs(len(a) - len(b)) > 1 or a[0] != b[0]:
         return False
     if not (a.isalpha() and b.isalpha()):
