@@ -120,7 +120,8 @@ class Material:
         found = {}
         for name, run in self.runs.items():
             table = evaluate(self.test_set, run, [self.measure, "Judged@10"], name=name).table
-            listed = table.counted[:, 1] & np.array([bool(run.get(query)) for query in table.queries])
+            known = set(run.queries) - set(run.empty)
+            listed = table.counted[:, 1] & np.array([query in known for query in table.queries])
             shares = table.values[listed, 1]
             judged = float(shares.sum() / len(shares)) if len(shares) else None
             found[name] = Scored(table.values[:, 0], table.counted[:, 0], judged)

@@ -18,7 +18,8 @@ __all__ = ["content_words", "folded", "is_keywords", "one_letter_apart", "query_
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # Numbers stay whole; c++ is not c.
 _TOKEN = re.compile(rf"[{_CJK}]|\d+(?:[.,:/-]\d+)+|[^\W{_CJK}]+[+#]*|[<>=%$\u20ac\u00a3\u2264\u2265]")
-_ENDS = " \t\n?!.,;:\"'\u3002\uff1f\uff01\uff0c\uff1b\uff1a"
+_SIGNS = r"[\s?!.,;:\"'\u3002\uff1f\uff01\uff0c\uff1b\uff1a]+"
+_ENDS = re.compile(rf"^{_SIGNS}|{_SIGNS}$")
 _ROLE = re.compile(r"^\s*\|\w+\|:\s*")  # how some files mark who says it
 _LEAST = 7  # letters of a word in which one may be a slip
 
@@ -33,7 +34,7 @@ def folded(text: str) -> str:
     ends."""
     text = _ROLE.sub("", text)
     plain = " ".join(text.split()) if text.isascii() else NormalText(unicodedata.normalize("NFKC", text)).text
-    return plain.casefold().strip(_ENDS)
+    return _ENDS.sub("", plain.casefold())
 
 
 def query_words(text: str) -> list[str]:
