@@ -33,6 +33,7 @@ FailOn = Literal["error", "warning", "info", "never"]
 PathLike = str | os.PathLike[str]
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Lint:
     """What is wrong with a test set: findings, the worst first, and which checks were not made."""
