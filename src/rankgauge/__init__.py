@@ -77,7 +77,10 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
     from rankgauge.testsets.anchoring import Anchored, anchor
+    from rankgauge.testsets.candidates import Candidates, candidates
     from rankgauge.testsets.drift import LabelDrift, label_drift
+    from rankgauge.testsets.incident_queries import incident_queries
+    from rankgauge.testsets.pooling import pool
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
@@ -104,7 +107,10 @@ _NAMES = {
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
     "testsets.anchoring": ("Anchored", "anchor"),
+    "testsets.candidates": ("Candidates", "candidates"),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.incident_queries": ("incident_queries",),
+    "testsets.pooling": ("pool",),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -134,6 +140,7 @@ _NAMES = {
 __all__ = [
     "Anchored",
     "Call",
+    "Candidates",
     "Chunk",
     "Chunks",
     "Comparison",
@@ -170,6 +177,7 @@ __all__ = [
     "__version__",
     "anchor",
     "audit",
+    "candidates",
     "check_alerts",
     "chunk",
     "compare",
@@ -184,6 +192,7 @@ __all__ = [
     "find_baseline",
     "fuse",
     "gate",
+    "incident_queries",
     "judge_next",
     "label_drift",
     "load_baseline",
@@ -202,6 +211,7 @@ __all__ = [
     "losses",
     "parse_measure",
     "parse_measures",
+    "pool",
     "power",
     "promote_baseline",
     "reconcile",
