@@ -44,8 +44,9 @@ def build(
     """A test set from annotations and files of labels.
 
     TESTSET is anything that holds queries: a test-set JSON, another tool's export, TREC judgments, a BEIR folder, or
-    with --from queries a file of ids and texts. Its grades become labels of kind import; --labels adds those of people, models and clicks, and the policy makes one
-    grade of all of a document. The file keeps labels, judges and policy, and every record made with it names them.
+    with --from queries a file of ids and texts. Its grades become labels of kind import; --labels adds those of people,
+    models and clicks, and the policy makes one grade of all of a document. The file keeps labels, judges and policy,
+    and every record made with it names them.
     """
     from rankgauge.formats import load_testset
     from rankgauge.formats.labels import load_labels

@@ -17,8 +17,8 @@ from rankgauge.formats.trec import RunParts, read_qrels
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.corpus import Corpus
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.run import Run
 from rankgauge.model.query import Query
+from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet, as_testset
 
 if TYPE_CHECKING:

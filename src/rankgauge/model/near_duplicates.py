@@ -22,7 +22,7 @@ __all__ = ["groups_of", "near_duplicates"]
 _ALIKE = 0.75  # Jaccard similarity of the trigrams
 _LONGEST = 400  # characters of a query that are looked at
 _NUMBER = re.compile(r"\d+")
-_HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_HAN = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 # C++ and C# are not C.
 _WORD = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+[+#]*")
 

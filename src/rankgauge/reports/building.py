@@ -138,9 +138,10 @@ def split_report(parts: Mapping[str, TestSet], strata: Mapping[str, Sequence[fro
         for names in own:
             for name in names:
                 counts.setdefault(name, [0] * len(parts))[i] += 1
-    every: list[Cell] = [_word("all_queries"), *(len(part) for part in parts.values())]
     ordered = sorted(counts.items(), key=lambda item: (-sum(item[1]), item[0]))
-    rows = [every, *([_stratum(name), *own] for name, own in ordered[:_MOST_STRATA])]
+    rows: list[list[Cell]] = [[_word("all_queries"), *(len(part) for part in parts.values())]]
+    for name, numbers in ordered[:_MOST_STRATA]:
+        rows.append([_stratum(name), *numbers])
     more = [_word("more", n=len(ordered) - _MOST_STRATA)] if len(ordered) > _MOST_STRATA else []
     return Report(_word("title_split"), [Table("strata", heads, rows, notes=more)])
 

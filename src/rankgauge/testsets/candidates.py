@@ -68,6 +68,7 @@ def _magnitude(n: int) -> str:
     return f"{max(2, 10 ** (digits - 1))}-{10**digits - 1} times"
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Candidates:
     """Queries from production that are worth a judgment: `.test_set` has them, without labels."""

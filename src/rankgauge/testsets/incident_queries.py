@@ -124,7 +124,7 @@ class _Records:
         if before is None or after is None:
             return None
         try:
-            return self._history.record(self._ids[before]), self._history.record(after)  # type: ignore[arg-type]
+            return self._history.record(self._ids[before]), self._history.record(after)
         except RankgaugeError:
             return None
 
