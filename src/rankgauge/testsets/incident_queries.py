@@ -10,7 +10,7 @@ from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.history.checks import list_checks
+from rankgauge.history.checks import list_checks, monitors
 from rankgauge.history.incidents import list_incidents
 from rankgauge.history.monitored import Incident
 from rankgauge.history.store import History
@@ -86,6 +86,8 @@ def incident_queries(
     if not isinstance(history, History):
         raise DataError(f"`history` must be a History, not a {type(history).__name__}; give History.open(path)")
     n = check_whole("n", n, 1)
+    if monitor not in (there := monitors(history)):
+        raise DataError(f"the history has no monitor {monitor!r}; it has: {', '.join(there) or 'none'}")
     found = list_incidents(history, monitor, since=since)
     if incident is not None:
         found = [one for one in found if one.id == incident]
