@@ -121,11 +121,11 @@ def lint(
 
     `test_set` is a TestSet, judgments of any kind, or the path of either; `queries` are the texts of its queries, where
     it has none. Checks that lack their inputs are listed with what to give: `corpus` (texts of the documents by id, or
-    a path), `runs` by name, `labels` with their judges, `against` (another test set, whose queries this one must not
-    hold), `scale` (the lowest and highest grade), `difference` (that of the `measure` which has to be found). `only`
-    and `skip` name checks. `probe` is what `probe_judge` gave, or a function that gives it. `checks` are more checks by
-    name: functions that take the inputs (`.test_set`, `.corpus`, `.runs`, ...) and give findings. `format` names the
-    format of a file where detection is wrong.
+    a path), `runs` by name, `labels` with their judges (those of the test set, where it has any), `against` (another
+    test set, whose queries this one must not hold), `scale` (the lowest and highest grade), `difference` (that of the
+    `measure` which has to be found). `only` and `skip` name checks. `probe` is what `probe_judge` gave, or a function
+    that gives it. `checks` are more checks by name: functions that take the inputs (`.test_set`, `.corpus`, `.runs`,
+    ...) and give findings. `format` names the format of a file where detection is wrong.
     """
     tested, other = _test_set(test_set, queries, format), None if against is None else _test_set(against, None)
     if not len(tested):
@@ -139,7 +139,7 @@ def lint(
         raise DataError(f"`probe` must be what `probe_judge` gives, or a function, not {probe!r}")
     own_checks = _own_checks(checks)
     material = Material(
-        tested, _corpus(corpus), _runs(runs), _labels(labels), other, _scale(scale), difference, measure, probe
+        tested, _corpus(corpus), _runs(runs), _labels(labels, tested), other, _scale(scale), difference, measure, probe
     )
     chosen = _chosen(only, skip, own_checks)
     found, made, not_made = list[Finding](), list[str](), list[NotMade]()
@@ -196,7 +196,10 @@ def _runs(given: Any) -> dict[str, Run]:
     }
 
 
-def _labels(given: Any) -> Labels | None:
+def _labels(given: Any, test_set: TestSet) -> Labels | None:
+    """The labels that are given, else those that the grades of the test set come from."""
+    if given is None:
+        return test_set.labels or None
     found = load_labels(given) if isinstance(given, str | os.PathLike) else given
     if found is not None and not isinstance(found, Labels):
         raise DataError(f"`labels` must be Labels, or the path of a file of them, not a {type(found).__name__}")

@@ -39,7 +39,7 @@ def mend(material: Material, checks: Collection[str]) -> tuple[TestSet, list[Men
         queries = [_with_copies(query, copies, done) for query in queries] if copies else queries
     if "repeated-queries" in checks:
         queries = _merged(TestSet(queries, name=material.test_set.name), done)
-    return TestSet(queries, name=material.test_set.name), done
+    return material.test_set.with_queries(queries), done
 
 
 def _is_empty(query: Query) -> bool:
