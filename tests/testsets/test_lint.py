@@ -13,7 +13,7 @@ import pytest
 
 import rankgauge
 from rankgauge import Finding, Query, RankgaugeError, Span, TestSet, lint, load_testset
-from rankgauge.model.labels import Label, Labels
+from rankgauge.model.labels import Label, LabelPolicy, Labels
 from rankgauge.testsets.judge_probe import JudgeProbe, ProbeFigures
 from rankgauge.testsets.lint.registry import CHECKS, Check
 from rankgauge.words import LANGUAGES, Note, group, tell
@@ -540,3 +540,12 @@ def test_files_are_read_and_commands_name_them(tmp_path: Path) -> None:
     assert found.command == f"rankgauge testset lint '{path}' --corpus {texts} --mend -o mended.json"
     assert load_testset(path) == clean()
     assert rankgauge.lint is lint
+
+
+def test_labels_of_the_test_set_are_looked_at_and_kept() -> None:
+    judged = clean().with_labels([Label("q0", "d0-3", 7, "gpt-4o", "model")], LabelPolicy(combine="latest"))
+    found = lint(judged, {**CORPUS, "x": CORPUS["d1-3"]}, scale=(0, 3))
+    assert {one.kind for one in found.findings} == {"copied_documents", "out_of_scale", "label_out_of_scale"}
+    sources = found.mended.labels.sources
+    assert sources["model", "gpt-4o"] == 1
+    assert found.mended.qrels["q1"]["x"] == 3

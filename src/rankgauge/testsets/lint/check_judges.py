@@ -41,7 +41,7 @@ def labels(material: Material) -> Iterator[Finding]:
 
 @check("labels")
 def judges(material: Material) -> Iterator[Finding]:
-    """Labels that no person gave, all from models of one family: what they get wrong, they get wrong together."""
+    """Labels that are all from models of one family: what they get wrong, they get wrong together."""
     assert material.labels is not None
     kinds = Counter[str]()
     models = Counter[str]()
@@ -50,7 +50,7 @@ def judges(material: Material) -> Iterator[Finding]:
         if kind == "model":
             models[judge] += n
     families = {model_family(judge) for judge in models}
-    if models and not kinds["person"] and not kinds["clicks"] and len(families) == 1 and (family := families.pop()):
+    if models and kinds.total() == models.total() and len(families) == 1 and (family := families.pop()):
         items = [{"judge": judge, "labels": n} for judge, n in models.most_common()]
         about = {"family": family, "labels": models.total()}
         yield Finding("one_family", "warning", items, about)
