@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -365,6 +366,38 @@ def test_the_same_question_is_one(first: str, second: str, kind: str) -> None:
 def test_queries_that_a_run_lacks_say_nothing_of_its_labels() -> None:
     some = {query: docs for query, docs in run_of().items() if query in ("q1", "q2", "q3")}
     assert lint(clean(), runs={"all": run_of(), "some": some, "none": {}}, only=["coverage"]).findings == []
+
+
+@pytest.mark.parametrize(
+    ("text", "doc", "held"),
+    [
+        ("open ticket KB-20417 again", "KB-20417", True),
+        ("open ticket kb-20417?", "KB-20417", True),
+        ("open ticket KB-204171", "KB-20417", False),
+        ("what is base64", "base64", False),
+        ("is sha256 safe", "sha256", False),
+        ("covid-19 rules", "covid-19", False),
+        ("how does os.path.join work", "os.path", False),
+        ("parcel 00340434161094", "00340434161094", True),
+    ],
+)
+def test_ids_in_queries_are_told_from_words(text: str, doc: str, held: bool) -> None:
+    found = lint(TestSet([Query(text, {doc: 1}, "q")]), only=["answer-in-query"]).findings
+    assert [one.kind for one in found] == ["id_in_query"] * held
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_grades_by_chance_have_no_direction(seed: int) -> None:
+    chance = random.Random(seed)
+    words = [f"term{i}" for i in range(40)]
+    made, corpus = [], {}
+    for i in range(60):
+        own = chance.sample(words, 6)
+        docs = {f"{i}-{j}": chance.randint(1, 4) for j in range(8)}
+        corpus |= {doc: " ".join(chance.choices(words, k=30) + chance.sample(own, 3)) for doc in docs}
+        made.append(Query(" ".join(own), docs, f"q{i}"))
+    run = {query.id: {doc: chance.random() for doc in query.grades} for query in made}
+    assert lint(TestSet(made), corpus, {"a": run}, only=["direction"]).findings == []
 
 
 def test_turns_of_conversations_may_repeat_each_other() -> None:

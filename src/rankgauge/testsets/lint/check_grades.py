@@ -33,7 +33,7 @@ def no_relevant(material: Material) -> Iterator[Finding]:
 @check()
 def one_relevant(material: Material) -> Iterator[Finding]:
     """Test sets most of whose queries have one relevant document."""
-    single = [query.id for query in material.answerable if len(query.relevant) == 1]
+    single = [query.id for query in material.answerable if len(query.spans or query.relevant) == 1]
     if len(single) >= 2 and len(single) >= _MOSTLY * len(material.answerable):
         items = [{"query": query} for query in single]
         yield Finding("one_relevant", "info", items, {"of": len(material.answerable)})

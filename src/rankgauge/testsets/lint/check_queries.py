@@ -16,7 +16,8 @@ from rankgauge.testsets.lint.tokens import content_words, folded, query_words
 __all__ = ["answer_in_query", "leakage", "near_queries", "query_texts", "repeated_queries", "synthetic_words"]
 
 _ANSWER = 4  # words of an answer that nobody types by chance
-_OPAQUE = re.compile(r"(?=.*\d)(?=.*[^\d.,\s]).{5,}|\d{6,}")  # an id that is no word of the language
+# An id that is no word of the language, as sha256 and covid-19 are.
+_OPAQUE = re.compile(r"(?=.*\d{5}).{6,}|(?=.*\d{3})(?=.*[-_#:/]).{6,}")
 _COPIED = 0.4  # share of the word pairs of generated queries that their source has; of people's queries 0.01 to 0.3
 _MOST = 5000  # queries of which the words are compared
 
