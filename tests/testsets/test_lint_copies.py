@@ -54,7 +54,10 @@ def test_no_exact_copy_is_missed_and_no_other_pair_is_told(
     monkeypatch.setattr(copies, "_BLOCK", block)
     corpus = corpus_of(seed)
     originals = dict(list(corpus.items())[::3])
-    found = find_copies(originals, corpus)
+    steps: list[tuple[int, int]] = []
+    found = find_copies(originals, corpus, lambda done, total: steps.append((done, total)))
+    assert steps == sorted(set(steps))
+    assert steps[-1:] == [(len(corpus), len(corpus))] * (block < 1_000_000)
     told = {(one.original, one.copy): one.similarity for one in found}
     assert len(told) == len(found)
     assert told == naive(originals, corpus)

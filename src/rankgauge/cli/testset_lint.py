@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rankgauge.cli import options
-from rankgauge.words import Language
+from rankgauge.words import Language, say
 
 __all__ = ["lint"]
 
@@ -72,6 +72,7 @@ def lint(
     Each finding comes with an example and what mends it. More is checked with --corpus, runs, --labels and --against.
     The exit status is 1 if there are errors; with --mend, if some are left.
     """
+    from rankgauge.cli.bars import bars
     from rankgauge.cli.evaluate import named_runs
     from rankgauge.cli.testset_showing import show
     from rankgauge.reports.lint import lint_report
@@ -82,20 +83,22 @@ def lint(
     named = named_runs(runs) if runs else {}
     inputs = (source, *named.values(), corpus, queries, labels, against)
     options.refuse_overwriting(output, [path for path in inputs if path])
-    found = check(
-        source,
-        corpus,
-        named or None,
-        labels,
-        queries=queries,
-        against=against,
-        scale=scale,
-        difference=difference,
-        measure=measure,
-        only=only,
-        skip=skip,
-        format=form,
-    )
+    with bars(lambda _: say("lint.comparing", language)) as tell:
+        found = check(
+            source,
+            corpus,
+            named or None,
+            labels,
+            queries=queries,
+            against=against,
+            scale=scale,
+            difference=difference,
+            measure=measure,
+            only=only,
+            skip=skip,
+            format=form,
+            progress=tell,
+        )
     data, mends = found.to_dict(), None
     if output is not None:
         mends = found.mends

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -55,12 +55,15 @@ class Copy:
         return self.similarity == 1
 
 
-def find_copies(originals: Mapping[str, str], corpus: Mapping[str, str]) -> list[Copy]:
-    """For each of some documents the others of a corpus that say the same, or nearly."""
+def find_copies(
+    originals: Mapping[str, str], corpus: Mapping[str, str], progress: Callable[[int, int], object] | None = None
+) -> list[Copy]:
+    """For each of some documents the others of a corpus that say the same, or nearly. `progress` gets the numbers of
+    documents done and of all, where there are so many that it takes its time."""
     ids = list(originals)
     sample = _sample(list(originals.values()))
     found: list[Copy] = []
-    compared = 0
+    compared = done = 0
     if not len(sample.hashes):
         return found
     for docs, texts in _blocks(corpus):
@@ -72,6 +75,9 @@ def find_copies(originals: Mapping[str, str], corpus: Mapping[str, str]) -> list
             alike = likeness(originals[original], texts[at])
             if alike >= _ALIKE:
                 found.append(Copy(original, doc, alike))
+        done += len(docs)
+        if progress is not None and len(docs) < len(corpus):
+            progress(done, len(corpus))
     return sorted(found, key=lambda one: (-one.similarity, one.original, one.copy))
 
 

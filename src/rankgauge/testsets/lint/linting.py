@@ -115,6 +115,7 @@ def lint(
     skip: Sequence[str] = (),
     probe: Probe | None = None,
     checks: Mapping[str, Callable[[Material], Iterable[Finding]]] | None = None,
+    progress: Callable[[str, int, int], object] | None = None,
     format: str | None = None,  # noqa: A002
 ) -> Lint:
     """Check a test set: its queries, documents, grades, labels, and what runs tell of it.
@@ -125,7 +126,8 @@ def lint(
     test set, whose queries this one must not hold), `scale` (the lowest and highest grade), `difference` (that of the
     `measure` which has to be found). `only` and `skip` name checks. `probe` is what `probe_judge` gave, or a function
     that gives it. `checks` are more checks by name: functions that take the inputs (`.test_set`, `.corpus`, `.runs`,
-    ...) and give findings. `format` names the format of a file where detection is wrong.
+    ...) and give findings. `progress` gets the name of a check that takes long, what is done and all. `format` names
+    the format of a file where detection is wrong.
     """
     tested, other = _test_set(test_set, queries, format), None if against is None else _test_set(against, None)
     if not len(tested):
@@ -139,7 +141,16 @@ def lint(
         raise DataError(f"`probe` must be what `probe_judge` gives, or a function, not {probe!r}")
     own_checks = _own_checks(checks)
     material = Material(
-        tested, _corpus(corpus), _runs(runs), _labels(labels, tested), other, _scale(scale), difference, measure, probe
+        tested,
+        _corpus(corpus),
+        _runs(runs),
+        _labels(labels, tested),
+        other,
+        _scale(scale),
+        difference,
+        measure,
+        probe,
+        progress,
     )
     chosen = _chosen(only, skip, own_checks)
     found, made, not_made = list[Finding](), list[str](), list[NotMade]()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class Material:
     difference: float | None = None
     measure: str = "nDCG@10"
     probe: Probe | None = None
+    progress: Callable[[str, int, int], object] | None = None
+    """What long work is told to: a name, what is done and all."""
 
     def has(self, need: str) -> bool:
         """Whether there is what a check needs."""
@@ -112,7 +114,8 @@ class Material:
     def copies(self) -> list[Copy]:
         """Documents whose texts are those of relevant ones, or nearly."""
         texts = {doc: self.documents[doc] for doc in self.relevant if doc in self.documents}
-        return find_copies(texts, self.documents)
+        told = None if self.progress is None else partial(self.progress, "copied-documents")
+        return find_copies(texts, self.documents, told)
 
     @cached_property
     def scored(self) -> dict[str, Scored]:
