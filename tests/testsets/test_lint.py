@@ -15,6 +15,7 @@ import pytest
 import rankgauge
 from rankgauge import Finding, Query, RankgaugeError, Span, TestSet, lint, load_testset
 from rankgauge.model.labels import Label, LabelPolicy, Labels
+from rankgauge.reports.lint import lint_report
 from rankgauge.testsets.judge_probe import JudgeProbe, ProbeFigures
 from rankgauge.testsets.lint.registry import CHECKS, Check
 from rankgauge.words import LANGUAGES, Note, group, tell
@@ -582,3 +583,12 @@ def test_labels_of_the_test_set_are_looked_at_and_kept() -> None:
     sources = found.mended.labels.sources
     assert sources["model", "gpt-4o"] == 1
     assert found.mended.qrels["q1"]["x"] == 3
+
+
+@pytest.mark.parametrize("form", ["markdown", "html", "csv"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_can_be_written_in_other_formats(form: str, language: Any) -> None:
+    found = lint(clean(text="x"), {**CORPUS, "x": CORPUS["d4-3"]}, scale=(0, 2))
+    text = rankgauge.report(lint_report(found), format=form, language=language)
+    kept = "copied_documents" if form == "csv" else "d4-3"
+    assert kept in text

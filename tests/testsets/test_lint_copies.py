@@ -107,6 +107,16 @@ def test_boilerplate_costs_no_copy() -> None:
     assert found == [Copy("d250", "y", 1.0), Copy("d7", "x", 1.0)]
 
 
+def test_one_text_under_many_ids_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = {f"d{i}": LONG for i in range(40)} | {"other": LONG[::-1]}
+    found = find_copies({doc: corpus[doc] for doc in ("d1", "d2", "other")}, corpus)
+    assert {(one.original, one.copy) for one in found} == {
+        (original, f"d{i}") for original in ("d1", "d2") for i in range(40) if original != f"d{i}"
+    }
+    monkeypatch.setattr(copies, "_COMPARED", 10)
+    assert len(find_copies({"d1": LONG}, corpus)) == 9  # itself is the tenth
+
+
 def test_nothing_to_look_for() -> None:
     assert find_copies({}, {"d": "text"}) == []
     assert find_copies({"d": ""}, {"d": "", "e": ""}) == []

@@ -13,7 +13,7 @@ from rankgauge.testsets.lint.tokens import content_words, folded, is_keywords, o
 
 __all__ = ["Alike", "Asked", "alike_queries", "repeated", "same_key"]
 
-_CROWD = 200  # queries of one document, or of one pattern, that are compared in pairs
+_CROWD = 100  # queries of one document, or of one pattern, that are compared in pairs
 _ALIKE = 0.8  # Jaccard similarity of the words of queries that share a relevant document
 _LEAST = 4  # words that take
 
@@ -79,14 +79,21 @@ class _Pairs:
         self.found: list[Alike] = []
 
     def groups(self, keys: Mapping[Hashable, Sequence[int]]) -> None:
+        """Each way to type it once, paired with the first other way."""
         for members in keys.values():
             if len(members) > 1:
-                left = [i for i in members if self._side[i] == 0]
-                right = [i for i in members if self._side[i] == 1] if self._across else left[1:]
+                left = self._ways(i for i in members if self._side[i] == 0)
+                right = self._ways(i for i in members if self._side[i] == 1) if self._across else left[1:]
                 for other in right:
-                    first = next((i for i in left if i != other and self._typed[i] != self._typed[other]), None)
+                    first = next((i for i in left[:2] if self._typed[i] != self._typed[other]), None)
                     if first is not None:
                         self._add(first, other)
+
+    def _ways(self, members: Iterable[int]) -> list[int]:
+        found: dict[str, int] = {}
+        for i in members:
+            found.setdefault(self._typed[i], i)
+        return list(found.values())
 
     def pairs(self, pairs: Iterable[tuple[int, int]]) -> None:
         for a, b in pairs:
@@ -109,7 +116,8 @@ def _slips(content: Sequence[tuple[str, ...]], pool: Sequence[Asked]) -> Iterabl
             for at, word in enumerate(own):
                 if len(word) > 5 and word.isalpha():
                     patterns.setdefault(hash((at, own[:at], own[at + 1 :])), []).append((i, at))
-    for members in patterns.values():
+    for own_members in patterns.values():
+        members = list({content[i]: (i, at) for i, at in reversed(own_members)}.values())[::-1]
         if 1 < len(members) <= _CROWD:
             for n, (b, at) in enumerate(members):
                 for a, place in members[:n]:
@@ -130,10 +138,14 @@ def _sharing(content: Sequence[tuple[str, ...]], pool: Sequence[Asked]) -> Itera
         for doc in query.relevant:
             by_doc.setdefault(doc, []).append(i)
     bags = [frozenset(own) for own in content]
+    seen: set[tuple[int, int]] = set()
     for members in by_doc.values():
         if 1 < len(members) <= _CROWD:
             for n, b in enumerate(members):
                 for a in members[:n]:
+                    if (a, b) in seen:
+                        continue
+                    seen.add((a, b))
                     if min(len(bags[a]), len(bags[b])) >= _LEAST and _alike(bags[a], bags[b]):
                         yield a, b
 

@@ -31,7 +31,7 @@ _SHARED = 20  # relevant documents beyond which a shingle is boilerplate
 _LEAST = 12  # words of a document that can be nearly another
 _ALIKE = 0.9  # Jaccard similarity of the shingles
 _BLOCK = 10_000_000  # characters of the corpus at a time
-_COMPARED = 200_000  # documents that are compared in full
+_COMPARED = 500_000  # pairs that are compared in full; beyond, more copies would tell nothing new
 _WORDS = r"[\p{Han}\p{Hiragana}\p{Katakana}]|[\p{L}\p{N}&&[^\p{Han}\p{Hiragana}\p{Katakana}]]+"
 _DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _NEGATIONS = frozenset(["not", "no", "never", "without", "nor", "cannot"])
@@ -60,21 +60,23 @@ def find_copies(
 ) -> list[Copy]:
     """For each of some documents the others of a corpus that say the same, or nearly. `progress` gets the numbers of
     documents done and of all, where there are so many that it takes its time."""
-    ids = list(originals)
-    sample = _sample(list(originals.values()))
+    owners: dict[str, list[str]] = {}
+    for doc, text in originals.items():
+        owners.setdefault(text, []).append(doc)
+    known = list(owners)
+    sample = _sample(known)
     found: list[Copy] = []
     compared = done = 0
     if not len(sample.hashes):
         return found
     for docs, texts in _blocks(corpus):
         for number, at in sample.likely(texts):
-            original, doc = ids[number], docs[at]
-            if doc == original or compared >= _COMPARED:
-                continue
-            compared += 1
-            alike = likeness(originals[original], texts[at])
+            if compared >= _COMPARED:
+                break
+            alike = likeness(known[number], texts[at])
             if alike >= _ALIKE:
-                found.append(Copy(original, doc, alike))
+                found += [Copy(doc, docs[at], alike) for doc in owners[known[number]] if doc != docs[at]]
+            compared += len(owners[known[number]])
         done += len(docs)
         if progress is not None and len(docs) < len(corpus):
             progress(done, len(corpus))
