@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from rankgauge import Corpus, Judge, Query, TestSet, judge
+from rankgauge import Corpus, Judge, Query, TestSet, estimate_judging, judge
 
 
 def main(endpoint: str, folder: str, pairs: int, listwise: int) -> None:
@@ -15,6 +15,8 @@ def main(endpoint: str, folder: str, pairs: int, listwise: int) -> None:
         Query(f"query {q}", {f"d{i}": 0 for i in range(q * 10, q * 10 + 10)}, f"q{q}") for q in range(pairs // 10)
     ]
     test_set = TestSet(queries)
+    estimate_judging(None, test_set, corpus, judge=Judge(endpoint, "m"))  # all is loaded before there are children
+    Judge(endpoint, "m").chat.ask([{"role": "user", "content": "[[document 1 0 begins]]"}])
     for line in sys.stdin:
         child = os.fork()
         if not child:

@@ -33,8 +33,9 @@ def test_killed_at_many_moments(listwise: int, tmp_path: Path) -> None:
     def answer(asked: Asked) -> Any:
         grades = [true_grade(text) for text in documents_of(asked)]
         with lock:
-            asked_for["|".join(documents_of(asked))] += 1
-        return Reply(completion(json.dumps(answered(grades))), delay=0.004)
+            if grades:  # else it is the child's first word
+                asked_for["|".join(documents_of(asked))] += 1
+        return Reply(completion(json.dumps(answered(grades or [0]))), delay=0.012)
 
     moments = random.Random(listwise)
     with model(answer) as server:
@@ -61,7 +62,10 @@ def test_killed_at_many_moments(listwise: int, tmp_path: Path) -> None:
                 child.stdin.write("go\n")
                 child.stdin.flush()
                 number = int(child.stdout.readline())
-                time.sleep(moments.uniform(0.0, 0.12))
+                wanted, until = len(server.asked) + moments.randint(1, 12 // listwise), time.monotonic() + 2
+                while len(server.asked) < wanted and time.monotonic() < until:
+                    time.sleep(0.001)
+                time.sleep(moments.uniform(0.0, 0.02))  # before, while or after the answer is kept
                 os.kill(number, signal.SIGKILL)
                 time.sleep(0.02)  # the system has closed its files
                 assert len(kept(tmp_path)) >= before
