@@ -84,8 +84,10 @@ def judge(
             left += run.left
             # The next judge may be served by another server.
             stopped = run.stopped if run.stopped != "failing" or one is work.judges[-1] else stopped
-        wanted, named = set(work.pairs), {one.name for one in work.judges}
-        found = [label for label in store.labels if label.pair in wanted and label.judge in named]
+        places = {pair: place for place, pair in enumerate(work.pairs)}
+        named = {one.name for one in work.judges}
+        found = [label for label in store.labels if label.pair in places and label.judge in named]
+        found.sort(key=lambda label: places[label.pair])  # whatever the order of the answers was
     return JudgeResult(
         Labels(found, name="labels" if labels is None else os.fspath(labels)),
         tuple(reports),
