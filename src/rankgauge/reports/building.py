@@ -67,7 +67,7 @@ def _facts(found: TestSetSummary) -> Table:
     rows += [("", _word("more", n=len(sources) - _SHOWN))] if len(sources) > _SHOWN else []
     rows.append((_word("policy"), _word("no_policy") if found.policy is None else found.policy.note))
     rows.append((_word("version"), found.version[:12]))
-    return Table("summary", [Column(""), Column("")], rows, light=True)
+    return Table("summary", [Column(_word("title_show")), Column(clipped(found.name, _MOST_TEXT))], rows, light=True)
 
 
 def _few(notes: Sequence[Note]) -> Note:
