@@ -9,6 +9,7 @@ from rankgauge.cli.groups import LazyGroup, Table
 __all__ = ["testset"]
 
 _COMMANDS: Table = {
+    "agreement": ("rankgauge.cli.testset_agreement", "agreement", "How far judges agree, and what that changes."),
     "anchor": ("rankgauge.cli.testset_passages", "anchor", "Bind passages and answers to their places."),
     "drift": ("rankgauge.cli.testset_passages", "drift", "What became of the labels in a changed corpus."),
 }

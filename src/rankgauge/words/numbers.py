@@ -158,6 +158,7 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "related_p": related_p,
     "bounds": _typeset(bounds),
     "interval": _typeset(interval),
+    "interval2": _typeset(lambda ends: interval(ends, 2)),
     "ms": milliseconds,
     "time": latency,
     "count": count,
