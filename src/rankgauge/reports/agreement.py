@@ -29,7 +29,7 @@ def _blocks(found: LabelAgreement) -> Iterator[Block]:
         means = {"sensitivity": pair.sensitivity, "specificity": pair.specificity, "bias": pair.bias}
         rows = [*_coefficients(pair, _FIRST), *(_row(name, mean) for name, mean in means.items())]
         yield Table("coefficients", _columns(), rows, light=True)
-        yield from _confusion(pair, "answer")
+        yield from _confusion(pair, "evidence" if found.comparisons else "answer")
         rest = [name for name in pair.coefficients if name not in _FIRST]
         yield Table("more", _columns(), _coefficients(pair, rest), detail="evidence", light=True)
     else:

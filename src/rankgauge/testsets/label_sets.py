@@ -17,7 +17,7 @@ from rankgauge.formats.sources import Source, unpacked_name
 from rankgauge.model.labels import LabelPolicy, Labels
 from rankgauge.model.testset import TestSet
 
-__all__ = ["LabelSet", "Pair", "Scale", "read_label_set", "read_label_sets"]
+__all__ = ["LabelSet", "Pair", "Scale", "read_label_set", "read_label_sets", "read_labels"]
 
 Pair = tuple[str, str]
 
@@ -107,6 +107,19 @@ def read_label_set(source: Any, name: str) -> LabelSet:
     if not pairs:
         raise DataError(f"{name}: it holds no labels")
     return LabelSet(name, pairs, judges)
+
+
+def read_labels(source: Any, name: str, *, people: bool) -> tuple[LabelSet, TestSet | None]:
+    """The labels of people, or those of the judge that is checked by them: of labels of both kinds, the others. And
+    the test set, where there is one."""
+    read = _read(source)
+    if not isinstance(read, Labels):
+        return read_label_set(read, name), read if isinstance(read, TestSet) else None
+    kinds = {kind for kind, _ in read.sources}
+    if len(kinds) < 2 or "person" not in kinds:
+        return read_label_set(read, name), None
+    own = Labels([label for label in read if (label.kind == "person") == people], name=read.name)
+    return read_label_set(own, name), None
 
 
 def _read(source: Any) -> Any:

@@ -1,0 +1,390 @@
+"""`corrected`: means and differences by people's labels, from a judge's labels on all queries and people's on a sample.
+
+The scores of each query by the judge's labels are f, those by people's Y; see `stats.prediction_powered`. It takes
+whole queries: of a query that people labelled in part nDCG and AP are not known, and which documents they chose to label
+is no random draw, so such queries are refused.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from rankgauge.arguments import check_text, named_arguments
+from rankgauge.errors import DataError, counted
+from rankgauge.evaluation import make_plan
+from rankgauge.evaluation.conversations import ConversationRule, conversations_of
+from rankgauge.measures import Measure
+from rankgauge.model.contract import Contract
+from rankgauge.model.ranked import Floats, Ints
+from rankgauge.record import ScoredMeasure
+from rankgauge.stats.intervals import Interval, mean_interval
+from rankgauge.stats.prediction_powered import LEAST_CHECKED, Powered, checks_needed, prediction_powered
+from rankgauge.stats.settings import Settings, Verdict
+from rankgauge.testsets.label_sets import LabelSet, read_labels
+from rankgauge.testsets.rescoring import ScoredRuns, Units, in_memory, pooled
+from rankgauge.testsets.sampling import Sample, labels_hash, load_sample
+from rankgauge.words import Note
+
+__all__ = ["Corrected", "CorrectedDifference", "CorrectedMean", "checked_scores", "corrected"]
+
+_FEW_ERRORS = 5
+_SAME = 1e-9
+_LEAST_IN_STRATUM = 2
+
+
+@dataclass(frozen=True)
+class CorrectedMean:
+    """The mean of a system by people's labels."""
+
+    measure: str
+    system: str
+    estimate: Powered
+    errors: int
+    """Checked queries on which the judge's score was not that of people."""
+
+
+@dataclass(frozen=True)
+class CorrectedDifference:
+    """b minus a by people's labels, and the verdict about b, seen from a."""
+
+    measure: str
+    a: str
+    b: str
+    estimate: Powered
+    errors: int
+    verdict: Verdict
+    judge: Interval | None
+    """The interval by the judge's labels alone, as if they were people's."""
+    judge_verdict: Verdict
+    needed: int | None
+    """Queries to be checked in all for the interval to exclude 0, if the difference stays as it is; None where
+    checking every query would not do. Already so many where the verdict is settled."""
+    needed_labels: int | None
+    """As many labels by people, at as many for each query as so far."""
+
+
+@named_arguments
+@dataclass(frozen=True)
+class Corrected:
+    """What people's labels say of the systems, estimated with a judge's: `.means`, `.differences`, `.notes`."""
+
+    means: list[CorrectedMean]
+    differences: list[CorrectedDifference]
+    queries: int
+    checked: int
+    conversations: int | None
+    """How many conversations the queries are turns of; None where every query stands alone."""
+    labels: int
+    """Labels by people of the checked queries."""
+    strata: int
+    drawn: bool
+    """Whether the checked queries are known to be those that were drawn."""
+    incomplete: int
+    """Queries that people labelled in part; left out."""
+    in_order: bool
+    """Whether those left out were the last of the sample."""
+    changed: bool
+    """Whether the judge's labels are others than those the sample was drawn from."""
+    alpha: float
+    equivalence_margin: float
+
+    @property
+    def lead(self) -> Note:
+        """The decision: of the first measure, on its only pair, or how many pairs are settled."""
+        if not self.differences:
+            own = self.means[0].estimate
+            about = {"system": self.means[0].system, "measure": self.means[0].measure, "value": own.value}
+            return Note("correction.lead_mean", {**about, "interval": _ends(own.interval), "judge": own.judge})
+        rows = [row for row in self.differences if row.measure == self.differences[0].measure]
+        if len(rows) == 1:
+            row, own = rows[0], rows[0].estimate
+            about = {"a": row.a, "b": row.b, "measure": row.measure, "value": own.value, "judge": own.judge}
+            about |= {"interval": _ends(own.interval), "verdict": Note(f"comparison.verdict_{row.verdict}")}
+            about["judged"] = Note(f"comparison.verdict_{row.judge_verdict}")
+            return Note(f"correction.lead_{'same' if row.verdict == row.judge_verdict else 'other'}", about)
+        settled = sum(row.verdict != "inconclusive" for row in rows)
+        other = sum(row.verdict != row.judge_verdict for row in rows)
+        about = {"measure": rows[0].measure, "n": settled, "all": len(rows), "other": other}
+        return Note("correction.lead_many", about)
+
+    @property
+    def notes(self) -> list[Note]:
+        """What to know beside the figures."""
+        notes = []
+        if not self.drawn:
+            notes.append(Note("correction.not_drawn", {}, "warning"))
+        if self.changed:
+            notes.append(Note("correction.changed", {}, "warning"))
+        if self.incomplete:
+            key = "incomplete_last" if self.in_order else "incomplete"
+            level = "info" if self.in_order else "warning"
+            notes.append(Note(f"correction.{key}", {"n": self.incomplete}, "warning" if level == "warning" else "info"))
+        notes += self._rare()
+        notes += [self._needed(row) for row in self.differences if row.verdict == "inconclusive"]
+        if len(self.differences) > 1:
+            about = {"n": len(self.differences), "level": 1 - self.alpha}
+            notes.append(Note("correction.family", about))
+        return notes
+
+    def _rare(self) -> list[Note]:
+        """An error that strikes few queries may not be among those checked."""
+        rows: list[CorrectedMean | CorrectedDifference] = [*self.differences, *self.means]
+        few = [row for row in rows if row.errors < _FEW_ERRORS]
+        about = {"n": self.checked, "unseen": rows[0].estimate.unseen}
+        if few:
+            least = min(few, key=lambda row: row.errors)
+            return [Note("correction.rare", {**about, "errors": least.errors, "measure": least.measure}, "warning")]
+        return [Note("correction.unseen", about)]
+
+    def _needed(self, row: CorrectedDifference) -> Note:
+        about = {"measure": row.measure, "a": row.a, "b": row.b, "n": row.needed, "labels": row.needed_labels}
+        about |= {"more": (row.needed or 0) - self.checked, "queries": self.queries}
+        return Note("correction.hopeless" if row.needed is None else "correction.needed", about)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        about = {one.name: getattr(self, one.name) for one in fields(self)}
+        rows = {
+            name: [{**asdict(row), "estimate": _plain(row.estimate)} for row in about.pop(name)]
+            for name in ("means", "differences")
+        }
+        return {"format": "rankgauge.corrected", "version": 1, **about, **rows}
+
+
+def _ends(interval: Interval) -> list[float]:
+    return [interval.low, interval.high]
+
+
+def _plain(estimate: Powered) -> dict[str, Any]:
+    return {name: value for name, value in asdict(estimate).items() if not name.startswith("_")}
+
+
+@dataclass(frozen=True)
+class CheckedScores:
+    """Scores of each unit (query or conversation) by both kinds of labels."""
+
+    judge: dict[str, Floats]
+    """By run: units by measures."""
+    people: dict[str, Floats]
+    """The same, NaN where nobody checked."""
+    strata: Ints
+    units: Units
+    checked: list[str]
+    """The queries that were checked."""
+    labels: int
+    incomplete: int
+    in_order: bool
+    drawn: bool
+    changed: bool
+
+
+@named_arguments
+def corrected(
+    judge: Any,
+    people: Any,
+    runs: Mapping[str, Any],
+    measures: str | Measure | Sequence[str | Measure] = "nDCG@10",
+    *,
+    sample: Sample | str | os.PathLike[str] | None = None,
+    incomplete: str = "error",
+    contract: str | Contract | None = None,
+    ties: str | None = None,
+    duplicates: str | None = None,
+    depth: int | None = None,
+    rel: float | None = None,
+    conversations: ConversationRule = None,
+    alpha: float = 0.05,
+    equivalence_margin: float = 0.01,
+) -> Corrected:
+    """Means of runs and differences between them by people's labels, though people labelled a sample only.
+
+    `judge` are a model's labels (or clicks, or labels of laymen) on all queries, `people` those of people on all
+    documents of the sampled queries; both may be one file of labels. `sample` is what `draw_sample` drew; without it
+    the checked queries are taken for a random draw. A query that people labelled in part is an error, or left out:
+    `incomplete='skip'`. The intervals of differences hold together (Bonferroni).
+    """
+    check_text("incomplete", incomplete)
+    if incomplete not in ("error", "skip"):
+        raise DataError(f"`incomplete={incomplete!r}` is neither error nor skip")
+    settings = Settings.of(alpha=alpha, equivalence_margin=equivalence_margin)
+    plan = make_plan(measures, contract, ties, None, None, duplicates, depth, rel)
+    scored = ScoredRuns(in_memory(runs, 1), plan)
+    found = checked_scores(judge, people, scored, sample, incomplete == "skip", conversations)
+    queries, checked = len(found.units.of), len(found.checked)
+    pairs = list(combinations(scored.runs, 2))
+    level = 1 - settings.alpha / max(1, len(pairs) * len(scored.measures))
+    means, differences = [], []
+    for j, measure in enumerate(scored.measures):
+        bounds = found.units.bounds(measure.bounds)
+        for name in scored.runs:
+            f, y = found.judge[name][:, j], found.people[name][:, j]
+            estimate = _powered(f, y, found, 1 - settings.alpha, bounds)
+            means.append(CorrectedMean(measure.name, name, estimate, _errors(f, y)))
+        for a, b in pairs:
+            f, y = (side[b][:, j] - side[a][:, j] for side in (found.judge, found.people))
+            differences.append(_difference(measure, a, b, f, y, found, level, settings))
+    return Corrected(
+        means=means,
+        differences=differences,
+        queries=queries,
+        checked=checked,
+        conversations=None if found.units.single else len(found.units.names),
+        labels=found.labels,
+        strata=len(np.unique(found.strata)),
+        drawn=found.drawn,
+        incomplete=found.incomplete,
+        in_order=found.in_order,
+        changed=found.changed,
+        alpha=settings.alpha,
+        equivalence_margin=settings.equivalence_margin,
+    )
+
+
+def _errors(f: Floats, y: Floats) -> int:
+    return int((np.abs(f - y)[~np.isnan(y)] > _SAME).sum())
+
+
+def _powered(
+    f: Floats, y: Floats, found: CheckedScores, level: float, bounds: tuple[float, float] | None
+) -> Powered:
+    return prediction_powered(f, y, found.strata, level=level, bounds=bounds)
+
+
+def _difference(
+    measure: ScoredMeasure,
+    a: str,
+    b: str,
+    f: Floats,
+    y: Floats,
+    found: CheckedScores,
+    level: float,
+    settings: Settings,
+) -> CorrectedDifference:
+    bounds = found.units.bounds(measure.widest)
+    estimate = _powered(f, y, found, level, bounds)
+    alone = mean_interval(f, level, bounds=bounds, shares=False)
+    needed = checks_needed(estimate, level)
+    each = len(found.checked) / max(1, estimate.checked)
+    queries = None if needed is None else min(len(found.units.of), round(needed * each))
+    labels = None if queries is None else round(queries * found.labels / len(found.checked))
+    verdicts = [_verdict(interval, measure, settings) for interval in (estimate.interval, alone)]
+    return CorrectedDifference(
+        measure.name, a, b, estimate, _errors(f, y), verdicts[0], alone, verdicts[1], queries, labels
+    )
+
+
+def _verdict(interval: Interval | None, measure: ScoredMeasure, settings: Settings) -> Verdict:
+    """By the interval: it excludes 0, or lies within the margin, or neither."""
+    if interval is None:
+        return "inconclusive"
+    if interval.low > 0 or interval.high < 0:
+        return "better" if (interval.low > 0) != measure.lower_is_better else "worse"
+    margin = settings.equivalence_margin
+    return "equivalent" if -margin < interval.low and interval.high < margin else "inconclusive"
+
+
+def checked_scores(
+    judge: Any,
+    people: Any,
+    scored: ScoredRuns,
+    sample: Sample | str | os.PathLike[str] | None,
+    skip: bool,
+    conversations: ConversationRule,
+) -> CheckedScores:
+    """Every unit scored by the judge's labels, and those that people labelled wholly by theirs."""
+    given = load_sample(sample) if isinstance(sample, str | os.PathLike) else sample
+    if given is not None and not isinstance(given, Sample):
+        raise DataError(f"`sample` must be what draw_sample gave, or the path of its file, not {given!r}")
+    by_judge, test_set = read_labels(judge, "judge", people=False)
+    by_people, _ = read_labels(people, "people", people=True)
+    own, theirs = by_judge.by_query(), by_people.by_query()
+    queries = list(own)
+    units = Units.by(queries, conversations_of(conversations, queries, test_set))
+    wanted = _wanted(given, own, theirs, by_judge)
+    complete = [query for query, docs in wanted.items() if docs <= theirs.get(query, {}).keys()]
+    checked = _whole_units(complete, wanted, units)
+    left = [query for query in wanted if query not in checked and (given is not None or query in theirs)]
+    begun = [query for query in left if query in theirs]
+    if left and not skip and (begun or given is not None):
+        lacking = sum(len(wanted[query] - theirs.get(query, {}).keys()) for query in left)
+        raise DataError(
+            f"{by_people.name}: {counted(len(left), 'query', 'queries')} of the sample {'is' if len(left) == 1 else 'are'} "
+            f"not labelled wholly, such as {left[0]!r}: {counted(lacking, 'label')} lacking. Which documents people chose "
+            "is no random draw, so label the rest, or leave these queries out: `incomplete='skip'`"
+        )
+    if len(checked) < LEAST_CHECKED:
+        raise DataError(
+            f"people labelled {counted(len(checked), 'query', 'queries')} wholly; with fewer than {LEAST_CHECKED} "
+            "nothing can be said of the error of the judge"
+        )
+    depth = None if given is None else given.depth
+    if depth is not None:  # by the same documents of all queries
+        ranks = pooled(scored.runs.values(), queries, scored.plan, depth)
+        own = {query: {doc: grade for doc, grade in own[query].items() if doc in ranks[query]} for query in queries}
+    labelled = {query: _of(theirs[query], wanted[query], given is not None) for query in checked}
+    f, y = scored.under(own, queries), scored.under(labelled, checked)
+    order = list(wanted)
+    return CheckedScores(
+        judge={name: _by_unit(values, queries, units) for name, values in f.items()},
+        people={name: _by_unit(values, checked, units) for name, values in y.items()},
+        strata=_strata(given, units, checked),
+        units=units,
+        checked=checked,
+        labels=sum(map(len, labelled.values())),
+        incomplete=len(left),
+        in_order=given is not None and order[: len(checked)] == checked,
+        drawn=given is not None,
+        changed=given is not None and given.labels != labels_hash(by_judge),
+    )
+
+
+def _wanted(
+    given: Sample | None, own: Mapping[str, Any], theirs: Mapping[str, Any], judge: LabelSet
+) -> dict[str, set[str]]:
+    """The documents that people have to have labelled, by query."""
+    if given is not None:
+        if unknown := [one.query for one in given.drawn if one.query not in own]:
+            raise DataError(f"{judge.name}: query {unknown[0]!r} of the sample has no label of the judge any more")
+        return {one.query: set(one.docs) for one in given.drawn}
+    found = {query: set(own[query]) for query in own if query in theirs}
+    if not found:
+        raise DataError(
+            f"people labelled none of the judge's queries: theirs are such as {next(iter(theirs))!r}, the judge's such "
+            f"as {next(iter(own))!r}"
+        )
+    return found
+
+
+def _whole_units(complete: Sequence[str], wanted: Mapping[str, Any], units: Units) -> list[str]:
+    """Queries of which all that was drawn with them is labelled."""
+    lacking = {units.of[query] for query in wanted if query not in set(complete)}
+    done = {units.of[query] for query in complete}
+    short = {unit for unit in done if sum(units.of[q] == unit for q in wanted) < sum(u == unit for u in units.of.values())}
+    return [query for query in complete if units.of[query] not in lacking | short]
+
+
+def _of(labels: Mapping[str, float], docs: set[str], drawn: bool) -> dict[str, float]:
+    """What people labelled beyond a sample's pool does not count, for it was not asked of all its queries."""
+    return {doc: grade for doc, grade in labels.items() if doc in docs} if drawn else dict(labels)
+
+
+def _by_unit(values: Floats, queries: Sequence[str], units: Units) -> Floats:
+    return np.stack([units.values(values[:, j], queries) for j in range(values.shape[1])], axis=1)
+
+
+def _strata(given: Sample | None, units: Units, checked: Sequence[str]) -> Ints:
+    """The stratum of each unit; all in one where too few of one are checked, which proportional shares allow."""
+    one = np.zeros(len(units.names), dtype=np.int64)
+    if given is None:
+        return one
+    of = {units.of[query]: given.strata.get(query, 0) for query in units.of}
+    found = np.array([of[name] for name in units.names], dtype=np.int64)
+    done = {units.of[query] for query in checked}
+    numbers = [sum(of[name] == stratum for name in done) for stratum in np.unique(found).tolist()]
+    return found if min(numbers) >= _LEAST_IN_STRATUM else one
