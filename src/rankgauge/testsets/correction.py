@@ -224,7 +224,7 @@ def corrected(
         bounds = found.units.bounds(measure.bounds)
         for name in scored.runs:
             f, y = found.judge[name][:, j], found.people[name][:, j]
-            estimate = _powered(f, y, found, 1 - settings.alpha, bounds)
+            estimate = prediction_powered(f, y, found.strata, level=1 - settings.alpha, bounds=bounds)
             means.append(CorrectedMean(measure.name, name, estimate, _errors(f, y)))
         for a, b in pairs:
             f, y = (side[b][:, j] - side[a][:, j] for side in (found.judge, found.people))
@@ -250,12 +250,6 @@ def _errors(f: Floats, y: Floats) -> int:
     return int((np.abs(f - y)[~np.isnan(y)] > _SAME).sum())
 
 
-def _powered(
-    f: Floats, y: Floats, found: CheckedScores, level: float, bounds: tuple[float, float] | None
-) -> Powered:
-    return prediction_powered(f, y, found.strata, level=level, bounds=bounds)
-
-
 def _difference(
     measure: ScoredMeasure,
     a: str,
@@ -267,7 +261,7 @@ def _difference(
     settings: Settings,
 ) -> CorrectedDifference:
     bounds = found.units.bounds(measure.widest)
-    estimate = _powered(f, y, found, level, bounds)
+    estimate = prediction_powered(f, y, found.strata, level=level, bounds=bounds)
     alone = mean_interval(f, level, bounds=bounds, shares=False)
     needed = checks_needed(estimate, level)
     each = len(found.checked) / max(1, estimate.checked)
