@@ -69,8 +69,12 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.collecting import TraceCollector
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
+    from rankgauge.testsets.agreement import LabelAgreement, agreement
     from rankgauge.testsets.anchoring import Anchored, anchor
+    from rankgauge.testsets.correction import Corrected, corrected
     from rankgauge.testsets.drift import LabelDrift, label_drift
+    from rankgauge.testsets.sampling import Sample, draw_sample, load_sample
+    from rankgauge.testsets.sizing import SizePlan, plan_size
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
@@ -94,8 +98,12 @@ _NAMES = {
     "comparison.traces": ("TraceEvaluation", "evaluate_traces"),
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
+    "testsets.agreement": ("LabelAgreement", "agreement"),
     "testsets.anchoring": ("Anchored", "anchor"),
+    "testsets.correction": ("Corrected", "corrected"),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.sampling": ("Sample", "draw_sample", "load_sample"),
+    "testsets.sizing": ("SizePlan", "plan_size"),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -130,10 +138,12 @@ __all__ = [
     "Comparison",
     "Contract",
     "Corpus",
+    "Corrected",
     "Evaluation",
     "GateResult",
     "GateRules",
     "History",
+    "LabelAgreement",
     "LabelDrift",
     "LiveEvaluation",
     "Losses",
@@ -145,6 +155,8 @@ __all__ = [
     "RankgaugeError",
     "Record",
     "Run",
+    "Sample",
+    "SizePlan",
     "Span",
     "Sweep",
     "TestSet",
@@ -153,6 +165,7 @@ __all__ = [
     "TraceEvaluation",
     "Traces",
     "__version__",
+    "agreement",
     "anchor",
     "audit",
     "check_alerts",
@@ -161,6 +174,8 @@ __all__ = [
     "compare_scores",
     "compare_stored",
     "convert",
+    "corrected",
+    "draw_sample",
     "evaluate",
     "evaluate_retriever",
     "evaluate_retrievers",
@@ -178,6 +193,7 @@ __all__ = [
     "load_plan",
     "load_qrels",
     "load_run",
+    "load_sample",
     "load_testset",
     "load_traces",
     "log_mlflow",
@@ -185,6 +201,7 @@ __all__ = [
     "losses",
     "parse_measure",
     "parse_measures",
+    "plan_size",
     "power",
     "promote_baseline",
     "reconcile",

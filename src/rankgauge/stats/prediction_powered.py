@@ -54,13 +54,15 @@ class Powered:
     unseen: float
     """An error of the model that strikes a smaller share of the queries than this may well not be among the checked:
     1 - (alpha / 2)^(1/n). Where such an error is large, no interval from these checks holds."""
-    _between: float
-    _residual: float
+    between: float
+    """Variance of the people's scores over the queries."""
+    residual: float
+    """Variance of what the judge leaves open, Y - lambda f, within strata."""
 
     def error(self, checked: float) -> float:
         """The standard error if so many queries were checked."""
         n = min(checked, self.queries)
-        return math.sqrt(self._between / self.queries + (1 - n / self.queries) * self._residual / n)
+        return math.sqrt(self.between / self.queries + (1 - n / self.queries) * self.residual / n)
 
 
 def prediction_powered(
@@ -125,8 +127,8 @@ def _estimated(
         queries=total,
         worth=between / error**2 if error else math.inf,
         unseen=-math.expm1(math.log((1 - level) / 2) / n),
-        _between=between,
-        _residual=residual,
+        between=between,
+        residual=residual,
     )
 
 

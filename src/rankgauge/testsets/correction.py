@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -114,6 +114,11 @@ class Corrected:
         return Note("correction.lead_many", about)
 
     @property
+    def confirmed(self) -> bool:
+        """Whether every difference is settled, as the judge's labels alone would have it."""
+        return all(row.verdict == row.judge_verdict != "inconclusive" for row in self.differences)
+
+    @property
     def notes(self) -> list[Note]:
         """What to know beside the figures."""
         notes = []
@@ -122,11 +127,10 @@ class Corrected:
         if self.changed:
             notes.append(Note("correction.changed", {}, "warning"))
         if self.incomplete:
-            key = "incomplete_last" if self.in_order else "incomplete"
-            level = "info" if self.in_order else "warning"
-            notes.append(Note(f"correction.{key}", {"n": self.incomplete}, "warning" if level == "warning" else "info"))
+            key: Literal["incomplete_last", "incomplete"] = "incomplete_last" if self.in_order else "incomplete"
+            notes.append(Note(f"correction.{key}", {"n": self.incomplete}, "info" if self.in_order else "warning"))
         notes += self._rare()
-        notes += [self._needed(row) for row in self.differences if row.verdict == "inconclusive"]
+        notes += self._open()
         if len(self.differences) > 1:
             about = {"n": len(self.differences), "level": 1 - self.alpha}
             notes.append(Note("correction.family", about))
@@ -135,34 +139,39 @@ class Corrected:
     def _rare(self) -> list[Note]:
         """An error that strikes few queries may not be among those checked."""
         rows: list[CorrectedMean | CorrectedDifference] = [*self.differences, *self.means]
-        few = [row for row in rows if row.errors < _FEW_ERRORS]
         about = {"n": self.checked, "unseen": rows[0].estimate.unseen}
-        if few:
-            least = min(few, key=lambda row: row.errors)
+        least = min(rows, key=lambda row: (row.errors == 0, row.errors))
+        if not least.errors:
+            return [Note("correction.no_errors", about)]
+        if least.errors < _FEW_ERRORS:
             return [Note("correction.rare", {**about, "errors": least.errors, "measure": least.measure}, "warning")]
         return [Note("correction.unseen", about)]
 
-    def _needed(self, row: CorrectedDifference) -> Note:
-        about = {"measure": row.measure, "a": row.a, "b": row.b, "n": row.needed, "labels": row.needed_labels}
-        about |= {"more": (row.needed or 0) - self.checked, "queries": self.queries}
-        return Note("correction.hopeless" if row.needed is None else "correction.needed", about)
+    def _open(self) -> list[Note]:
+        """What would settle the differences that are open; those that nothing would are told together."""
+        rows = [row for row in self.differences if row.verdict == "inconclusive"]
+        notes = []
+        for row in rows:
+            if row.needed is not None:
+                about = {"measure": row.measure, "a": row.a, "b": row.b, "n": row.needed, "labels": row.needed_labels}
+                notes.append(Note("correction.needed", {**about, "more": row.needed - self.checked}))
+        hopeless = [f"{row.b} - {row.a}" for row in rows if row.needed is None]
+        if hopeless:
+            names = list(dict.fromkeys(hopeless))
+            notes.append(Note("correction.hopeless", {"names": names, "queries": self.queries}))
+        return notes
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""
         about = {one.name: getattr(self, one.name) for one in fields(self)}
         rows = {
-            name: [{**asdict(row), "estimate": _plain(row.estimate)} for row in about.pop(name)]
-            for name in ("means", "differences")
+            name: [asdict(row) for row in about.pop(name)] for name in ("means", "differences")
         }
         return {"format": "rankgauge.corrected", "version": 1, **about, **rows}
 
 
 def _ends(interval: Interval) -> list[float]:
     return [interval.low, interval.high]
-
-
-def _plain(estimate: Powered) -> dict[str, Any]:
-    return {name: value for name, value in asdict(estimate).items() if not name.startswith("_")}
 
 
 @dataclass(frozen=True)
