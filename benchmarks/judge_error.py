@@ -1,8 +1,8 @@
 """Coverage of the intervals that a judge's labels and a checked sample give: by size of the sample, noise and bias.
 
-A world of queries with documents, their grades by people, two systems, and a judge that is off by noise and bias; nDCG@10
-and AP of both systems are scored under both kinds of labels. Then many times: some of its queries are a test set, a
-sample of them is drawn and checked, and the interval holds the truth, which is the mean of the world, or not.
+A world of queries with documents, their grades by people, two systems, and a judge that is off by noise and bias;
+nDCG@10 and AP of both systems are scored under both kinds of labels. Then many times: some of its queries are a test
+set, a sample of them is drawn and checked, and the interval holds the truth, which is the mean of the world, or not.
 
     python benchmarks/judge_error.py [repetitions]
 
@@ -67,7 +67,8 @@ def worlds(queries: int, seed: int = 0) -> dict[str, World]:
     people = scored.under(_labels(ids, grades), ids)
     found = {}
     for name, judge in JUDGES.items():
-        drawn = np.where(rng.random(grades.shape) < judge.noise, rng.permuted(grades.ravel()).reshape(grades.shape), grades)
+        anew = rng.permuted(grades.ravel()).reshape(grades.shape)
+        drawn = np.where(rng.random(grades.shape) < judge.noise, anew, grades)
         drawn = np.minimum(3, drawn + (rng.random(grades.shape) < judge.bias))
         drawn = np.where(rng.random((queries, 1)) < judge.rare, 3 - drawn, drawn)
         own = scored.under(_labels(ids, drawn), ids)

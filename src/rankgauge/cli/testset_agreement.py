@@ -31,6 +31,7 @@ __all__ = ["agreement", "read_scale"]
 @click.pass_context
 def agreement(
     ctx: click.Context,
+    /,
     sets: tuple[str, ...],
     runs: tuple[str, ...],
     scale: str | None,
@@ -78,7 +79,7 @@ def read_scale(text: str | None) -> tuple[float, float] | None:
 
     if text is None:
         return None
-    low, sign, high = text.partition(".." if ".." in text else "-")
+    low, _, high = text.partition(".." if ".." in text else "-")
     try:
         return float(low), float(high)
     except ValueError:

@@ -114,6 +114,7 @@ def draw(
 @click.pass_context
 def correct(
     ctx: click.Context,
+    /,
     judge: str,
     people: str,
     runs: tuple[str, ...],

@@ -17,9 +17,9 @@ __all__ = ["size"]
 @click.argument("judgments", metavar="LABELS")
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
 @click.option("-m", "--measure", default="nDCG@10", show_default=True, help="The measure that decides.")
-@click.option("--difference", type=float, metavar="D", help="The difference to be found. Default: the one that is seen.")
+@click.option("--difference", type=float, metavar="D", help="The difference to be found. Default: the one seen.")
 @click.option("--budget", type=float, metavar="COST", help="What may be spent: show what it finds.")
-@click.option("--judge", metavar="FILE", help="A model's labels of the same queries: then it may label, and people check.")
+@click.option("--judge", metavar="FILE", help="A model's labels of the same queries: it may label, and people check.")
 @click.option("--label-price", type=float, metavar="PRICE", help="Price of a label by people. Default: 1.")
 @click.option("--call-price", type=float, metavar="PRICE", help="Price of a label by the model. Default: 0.")
 @click.option("--power", type=float, default=0.8, show_default=True, help="Chance to find the difference.")
@@ -35,6 +35,7 @@ __all__ = ["size"]
 @click.pass_context
 def size(
     ctx: click.Context,
+    /,
     judgments: str,
     runs: tuple[str, ...],
     measure: str,

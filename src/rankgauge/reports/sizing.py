@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankgauge.reports.document import Block, Cell, Column, Marked, Notes, Paragraph, Report, Table
-from rankgauge.testsets.sizing import SizeOption, SizePlan
+from rankgauge.testsets.size_options import SizeOption
+from rankgauge.testsets.sizing import SizePlan
 from rankgauge.words import Note
 from rankgauge.words.numbers import count, small
 
@@ -57,7 +58,7 @@ def _row(found: SizePlan, option: SizeOption) -> list[Cell]:
         *([option.checked] if judged else []),
         count(option.people_labels),
         *([count(option.judge_labels)] if judged else []),
-        count(option.cost) if option.cost >= 100 else f"{option.cost:.2f}",  # noqa: PLR2004
+        count(option.cost) if option.cost >= 100 else f"{option.cost:.2f}",
         small(option.detectable),
         _remark(found, option),
     ]

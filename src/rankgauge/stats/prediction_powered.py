@@ -174,8 +174,8 @@ def _interval(
     reliance: float,
 ) -> Interval:
     """t with a degree less for each stratum and for the slope, longer on the side of rare errors; where the model was
-    off by the same on all that was checked, what was not seen is added (then the people's own interval is taken where it
-    is narrower)."""
+    off by the same on all that was checked, what was not seen is added (then the people's own interval is taken where
+    it is narrower)."""
     low, high = bounds or (-math.inf, math.inf)
     t = student_quantile((1 + level) / 2, max(n - strata - 1, 1))
     column = Column(errors, np.ones(n, dtype=bool), (low - reliance * high, high - reliance * low))

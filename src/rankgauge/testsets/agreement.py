@@ -122,11 +122,12 @@ class LabelAgreement:
         found = self.overall["krippendorff_alpha_ordinal"] if several else self.pairs[0].kappa
         changes: Note | str = ""
         if self.comparisons:
-            about = {"n": self.changed, "all": self.comparisons}
-            changes = Note("agreement.changes" if self.changed else "agreement.no_changes", about)
+            counts = {"n": self.changed, "all": self.comparisons}
+            changes = Note("agreement.changes" if self.changed else "agreement.no_changes", counts)
         if found.value is None:
             return Note("agreement.lead_constant", {"changes": changes})
-        about = {"strength": Note(f"agreement.{strength(found.value)}"), "value": found.value, "changes": changes}
+        about: dict[str, Any] = {"value": found.value, "changes": changes}
+        about |= {"strength": Note(f"agreement.{strength(found.value)}")}
         about |= {"name": Note(f"agreement.{'krippendorff_alpha_ordinal' if several else 'cohen_kappa'}")}
         if found.interval is None:
             return Note("agreement.lead_no_interval", about)
@@ -163,7 +164,9 @@ class LabelAgreement:
         return {
             "format": "rankgauge.agreement",
             "version": 1,
-            "sets": [{"name": one.name, "labels": len(one.grades), "outside": self.outside[one.name]} for one in self.sets],
+            "sets": [
+                {"name": one.name, "labels": len(one.grades), "outside": self.outside[one.name]} for one in self.sets
+            ],
             "scale": [self.scale.low, self.scale.high],
             "rel": self.rel,
             "shared": self.shared,
@@ -214,8 +217,6 @@ def agreement(
         )
     judged = None
     if runs is not None:
-        if not isinstance(runs, Mapping):
-            raise DataError('`runs` are given by name: {"a": run, "b": run}')
         plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel if rel != 1 else None)
         settings = Settings.of(test, correction, alpha, equivalence_margin, seed)
         judged = JudgedComparisons(runs, Scoring(plan), settings)

@@ -1,4 +1,4 @@
-"""Sets of labels to be held against each other: what each judge, file or test set says of pairs of query and document."""
+"""Sets of labels to be held against each other: what each judge, file or test set says of query and document."""
 
 from __future__ import annotations
 

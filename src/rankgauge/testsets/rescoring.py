@@ -16,7 +16,6 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats
 from rankgauge.model.run import Run
 from rankgauge.record import ScoredMeasure
-from rankgauge.testsets.label_sets import Pair
 
 __all__ = ["ScoredRuns", "Units", "in_memory", "pooled"]
 
@@ -116,12 +115,3 @@ class Units:
             return given
         low, high = given
         return min(low, low * self.largest), max(high, high * self.largest)
-
-
-def only(grades: Mapping[str, Mapping[str, float]], pairs: Iterable[Pair]) -> dict[str, dict[str, float]]:
-    """The grades of some pairs."""
-    found: dict[str, dict[str, float]] = {}
-    for query, doc in pairs:
-        if doc in grades.get(query, {}):
-            found.setdefault(query, {})[doc] = grades[query][doc]
-    return found

@@ -1,8 +1,8 @@
 """`draw_sample`: which queries people check, drawn at random, so that what they find holds for the rest.
 
-Whole queries are drawn, for nDCG and AP of a query need the grades of all its pooled documents; in strata, in proportion
-to their size. The order is random too, and takes the strata in turns: if people stop early, what they finished is
-such a sample as well.
+Whole queries are drawn, for nDCG and AP of a query need the grades of all its pooled documents; in strata, in
+proportion to their size. The order is random too, and takes the strata in turns: if people stop early, what they
+finished is such a sample as well.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -34,8 +34,8 @@ from rankgauge.testsets.rescoring import ScoredRuns, Units, in_memory, pooled
 
 __all__ = ["DrawnQuery", "Sample", "draw_sample", "labels_hash", "load_sample"]
 
-Strata = Literal["score", "tag", "none"]
 _MOST_STRATA = 4
+_LEAST_IN_STRATUM = 2
 _IN_STRATUM = 5
 """Queries that a stratum of scores gets at least."""
 
@@ -57,7 +57,8 @@ class Sample:
     drawn: tuple[DrawnQuery, ...]
     strata: dict[str, int]
     """The stratum of every query it was drawn from."""
-    by: Strata
+    by: str
+    """score, tag or none."""
     seed: int
     depth: int | None
     """Of the pool; None for all documents that the judge labelled."""
@@ -145,7 +146,7 @@ def draw_sample(
         raise DataError(f"`n={n}`: with fewer than {LEAST_CHECKED} nothing can be said of the error of the judge")
     plan = make_plan(measures, contract)
     lists = None if runs is None else in_memory(runs, 1)
-    by = strata or ("none" if lists is None else "score")
+    by: str = strata or ("none" if lists is None else "score")
     if by == "score":
         if lists is None:
             raise DataError("`strata='score'` needs runs; give them, or strata='none'")
@@ -169,7 +170,7 @@ def draw_sample(
             drawn.append(DrawnQuery(query, number[name], tuple(docs)))
             pairs += [PooledPair(query, doc, (), None if ranks is None else ranks[query][doc]) for doc in docs]
     if empty := next((one.query for one in drawn if not one.docs), None):
-        raise DataError(f"query {empty!r}: the judge labelled none of its first {depth} documents; give a greater depth")
+        raise DataError(f"query {empty!r}: the judge labelled none of its first {depth} documents; take more of them")
     strata_of = {query: number[units.of[query]] for query in queries}
     return Sample(tuple(drawn), strata_of, by, seed, depth, labels_hash(judge), Pool(pairs, name="sample"))
 
@@ -201,13 +202,11 @@ def _by_tag(test_set: TestSet | None, queries: Sequence[str], units: Units, n: i
     first = {query.id: (query.tags or ("",))[0] for query in test_set}
     tag = {units.of[query]: first.get(query, "") for query in reversed(queries)}
     sizes = {name: sum(own == name for own in tag.values()) for name in sorted(set(tag.values()))}
-    large = [name for name, size in sizes.items() if size * n / len(tag) >= 2]  # noqa: PLR2004
+    large = [name for name, size in sizes.items() if size * n / len(tag) >= _LEAST_IN_STRATUM]
     number = {name: i for i, name in enumerate(large)}
     rest = sum(size for name, size in sizes.items() if name not in number)
-    if rest * n / len(tag) < 2 and large:  # noqa: PLR2004
-        joined = number[min(large, key=lambda name: sizes[name])]
-    else:
-        joined = len(large)
+    alone = rest * n / len(tag) >= _LEAST_IN_STRATUM or not large
+    joined = len(large) if alone else number[min(large, key=lambda name: sizes[name])]
     return {name: number.get(own, joined) for name, own in ((name, tag[name]) for name in units.names)}
 
 
@@ -218,7 +217,8 @@ def _drawn(number: Mapping[str, int], n: int, seed: int) -> list[str]:
         members.setdefault(stratum, []).append(name)
     exact = {stratum: n * len(own) / len(number) for stratum, own in members.items()}
     share = {stratum: int(value) for stratum, value in exact.items()}
-    for stratum in sorted(exact, key=lambda stratum: (share[stratum] - exact[stratum], stratum))[: n - sum(share.values())]:
+    by_rest = sorted(exact, key=lambda stratum: (share[stratum] - exact[stratum], stratum))
+    for stratum in by_rest[: n - sum(share.values())]:
         share[stratum] += 1
     rng = random.Random(seed)
     placed = []

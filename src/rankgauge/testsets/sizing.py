@@ -1,8 +1,8 @@
-"""`plan_size`: how many queries, and how many labels for each, the decision between two systems takes, and what it costs.
+"""`plan_size`: how many queries, and labels for each, the decision between two systems takes, and what it costs.
 
 The spread of the per-query differences comes from judgments that there are. Labels of fewer documents are tried by
-scoring again with those among the first k of a run alone: the spread, the difference and the verdict may change. A model
-that labels N queries of which people check m has the variance B / N + (1 - m / N) R / m, with B that of the
+scoring again with those among the first k of a run alone: the spread, the difference and the verdict may change. A
+model that labels N queries of which people check m has the variance B / N + (1 - m / N) R / m, with B that of the
 differences and R that of what the model leaves open (`stats.prediction_powered`).
 """
 
@@ -11,9 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal
-
-import numpy as np
+from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
@@ -23,51 +21,19 @@ from rankgauge.model.contract import Contract
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.intervals import Interval, mean_interval
 from rankgauge.stats.levels import check_number, check_power, check_whole
-from rankgauge.stats.power import detectable_difference, least_whole
+from rankgauge.stats.power import detectable_difference
 from rankgauge.stats.prediction_powered import LEAST_CHECKED, Powered, prediction_powered
 from rankgauge.testsets.label_sets import LabelSet, read_labels
 from rankgauge.testsets.rescoring import ScoredRuns, in_memory, pooled
+from rankgauge.testsets.size_options import Asked, PooledLabels, SizeOption, by_judge, by_people, rank
 from rankgauge.words import Note
 
-__all__ = ["SizeOption", "SizePlan", "plan_size"]
+__all__ = ["SizePlan", "plan_size"]
 
 _DEPTHS = (5, 10, 20, 50, 100)
 _MARGIN = 0.01
 """The difference to be found where the one that was seen is smaller."""
-_MOST_SHIFT = 0.25
-"""Of the difference to be found: labels of fewer documents may change it by no more."""
-_STEPS = 60
-"""Numbers of queries that are tried for a model."""
 _LEAST = 2
-
-
-@dataclass(frozen=True)
-class SizeOption:
-    """One way to label: by whom, how deep, how many queries; what it costs and finds."""
-
-    by: Literal["people", "judge"]
-    """People label everything; or the judge does, and people check some queries."""
-    depth: int | None
-    """Documents among the first so many of a run; None for as many as were judged."""
-    queries: int
-    checked: int
-    """Queries that people label."""
-    labels_per_query: float
-    people_labels: int
-    judge_labels: int
-    cost: float
-    detectable: float
-    """The least true difference that is found with the power asked for."""
-    shift: float
-    """How much the difference of the systems changes if only documents within the depth are judged."""
-    same_verdict: bool
-    """Whether the verdict with the judgments there are stays the same."""
-    enough: bool
-    """Whether the difference asked for is found."""
-
-    def trusted(self, difference: float) -> bool:
-        """Whether so few labels do not change the answer itself."""
-        return self.same_verdict and abs(self.shift) <= difference * _MOST_SHIFT
 
 
 @named_arguments
@@ -150,29 +116,6 @@ class SizePlan:
         return {"format": "rankgauge.size", "version": 1, **about}
 
 
-@dataclass(frozen=True)
-class _Asked:
-    difference: float
-    budget: float | None
-    label_price: float
-    call_price: float
-    power: float
-    alpha: float
-    most: int
-
-
-@dataclass(frozen=True)
-class _Pooled:
-    """What labels of a pool of some depth give."""
-
-    depth: int | None
-    labels: float
-    """For each query."""
-    values: Floats
-    """The per-query differences."""
-    judge: Powered | None
-
-
 @named_arguments
 def plan_size(
     judgments: Any,
@@ -201,7 +144,7 @@ def plan_size(
             check_number(name, value)
             if not 0 < abs(value) < math.inf:
                 raise DataError(f"`{name}={value!r}` must be a number above 0")
-    prices = [_price("label_price", label_price, 1.0), _price("call_price", call_price, 0.0)]
+    prices = _price("label_price", label_price, 1.0), _price("call_price", call_price, 0.0)
     check_power(power, alpha)
     most = check_whole("most_queries", most_queries, LEAST_CHECKED)
     plan = make_plan(measure, contract, rel=rel)
@@ -219,7 +162,7 @@ def plan_size(
     full = pools[-1]
     seen = float(full.values.mean())
     target = abs(difference) if difference is not None else max(abs(seen), _MARGIN)
-    asked = _Asked(target, budget, *prices, power, alpha, most)
+    asked = Asked(target, budget, *prices, power, alpha, most)
     deviation = float(full.values.std(ddof=1))
     if not deviation > 0:
         raise DataError(f"{a} and {b} score alike on every query, which says nothing about the size of a test set")
@@ -229,9 +172,9 @@ def plan_size(
         shift = float(pool.values.mean()) - seen
         same = _sign(pool.values, level, bounds) == _sign(full.values, level, bounds)
         spread = float(pool.values.std(ddof=1))
-        found = [_by_people(pool, spread, asked)]
+        found = [by_people(pool, spread, asked)]
         if pool.judge is not None:
-            found.append(_by_judge(pool, pool.judge, asked))
+            found.append(by_judge(pool, pool.judge, asked))
         options += [replace(one, shift=shift, same_verdict=same) for one in found if one is not None]
     if not options:
         raise DataError(f"`budget={budget:g}` does not pay for {LEAST_CHECKED} queries; the cheapest are too dear")
@@ -248,7 +191,7 @@ def plan_size(
         queries=len(queries),
         deviation=deviation,
         detectable=now,
-        options=sorted(options, key=lambda option: _rank(option, asked)),
+        options=sorted(options, key=lambda option: rank(option, asked)),
         power=power,
         alpha=alpha,
         budget=budget,
@@ -278,16 +221,17 @@ def _nearest(scores: Mapping[str, Floats], *, lower: bool) -> tuple[str, str]:
     return second, best
 
 
-def _pools(scored: ScoredRuns, labels: LabelSet, judge: LabelSet | None, queries: Sequence[str]) -> list[_Pooled]:
+def _pools(scored: ScoredRuns, labels: LabelSet, judge: LabelSet | None, queries: Sequence[str]) -> list[PooledLabels]:
     """From shallow to as deep as was judged."""
     own = labels.by_query()
     both = [] if judge is None else _shared(labels, judge)
     theirs = {} if judge is None else judge.by_query()
-    found: list[_Pooled] = []
+    found: list[PooledLabels] = []
 
-    def made(depth: int | None, ranks: Mapping[str, Mapping[str, int]] | None, each: float) -> _Pooled:
+    def made(depth: int | None, ranks: Mapping[str, Mapping[str, int]] | None, each: float) -> PooledLabels:
         def cut(grades: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-            return {q: {d: g for d, g in docs.items() if ranks is None or d in ranks.get(q, {})} for q, docs in grades.items()}
+            kept = {q: docs.keys() if ranks is None else docs.keys() & ranks.get(q, {}) for q, docs in grades.items()}
+            return {q: {doc: grades[q][doc] for doc in docs} for q, docs in kept.items()}
 
         first, second = scored.under(cut(own), queries).values()
         values = (second - first)[:, 0]
@@ -297,7 +241,7 @@ def _pools(scored: ScoredRuns, labels: LabelSet, judge: LabelSet | None, queries
             row = {query: number for number, query in enumerate(queries)}
             bounds = scored.measures[0].widest
             powered = prediction_powered((g - f)[:, 0], values[[row[query] for query in both]], bounds=bounds)
-        return _Pooled(depth, each, values, powered)
+        return PooledLabels(depth, each, values, powered)
 
     judged = sum(map(len, own.values())) / len(queries)
     for depth in _DEPTHS:
@@ -323,76 +267,3 @@ def _shared(labels: LabelSet, judge: LabelSet) -> list[str]:
 def _sign(values: Floats, level: float, bounds: tuple[float, float] | None) -> int:
     interval = mean_interval(values, level, bounds=bounds, shares=False)
     return 0 if interval is None else int(interval.low > 0) - int(interval.high < 0)
-
-
-def _rank(option: SizeOption, asked: _Asked) -> tuple[Any, ...]:
-    """Those that do what is asked first; the cheapest of them, or for a budget the one that finds most."""
-    order = (option.cost, option.detectable)
-    if asked.budget is not None:
-        order = (option.detectable, option.cost)
-    return not option.trusted(asked.difference), not option.enough and asked.budget is None, *order
-
-
-def _by_people(pool: _Pooled, spread: float, asked: _Asked) -> SizeOption | None:
-    """So many queries as find the difference, or as the budget pays for."""
-    price = pool.labels * asked.label_price
-    if asked.budget is not None:
-        n = asked.most if not price else min(asked.most, math.floor(asked.budget / price))
-    else:
-        n = least_whole(lambda n: _finds(spread, n, asked) <= asked.difference, LEAST_CHECKED, asked.most) or asked.most
-        n = min(n, asked.most)
-    if n < LEAST_CHECKED:
-        return None
-    return _option("people", pool, n, n, _finds(spread, n, asked), asked)
-
-
-def _by_judge(pool: _Pooled, known: Powered, asked: _Asked) -> SizeOption | None:
-    """The number of queries, and of checked ones, at which the difference is found for the least cost; for a budget,
-    the two that find the smallest difference."""
-    best: SizeOption | None = None
-    for n in sorted({int(n) for n in np.geomspace(LEAST_CHECKED, asked.most, _STEPS).round()}):
-        if asked.budget is not None:
-            left = asked.budget - n * pool.labels * asked.call_price
-            price = pool.labels * asked.label_price
-            checked = n if not price else min(n, math.floor(left / price))
-            if left < 0 or checked < LEAST_CHECKED:
-                continue
-        else:
-            found = least_whole(lambda m, n=n: _powered(known, n, m, asked) <= asked.difference, LEAST_CHECKED, n)  # type: ignore[misc]
-            checked = n if found is None or found > n else found
-        made = _option("judge", pool, n, checked, _powered(known, n, checked, asked), asked)
-        if best is None or _rank(made, asked) < _rank(best, asked):
-            best = made
-    return best
-
-
-def _finds(spread: float, n: int, asked: _Asked) -> float:
-    found = detectable_difference(spread, n, asked.alpha, asked.power)
-    assert found is not None
-    return found
-
-
-def _powered(known: Powered, queries: int, checked: int, asked: _Asked) -> float:
-    """With t of m - 2 degrees of freedom: one went into the slope."""
-    error = math.sqrt(known.between / queries + (1 - checked / queries) * known.residual / checked)
-    return _finds(error * math.sqrt(checked - 1), checked - 1, asked)
-
-
-def _option(
-    by: Literal["people", "judge"], pool: _Pooled, queries: int, checked: int, detectable: float, asked: _Asked
-) -> SizeOption:
-    people, machine = checked * pool.labels, queries * pool.labels if by == "judge" else 0.0
-    return SizeOption(
-        by=by,
-        depth=pool.depth,
-        queries=queries,
-        checked=checked,
-        labels_per_query=pool.labels,
-        people_labels=round(people),
-        judge_labels=round(machine),
-        cost=people * asked.label_price + machine * asked.call_price,
-        detectable=detectable,
-        shift=0.0,
-        same_verdict=True,
-        enough=detectable <= asked.difference * (1 + 1e-9),
-    )

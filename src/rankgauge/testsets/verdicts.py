@@ -12,10 +12,10 @@ from rankgauge.comparison.comparing import compare_runs
 from rankgauge.comparison.comparison import Comparison
 from rankgauge.evaluation import Scoring
 from rankgauge.model.judgments import Qrels
-
 from rankgauge.stats.agreement import kendall_tau, rank_biased_overlap, tau_ap
 from rankgauge.stats.settings import Settings, Verdict
 from rankgauge.testsets.label_sets import LabelSet, Pair
+from rankgauge.testsets.rescoring import in_memory
 
 __all__ = ["JudgedComparisons", "RankAgreement", "VerdictChange"]
 
@@ -54,7 +54,7 @@ class JudgedComparisons:
 
     def __init__(self, runs: Mapping[str, Any], scoring: Scoring, settings: Settings) -> None:
         self._scoring, self._settings = scoring, settings
-        self._runs = {str(name): scoring.opened(run, str(name))[0] for name, run in runs.items()}
+        self._runs = in_memory(runs, 2)
         self._known: dict[tuple[str, frozenset[Pair]], Comparison] = {}
 
     def _under(self, labels: LabelSet, pairs: Sequence[Pair]) -> Comparison:
