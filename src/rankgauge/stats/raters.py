@@ -26,6 +26,7 @@ Weighting = Literal["nominal", "linear", "quadratic"]
 Sums = tuple[Floats, Callable[[Floats], Floats]]
 """The sums of each cluster, and a coefficient as a function of their total."""
 _LEVEL = 0.95
+_NOISE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,8 @@ def coefficient(name: str, ratings: Ratings, level: float = _LEVEL) -> Coefficie
     if np.isnan(without).any():
         return Coefficient(value, None, len(ratings))
     error = math.sqrt((clusters - 1) / clusters * float(((without - without.mean()) ** 2).sum()))
+    if error < _NOISE:  # all clusters say the same, which tells nothing of those that were not seen
+        return Coefficient(value, None, len(ratings))
     half = student_quantile((1 + level) / 2, clusters - 1) * error
     interval = Interval(max(value - half, -1.0), min(value + half, 1.0), level, "jackknife")
     return Coefficient(value, interval, len(ratings))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -103,10 +104,20 @@ def read_label_set(source: Any, name: str) -> LabelSet:
         grades, judges = read.grades(LabelPolicy()), max(1, len(read.sources))
     else:
         grades, judges = read_judgments(read)[0].to_dict(), 1
-    pairs = {(query, doc): float(grade) for query, docs in grades.items() for doc, grade in docs.items()}
+    pairs = {(query, doc): _number(grade, doc, name) for query, docs in grades.items() for doc, grade in docs.items()}
     if not pairs:
         raise DataError(f"{name}: it holds no labels")
     return LabelSet(name, pairs, judges)
+
+
+def _number(grade: Any, doc: str, name: str) -> float:
+    try:
+        value = float(grade)
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise DataError(f"{name}: the grade of document {doc!r} is {grade!r}; give a finite number")
+    return value
 
 
 def read_labels(source: Any, name: str, *, people: bool) -> tuple[LabelSet, TestSet | None]:
