@@ -99,7 +99,13 @@ def draw(
 @click.argument("people", metavar="PEOPLE")
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
 @click.option("--sample", metavar="FILE", help="What 'draw' wrote.")
-@click.option("--skip-incomplete", is_flag=True, help="Leave out queries that people labelled in part.")
+@click.option(
+    "--incomplete",
+    type=click.Choice(["error", "skip"]),
+    default="error",
+    show_default=True,
+    help="A drawn query that people labelled in part, or not yet.",
+)
 @_measures
 @_contract
 @click.option("--rel", type=float, metavar="N", help="Least grade that counts as relevant. Default: 1.")
@@ -119,7 +125,6 @@ def correct(
     people: str,
     runs: tuple[str, ...],
     sample: str | None,
-    skip_incomplete: bool,
     measures: tuple[str, ...],
     conversations: str | None,
     details: bool,
@@ -144,7 +149,6 @@ def correct(
         named_runs(runs),
         measures or "nDCG@10",
         sample=sample,
-        incomplete="skip" if skip_incomplete else "error",
         conversations=rules.get("conversations", conversations),
         **choices,
     )
