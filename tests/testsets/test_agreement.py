@@ -1,4 +1,4 @@
-"""Agreement of label sets: published figures, other libraries, and `compare` under each set as the oracle of verdicts."""
+"""Agreement of label sets: published figures, other libraries, and `compare` under each set as the oracle."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_verdicts_are_those_of_compare_under_each_set(seed: int) -> None:
 def test_a_judge_that_turns_the_order_round() -> None:
     people = {f"q{i}": {"d1": 1, "d2": 0} for i in range(12)}
     model = {q: {"d1": 0, "d2": 1} for q in people}
-    runs = {"a": dict.fromkeys(people, ["d2", "d1"]), "b": dict.fromkeys(people, ["d1", "d2"])}
+    runs = {"a": {q: ["d2", "d1"] for q in people}, "b": {q: ["d1", "d2"] for q in people}}
     found = agreement({"people": people, "model": model}, runs, "RR")
     (change,) = found.pairs[0].changes
     assert change.reversed

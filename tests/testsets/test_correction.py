@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from benchmarks.judge_error import World, coverage, worlds
+
 from rankgauge import Query, RankgaugeError, Sample, TestSet, corrected, draw_sample, evaluate, load_sample
 from rankgauge.formats.labels import save_labels
 from rankgauge.formats.pool import load_pool
@@ -172,7 +172,7 @@ def test_a_judge_that_turns_the_verdict_round() -> None:
     """The judge is lenient to what the worse system returns; people put it right."""
     people = {f"q{i}": {"good": 1.0, "bad": 0.0} for i in range(60)}
     judge = {q: {"good": 0.0, "bad": 1.0} if i % 10 else own for i, (q, own) in enumerate(people.items())}
-    runs = {"a": dict.fromkeys(people, ["bad", "good"]), "b": dict.fromkeys(people, ["good", "bad"])}
+    runs = {"a": {q: ["bad", "good"] for q in people}, "b": {q: ["good", "bad"] for q in people}}
     sample = draw_sample(judge, 20, runs, "RR")
     found = corrected(judge, {q: people[q] for q in sample.queries}, runs, "RR", sample=sample)
     (row,) = found.differences
@@ -188,7 +188,7 @@ def test_less_is_better_turns_verdicts() -> None:
     """Unjudged@5: one run returns documents that nobody labelled."""
     people = {f"q{i}": {f"d{j}": float(j == i % 3) for j in range(6)} for i in range(60)}
     runs = {"a": {q: [f"x{j}" for j in range(3 + i % 3)] for i, q in enumerate(people)}}
-    runs["b"] = dict.fromkeys(people, [f"d{j}" for j in range(5)])
+    runs["b"] = {q: [f"d{j}" for j in range(5)] for q in people}
     (row,) = corrected(people, people, runs, "Unjudged@5").differences
     assert row.estimate.value < 0
     assert row.verdict == row.judge_verdict == "better"
@@ -198,7 +198,7 @@ def test_people_who_stopped_early() -> None:
     sample = draw_sample(JUDGE, 20, RUNS)
     begun = {query: PEOPLE[query] for query in sample.queries[:15]}
     begun[sample.queries[15]] = {"d0": 1.0}
-    with pytest.raises(RankgaugeError, match=r"not labelled wholly: 5 queries of the sample, such as .*39 labels lacking"):
+    with pytest.raises(RankgaugeError, match=r"not labelled wholly: 5 queries of the sample.*39 labels lacking"):
         corrected(JUDGE, begun, RUNS, sample=sample)
     found = corrected(JUDGE, begun, RUNS, sample=sample, incomplete="skip")
     assert (found.checked, found.incomplete, found.in_order) == (15, 5, True)
