@@ -18,12 +18,13 @@ from tests.cli.command import run_command
 Grades = dict[str, dict[str, float]]
 
 
-def made(seed: int = 0, queries: int = 40, docs: int = 30) -> tuple[Grades, Grades, dict[str, Any]]:
+def made(seed: int = 0, queries: int = 40, each: int = 30) -> tuple[Grades, Grades, dict[str, Any]]:
     """Labels by people, those of a judge that is mostly right, and two runs."""
     rng = np.random.default_rng(seed)
-    people: Grades = {f"q{i}": {f"d{j}": float(rng.binomial(2, 0.2)) for j in range(docs)} for i in range(queries)}
+    people: Grades = {f"q{i}": {f"d{j}": float(rng.binomial(2, 0.2)) for j in range(each)} for i in range(queries)}
     judge = {
-        q: {d: float(rng.integers(0, 3)) if rng.random() < 0.1 else g for d, g in own.items()} for q, own in people.items()
+        q: {d: float(rng.integers(0, 3)) if rng.random() < 0.1 else g for d, g in docs.items()}
+        for q, docs in people.items()
     }
     runs = {
         name: {q: {d: right * g + rng.normal() for d, g in own.items()} for q, own in people.items()}
