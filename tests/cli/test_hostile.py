@@ -80,7 +80,8 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
     ],
     "testset draw": [
         (["qrels.json", *NAMED, "-n", "12", "--sample", "sample.json", "-o", f"pool{FILE}"], "terminal", 0),
-        (["plain-testset.json", "-n", "12", "--strata", "tag", "--sample", "sample.json", "--json"], "json", 0),
+        (["plain-qrels.json", "-n", "12", "--sample", "plain-sample.json", "--json"], "json", 0),
+        (["plain-testset.json", "-n", "12", "--strata", "tag", "--sample", "sample.json"], "terminal", 2),
         (["plain-qrels.json", *NAMED, "--depth", "1", "-n", "12", "--sample", f"s{FILE}"], "terminal", 0),
         ([FILE, "-n", "900", "--sample", "sample.json"], "terminal", 2),
     ],

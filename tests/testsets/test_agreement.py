@@ -229,6 +229,11 @@ def test_what_agreement_cannot_be_told_of() -> None:
         ({"a": {"q": {"d": 1}}, "b": {"q": {"d": 1}}}, {"scale": "0-3"}, "must be the least and the highest"),
         ({"a": {"q": {"d": 1}}, "b": {"q": {"d": 1}}}, {"runs": {"x": {"q": ["d"]}}}, "give 2 runs or more"),
         (["nowhere", "nowhere"], {}, "there is no such file"),
+        (
+            {"a": {"q": {"d": 1}}, "b": {"q": {"d": 1}}},
+            {"runs": {"x": {"q": ["e"]}, "y": {"q": ["f"]}}},
+            "no run returned a labelled document",
+        ),
     ],
 )
 def test_mistakes(given: Any, options: dict[str, Any], words: str) -> None:

@@ -181,7 +181,7 @@ def test_a_judge_that_turns_the_verdict_round() -> None:
     assert not found.confirmed
     assert found.lead.key == "correction.lead_other"
     assert "the judge's alone would say worse" in found.lead.sentence()
-    assert "只用评判者会得出更差" in found.lead.sentence("zh")
+    assert "只用评判者时则为更差" in found.lead.sentence("zh")
 
 
 def test_less_is_better_turns_verdicts() -> None:
@@ -267,6 +267,21 @@ def test_turns_of_a_conversation_are_drawn_and_checked_together() -> None:
 def test_mistakes(people: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(RankgaugeError, match=words):
         corrected(JUDGE, people, **{"runs": RUNS, **options})
+
+
+def test_a_judge_that_rejected_nothing() -> None:
+    """What it missed is in no pool."""
+    relevant = {q: {d: g for d, g in own.items() if g > 0} for q, own in JUDGE.items()}
+    with pytest.raises(RankgaugeError, match="people would never see what it missed"):
+        draw_sample(relevant, 12)
+    found = corrected(relevant, PEOPLE, RUNS)
+    assert "correction.only_relevant" in [note.key for note in found.notes if note.level == "warning"]
+
+
+def test_ids_that_do_not_match() -> None:
+    other = {"a": {q: ["x", "y"] for q in PEOPLE}, "b": {q: ["y"] for q in PEOPLE}}
+    with pytest.raises(RankgaugeError, match=r"no run returned a labelled document: .* such as '.', labels 'd"):
+        corrected(JUDGE, PEOPLE, other)
 
 
 def test_a_contract_that_skips_queries_is_refused() -> None:

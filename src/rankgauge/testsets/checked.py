@@ -44,6 +44,8 @@ class CheckedScores:
     in_order: bool
     drawn: bool
     changed: bool
+    only_relevant: bool
+    """Whether the judge's labels are of relevant documents alone."""
 
 
 def checked_scores(
@@ -95,6 +97,7 @@ def checked_scores(
         incomplete=len(left),
         in_order=given is not None and order[: len(checked)] == checked,
         drawn=given is not None,
+        only_relevant=by_judge.only_relevant,
         changed=given is not None and given.labels != labels_hash(by_judge),
     )
 

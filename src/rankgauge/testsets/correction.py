@@ -88,6 +88,8 @@ class Corrected:
     """Whether those left out were the last of the sample."""
     changed: bool
     """Whether the judge's labels are others than those the sample was drawn from."""
+    only_relevant: bool
+    """Whether the judge's labels are of relevant documents alone: then people did not see what it missed."""
     alpha: float
     equivalence_margin: float
 
@@ -123,6 +125,8 @@ class Corrected:
             notes.append(Note("correction.not_drawn", {}, "warning"))
         if self.changed:
             notes.append(Note("correction.changed", {}, "warning"))
+        if self.only_relevant:
+            notes.append(Note("correction.only_relevant", {}, "warning"))
         if self.incomplete:
             key: Literal["incomplete_last", "incomplete"] = "incomplete_last" if self.in_order else "incomplete"
             notes.append(Note(f"correction.{key}", {"n": self.incomplete}, "info" if self.in_order else "warning"))
@@ -228,6 +232,7 @@ def corrected(
         incomplete=found.incomplete,
         in_order=found.in_order,
         changed=found.changed,
+        only_relevant=found.only_relevant,
         alpha=settings.alpha,
         equivalence_margin=settings.equivalence_margin,
     )

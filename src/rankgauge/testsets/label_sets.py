@@ -32,6 +32,11 @@ class LabelSet:
     judges: int = 1
     """How many judges' labels were combined in it, where that is known."""
 
+    @property
+    def only_relevant(self) -> bool:
+        """Whether nothing was rejected."""
+        return all(grade > 0 for grade in self.grades.values())
+
     def by_query(self, among: Iterable[Pair] | None = None) -> dict[str, dict[str, float]]:
         """Of some of the pairs, or all."""
         found: dict[str, dict[str, float]] = {}

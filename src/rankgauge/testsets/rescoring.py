@@ -15,9 +15,10 @@ from rankgauge.evaluation import Plan, Scoring, read_run
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats
 from rankgauge.model.run import Run
+from rankgauge.model.scores import Coverage
 from rankgauge.record import ScoredMeasure
 
-__all__ = ["ScoredRuns", "Units", "in_memory", "pooled"]
+__all__ = ["ScoredRuns", "Units", "check_coverage", "in_memory", "pooled"]
 
 
 def in_memory(runs: Any, least: int) -> dict[str, Run]:
@@ -36,6 +37,15 @@ def _whole(given: Any, name: str) -> Run:
     import polars as pl
 
     return Run.of_frame(pl.concat(run.parts()), name)
+
+
+def check_coverage(found: Sequence[Coverage]) -> None:
+    """Refuse scores that say nothing of the labels."""
+    if found and all(one.id_mismatch for one in found):
+        doc, judged = found[0].id_mismatch or ("", "")
+        raise DataError(f"no run returned a labelled document: the runs have ids such as {doc!r}, labels {judged!r}")
+    if any(one.ungrouped for one in found):
+        raise DataError("labels do not tell groups of evidence, which one of the measures needs; take another measure")
 
 
 def pooled(runs: Iterable[Run], queries: Sequence[str], plan: Plan, depth: int) -> dict[str, dict[str, int]]:
@@ -67,8 +77,9 @@ class ScoredRuns:
         """The scores of each run, queries by measures."""
         judgments = Qrels({query: grades.get(query) or {"": 0.0} for query in queries})
         scoring, found = Scoring(self.plan), dict[str, Floats]()
-        for name, run in self.runs.items():
-            table = scoring.evaluation(judgments, run, name).table
+        tables = {name: scoring.evaluation(judgments, run, name).table for name, run in self.runs.items()}
+        check_coverage([table.coverage for table in tables.values()])
+        for name, table in tables.items():
             row = {query: number for number, query in enumerate(table.queries)}
             found[name] = table.values[[row[query] for query in queries]]
         return found

@@ -138,6 +138,11 @@ def draw_sample(
     seed = check_whole("seed", seed, 0)
     check_text("strata", strata, "score, tag or none")
     judge, test_set = read_labels(labels, "judge", people=False)
+    if judge.only_relevant:
+        raise DataError(
+            f"{judge.name}: its labels are of relevant documents alone, so people would never see what it missed; add "
+            "the documents that it rejected, with grade 0"
+        )
     queries = list(judge.by_query())
     units = Units.by(queries, conversations_of(conversations, queries, test_set))
     if n > len(units.names):

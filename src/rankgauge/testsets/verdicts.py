@@ -15,7 +15,7 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.stats.agreement import kendall_tau, rank_biased_overlap, tau_ap
 from rankgauge.stats.settings import Settings, Verdict
 from rankgauge.testsets.label_sets import LabelSet, Pair
-from rankgauge.testsets.rescoring import in_memory
+from rankgauge.testsets.rescoring import check_coverage, in_memory
 
 __all__ = ["JudgedComparisons", "RankAgreement", "VerdictChange"]
 
@@ -61,7 +61,9 @@ class JudgedComparisons:
         key = labels.name, frozenset(pairs)
         if key not in self._known:
             judgments = Qrels(labels.by_query(pairs), name=labels.name)
-            self._known[key] = compare_runs(judgments, self._runs, self._scoring, self._settings)
+            found = compare_runs(judgments, self._runs, self._scoring, self._settings)
+            check_coverage([evaluation.coverage for evaluation in found.evaluations])
+            self._known[key] = found
         return self._known[key]
 
     def held(
