@@ -12,6 +12,7 @@ import pytest
 from benchmarks.judge_error import World, coverage, worlds
 
 from rankgauge import Query, RankgaugeError, Sample, TestSet, corrected, draw_sample, evaluate, load_sample
+from rankgauge.formats.json_values import dumps
 from rankgauge.formats.labels import save_labels
 from rankgauge.formats.pool import load_pool
 from rankgauge.model.labels import Label, Labels
@@ -219,6 +220,18 @@ def test_a_judge_that_was_changed_after_the_draw() -> None:
     assert found.means[0].errors == 0
     with pytest.raises(RankgaugeError, match="of the sample has no label of the judge any more"):
         corrected({q: own for q, own in JUDGE.items() if q != sample.queries[0]}, checked(sample), RUNS, sample=sample)
+
+
+def test_systems_that_are_the_same() -> None:
+    """Nothing varies, and nothing is infinite in what is kept."""
+    found = corrected(JUDGE, PEOPLE, {"a": RUNS["a"], "b": RUNS["a"]})
+    (row,) = found.differences
+    assert (row.estimate.value, row.estimate.worth, row.needed) == (0, None, None)
+    assert row.verdict == "inconclusive", "40 queries do not prove them equivalent"
+    assert json.loads(dumps(found.to_dict()))["differences"][0]["estimate"]["worth"] is None
+    constant = {f"q{i}": {"d": 1.0, "e": 0.0} for i in range(64)}
+    perfect = corrected(constant, constant, {"a": {q: ["d"] for q in constant}}, "RR")
+    assert dumps(perfect.to_dict())
 
 
 def test_few_errors_are_a_warning() -> None:

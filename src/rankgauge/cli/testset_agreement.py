@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rankgauge.cli import options
+from rankgauge.cli import options, testset_measuring
 from rankgauge.cli.testset_showing import show
 from rankgauge.words import Language
 
@@ -23,7 +23,8 @@ __all__ = ["agreement", "read_scale"]
     help="Compare these runs under each set of labels; give two or more.",
 )
 @click.option("--scale", metavar="LOW-HIGH", help="The grades there are. Default: from 0 to the first set's highest.")
-@options.scoring
+@testset_measuring.measures
+@testset_measuring.counting
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the comparisons.")
 @options.details
 @options.json_flag
@@ -49,13 +50,9 @@ def agreement(
     with the first; the exit status is 1 if a verdict changes. Intervals take queries for independent, not pairs.
     """
     from rankgauge.cli.evaluate import check_standard_input, named_runs
-    from rankgauge.errors import DataError
     from rankgauge.reports.agreement import agreement_report
     from rankgauge.testsets.agreement import agreement as hold
 
-    for name in ("collapse_chunks", "corpus"):
-        if choices.pop(name) is not None:
-            raise DataError(f"--{name.replace('_', '-')} has no use here: labels are of whole documents")
     if choices["rel"] is None:
         del choices["rel"]
     named = named_runs(sets)

@@ -6,23 +6,12 @@ from typing import Any
 
 import click
 
-from rankgauge.cli import options
+from rankgauge.cli import options, testset_measuring
 from rankgauge.cli.echo import echo
 from rankgauge.cli.testset_showing import show
 from rankgauge.words import Language, say
 
 __all__ = ["correct", "draw"]
-
-_measures = click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    help="A measure that is a mean over queries; may be given several times. Default: nDCG@10.",
-)
-_contract = click.option("--contract", metavar="PRESET", help="Count as another tool does: see 'rankgauge contracts'.")
-
 
 @click.command()
 @click.argument("labels", metavar="LABELS")
@@ -36,8 +25,8 @@ _contract = click.option("--contract", metavar="PRESET", help="Count as another 
     "from all together.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
-@_measures
-@_contract
+@testset_measuring.measures
+@testset_measuring.counting
 @options.conversations
 @click.option("--sample", metavar="FILE", required=True, help="Write what was drawn to this file, for 'correct'.")
 @click.option("-o", "--output", metavar="FILE", help="Write the documents to be labelled to this file, as a pool.")
@@ -52,6 +41,7 @@ def draw(
     seed: int,
     measures: tuple[str, ...],
     contract: str | None,
+    rel: float | None,
     conversations: str | None,
     sample: str,
     output: str | None,
@@ -85,6 +75,7 @@ def draw(
         strata=strata,
         seed=seed,
         contract=contract,
+        rel=rel,
         conversations=choices.get("conversations", conversations),
     )
     found.save(sample)
@@ -106,9 +97,8 @@ def draw(
     show_default=True,
     help="A drawn query that people labelled in part, or not yet.",
 )
-@_measures
-@_contract
-@click.option("--rel", type=float, metavar="N", help="Least grade that counts as relevant. Default: 1.")
+@testset_measuring.measures
+@testset_measuring.counting
 @options.conversations
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the intervals.")
 @click.option(

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rankgauge.cli import options
+from rankgauge.cli import options, testset_measuring
 from rankgauge.cli.testset_showing import show
 from rankgauge.words import Language
 
@@ -16,7 +16,9 @@ __all__ = ["size"]
 @click.command()
 @click.argument("judgments", metavar="LABELS")
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
-@click.option("-m", "--measure", default="nDCG@10", show_default=True, help="The measure that decides.")
+@click.option(
+    "-m", "--measure", metavar="MEASURE", default="nDCG@10", show_default=True, help="The measure that decides."
+)
 @click.option("--difference", type=float, metavar="D", help="The difference to be found. Default: the one seen.")
 @click.option("--budget", type=float, metavar="COST", help="What may be spent: show what it finds.")
 @click.option("--judge", metavar="FILE", help="A model's labels of the same queries: it may label, and people check.")
@@ -27,8 +29,7 @@ __all__ = ["size"]
 @click.option(
     "--most-queries", type=click.IntRange(10), default=1000, show_default=True, help="Queries that there can be."
 )
-@click.option("--contract", metavar="PRESET", help="Count as another tool does: see 'rankgauge contracts'.")
-@click.option("--rel", type=float, metavar="N", help="Least grade that counts as relevant. Default: 1.")
+@testset_measuring.counting
 @options.details
 @options.json_flag
 @options.lang

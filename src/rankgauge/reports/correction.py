@@ -77,7 +77,7 @@ def _differences(found: Corrected) -> Table:
 def _difference(row: CorrectedDifference) -> list[Cell]:
     own = row.estimate
     verdict = Marked((Note(f"comparison.verdict_{row.verdict}"),), row.verdict)
-    worth = round(own.worth) if own.worth < own.queries * 1e3 else None
+    worth = None if own.worth is None else round(own.worth)
     ends = _ends(own.interval)
     return [row.measure, Pair(row.a, row.b), own.judge, own.value, ends, verdict, own.bias, _ends(own.people), worth]
 

@@ -30,6 +30,7 @@ LEAST_CHECKED = 10
 """Queries that people have to check; with fewer the interval would not hold what it promises."""
 _LEAST_IN_STRATUM = 2
 _LEVEL = 0.95
+_NOISE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class Powered:
     """Lambda."""
     checked: int
     queries: int
-    worth: float
-    """As many checked queries without the model would give an interval as narrow."""
+    worth: float | None
+    """As many checked queries without the model would give an interval as narrow; None where no score varies."""
     unseen: float
     """An error of the model that strikes a smaller share of the queries than this may well not be among the checked:
     1 - (alpha / 2)^(1/n). Where such an error is large, no interval from these checks holds."""
@@ -125,7 +126,7 @@ def _estimated(
         reliance=reliance,
         checked=n,
         queries=total,
-        worth=between / error**2 if error else math.inf,
+        worth=between / error**2 if error > _NOISE else None,
         unseen=-math.expm1(math.log((1 - level) / 2) / n),
         between=between,
         residual=residual,

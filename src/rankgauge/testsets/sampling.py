@@ -125,6 +125,7 @@ def draw_sample(
     strata: str | None = None,
     seed: int = 0,
     contract: str | Contract | None = None,
+    rel: float | None = None,
     conversations: ConversationRule = None,
 ) -> Sample:
     """Which queries people check: `n` of those that the judge labelled, drawn at random with a seed.
@@ -149,7 +150,7 @@ def draw_sample(
         raise DataError(f"`n={n}`: the judge labelled {len(units.names)} of what is drawn; draw fewer")
     if n < LEAST_CHECKED:
         raise DataError(f"`n={n}`: with fewer than {LEAST_CHECKED} nothing can be said of the error of the judge")
-    plan = make_plan(measures, contract)
+    plan = make_plan(measures, contract, rel=rel)
     lists = None if runs is None else in_memory(runs, 1)
     by: str = strata or ("none" if lists is None else "score")
     if by == "score":
