@@ -228,6 +228,11 @@ def test_what_agreement_cannot_be_told_of() -> None:
         ({"a": {"q": {"d": 1}}, "b": {"q": {"d": 1}}}, {"scale": (3, 0)}, "the least grade must lie below"),
         ({"a": {"q": {"d": 1}}, "b": {"q": {"d": 1}}}, {"scale": "0-3"}, "must be the least and the highest"),
         ({"a": {"q": {"d": 1}}, "b": {"q": {"d": 1}}}, {"runs": {"x": {"q": ["d"]}}}, "give 2 runs or more"),
+        (
+            {name: {"q": {f"d{i}": i / 100 for i in range(99)}} for name in "ab"},
+            {},
+            "there are 99 different grades, which look like scores",
+        ),
         (["nowhere", "nowhere"], {}, "there is no such file"),
         (
             {"a": {"q": {"d": 1}}, "b": {"q": {"d": 1}}},

@@ -220,8 +220,13 @@ def agreement(
         plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel if rel != 1 else None)
         settings = Settings.of(test, correction, alpha, equivalence_margin, seed)
         judged = JudgedComparisons(runs, Scoring(plan), settings)
-    pairs = [_held(inside[0], own, other, rel, judged) for own, other in zip(inside[1:], others, strict=True)]
     rows, ratings = _ratings(inside)
+    if len(ratings.categories) > _MOST_GRADES:
+        raise DataError(
+            f"there are {len(ratings.categories)} different grades, which look like scores: make grades of them first, "
+            "such as 0 to 3"
+        )
+    pairs = [_held(inside[0], own, other, rel, judged) for own, other in zip(inside[1:], others, strict=True)]
     return LabelAgreement(
         sets=found,
         scale=known,
@@ -263,7 +268,6 @@ def _held(
     grades = ratings.categories.tolist()
     ranks, changes, comparisons = judged.held(reference, other, pairs) if judged else ([], [], 0)
     relevant = own >= rel
-    few = len(grades) <= _MOST_GRADES  # scores of a model are no grades to list
     span = float(np.ptp(ratings.categories)) or 1.0
     return PairAgreement(
         reference=reference.name,
@@ -274,12 +278,12 @@ def _held(
         only_other=len(other.grades) - len(pairs),
         outside=len(whole.grades) - len(other.grades),
         coefficients={name: coefficient(name, ratings) for name in _OF_TWO},
-        grades=grades if few else [],
-        confusion=ratings.table.sum(axis=0).astype(int).tolist() if few else [],
+        grades=grades,
+        confusion=ratings.table.sum(axis=0).astype(int).tolist(),
         bias=_mean(theirs - own, np.ones(len(own), dtype=bool), clusters, (-span, span)),
         by_grade=[
             GradeBias(grade, mean)
-            for grade in (grades if few else [])
+            for grade in grades
             if (mean := _mean(theirs - grade, own == grade, clusters, (grades[0] - grade, grades[-1] - grade)))
         ],
         sensitivity=_mean((theirs >= rel).astype(float), relevant, clusters, None),
