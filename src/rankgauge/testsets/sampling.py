@@ -50,6 +50,7 @@ class DrawnQuery:
     """Its documents to be checked, all of them."""
 
 
+@named_arguments
 @dataclass(frozen=True)
 class Sample:
     """A random sample of queries, in the order in which they are to be checked, and what it was drawn from."""
