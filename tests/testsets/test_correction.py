@@ -17,6 +17,7 @@ from rankgauge.formats.labels import save_labels
 from rankgauge.formats.pool import load_pool
 from rankgauge.model.labels import Label, Labels
 from rankgauge.stats.prediction_powered import Powered, prediction_powered
+from rankgauge.testsets.rescoring import Units
 from tests.cli.command import run_command
 
 Grades = dict[str, dict[str, float]]
@@ -261,7 +262,12 @@ def test_turns_of_a_conversation_are_drawn_and_checked_together() -> None:
     assert all(count == (1 if name.startswith("q") else 3) for name, count in turns.items())
     found = corrected(JUDGE, checked(sample), RUNS, "AP", sample=sample, conversations=rule)
     assert (found.conversations, found.means[0].estimate.checked) == (16, 10)
+    long = {query: "long" if int(query[1:]) < 20 else query for query in JUDGE}
+    uneven = corrected(JUDGE, PEOPLE, RUNS, "AP", conversations=long)
+    assert uneven.effective == pytest.approx(40**2 / (20**2 + 20))
+    assert "correction.uneven" in [note.key for note in uneven.notes if note.level == "warning"]
     whole = corrected(JUDGE, PEOPLE, RUNS, "AP", conversations=rule)
+    assert "correction.uneven" not in [note.key for note in whole.notes]
     assert whole.means[0].estimate.value == pytest.approx(evaluate(PEOPLE, RUNS["a"], ["AP"]).mean["AP"])
 
 
@@ -334,6 +340,25 @@ def test_differences_of_few_queries_and_errors_that_are_rare(share: float, n: in
     y = np.where(rng.random(8000) < share, rng.choice([-1.0, 1.0, 1.0], 8000), 0.0)
     f = np.where(rng.random(8000) < 0.02, 0.0, y)
     assert coverage(f, y, n, 300, difference=True).held >= 0.9
+
+
+@pytest.mark.parametrize("n", [10, 20])
+def test_conversations_of_unequal_length(n: int) -> None:
+    rng = np.random.default_rng(n)
+    held, truth = 0, 1 / 2.5
+    for number in range(200):
+        queries = [(f"c{i}", f"c{i}-{k}") for i, size in enumerate(rng.choice([1, 2, 3, 6], 100)) for k in range(size)]
+        conversation = np.array([int(name[1:]) for name, _ in queries])
+        y = np.clip(rng.beta(1, 1.5, 100)[conversation] + rng.normal(0, 0.1, len(queries)), -1, 2)
+        f = y + 0.2 + rng.normal(0, 0.1, 100)[conversation]
+        ids = [query for _, query in queries]
+        units = Units.by(ids, {query: name for name, query in queries})
+        drawn = np.isin(conversation, rng.choice(100, n, replace=False))
+        people = units.values(y[drawn], [query for query, own in zip(ids, drawn, strict=True) if own])
+        found = prediction_powered(units.values(f, ids), people, bounds=units.bounds((-1, 2)))
+        assert number or np.nanmean(units.values(f, ids)) == pytest.approx(f.mean())
+        held += found.interval.low <= truth <= found.interval.high
+    assert held / 200 > 0.9
 
 
 # --- the commands -----------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from rankgauge.model.contract import Contract
 from rankgauge.model.ranked import Floats
 from rankgauge.record import ScoredMeasure
 from rankgauge.stats.intervals import Interval, mean_interval
-from rankgauge.stats.prediction_powered import Powered, checks_needed, prediction_powered
+from rankgauge.stats.prediction_powered import LEAST_CHECKED, Powered, checks_needed, prediction_powered
 from rankgauge.stats.settings import Settings, Verdict
 from rankgauge.testsets.checked import CheckedScores, checked_scores
 from rankgauge.testsets.rescoring import ScoredRuns, in_memory
@@ -77,6 +77,8 @@ class Corrected:
     checked: int
     conversations: int | None
     """How many conversations the queries are turns of; None where every query stands alone."""
+    effective: float
+    """As many conversations of equal length tell as much as those that were checked; queries, where all stand alone."""
     labels: int
     """Labels by people of the checked queries."""
     strata: int
@@ -125,6 +127,8 @@ class Corrected:
             notes.append(Note("correction.not_drawn", {}, "warning"))
         if self.changed:
             notes.append(Note("correction.changed", {}, "warning"))
+        if self.effective < LEAST_CHECKED:
+            notes.append(Note("correction.uneven", {"n": self.means[0].estimate.checked}, "warning"))
         if self.only_relevant:
             notes.append(Note("correction.only_relevant", {}, "warning"))
         if self.incomplete:
@@ -226,6 +230,7 @@ def corrected(
         queries=queries,
         checked=checked,
         conversations=None if found.units.single else len(found.units.names),
+        effective=found.units.effective(found.checked),
         labels=found.labels,
         strata=len(np.unique(found.strata)),
         drawn=found.drawn,

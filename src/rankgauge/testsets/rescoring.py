@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,7 +91,8 @@ class Units:
     """What is drawn and independent: queries, or whole conversations.
 
     With G conversations of N queries, S the sum of one's scores, its value is G S / N: their mean is that of the
-    queries.
+    queries. (The mean of the queries of a sample, a ratio, has shorter intervals that hold less often: in simulation
+    66 % in place of 81 % where ten conversations are checked and a fifth of all is twelve times as long as the rest.)
     """
 
     of: Mapping[str, str]
@@ -112,6 +114,11 @@ class Units:
         """Queries of the largest unit over their mean number."""
         sizes = np.unique(list(self.of.values()), return_counts=True)[1]
         return float(sizes.max() / sizes.mean())
+
+    def effective(self, queries: Sequence[str]) -> float:
+        """As many units of equal size tell as much as those of these queries: (sum n)^2 / sum n^2 (Kish 1965)."""
+        sizes = np.array(list(Counter(self.of[query] for query in queries).values()))
+        return float(sizes.sum() ** 2 / (sizes**2).sum())
 
     def values(self, scores: Floats, queries: Sequence[str]) -> Floats:
         """A value for each unit from one for each query; units without queries among these have NaN."""
