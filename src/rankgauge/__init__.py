@@ -76,9 +76,11 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.collecting import TraceCollector
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
+    from rankgauge.testsets.agreement import LabelAgreement, agreement
     from rankgauge.testsets.anchoring import Anchored, anchor
     from rankgauge.testsets.aspects import aspect_qrels
     from rankgauge.testsets.candidates import Candidates, candidates
+    from rankgauge.testsets.correction import Corrected, corrected
     from rankgauge.testsets.drift import LabelDrift, label_drift
     from rankgauge.testsets.incident_queries import incident_queries
     from rankgauge.testsets.judge import Judge
@@ -88,6 +90,8 @@ if TYPE_CHECKING:
     from rankgauge.testsets.lint.linting import Lint, lint
     from rankgauge.testsets.model_family import model_family
     from rankgauge.testsets.pooling import pool
+    from rankgauge.testsets.sampling import Sample, draw_sample, load_sample
+    from rankgauge.testsets.sizing import SizePlan, plan_size
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
@@ -113,6 +117,7 @@ _NAMES = {
     "comparison.traces": ("TraceEvaluation", "evaluate_traces"),
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
+    "testsets.agreement": ("LabelAgreement", "agreement"),
     "testsets.anchoring": ("Anchored", "anchor"),
     "testsets.aspects": ("aspect_qrels",),
     "testsets.candidates": ("Candidates", "candidates"),
@@ -125,6 +130,9 @@ _NAMES = {
     "testsets.lint.linting": ("Lint", "lint"),
     "testsets.model_family": ("model_family",),
     "testsets.pooling": ("pool",),
+    "testsets.correction": ("Corrected", "corrected"),
+    "testsets.sampling": ("Sample", "draw_sample", "load_sample"),
+    "testsets.sizing": ("SizePlan", "plan_size"),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -160,6 +168,7 @@ __all__ = [
     "Comparison",
     "Contract",
     "Corpus",
+    "Corrected",
     "Evaluation",
     "Finding",
     "GateResult",
@@ -168,6 +177,7 @@ __all__ = [
     "Judge",
     "JudgeResult",
     "Label",
+    "LabelAgreement",
     "LabelDrift",
     "LabelFile",
     "LabelPolicy",
@@ -185,6 +195,8 @@ __all__ = [
     "RankgaugeError",
     "Record",
     "Run",
+    "Sample",
+    "SizePlan",
     "Span",
     "Sweep",
     "TestSet",
@@ -193,6 +205,7 @@ __all__ = [
     "TraceEvaluation",
     "Traces",
     "__version__",
+    "agreement",
     "anchor",
     "aspect_qrels",
     "audit",
@@ -203,6 +216,8 @@ __all__ = [
     "compare_scores",
     "compare_stored",
     "convert",
+    "corrected",
+    "draw_sample",
     "estimate_judging",
     "evaluate",
     "evaluate_retriever",
@@ -226,6 +241,7 @@ __all__ = [
     "load_pool",
     "load_qrels",
     "load_run",
+    "load_sample",
     "load_testset",
     "load_traces",
     "log_mlflow",
@@ -234,6 +250,7 @@ __all__ = [
     "model_family",
     "parse_measure",
     "parse_measures",
+    "plan_size",
     "pool",
     "power",
     "probe_judge",

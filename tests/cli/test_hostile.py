@@ -44,6 +44,8 @@ FORMATS = [*RENDERERS.known, "json"]
 # all where it is data for programs; and its status. %FORMAT stands for every format.
 ASKED = ["--endpoint", "http://127.0.0.1:1/v1", "--model", NAME]
 LOST = ["plain-testset.json", "--stage", f"{NAME}=plain-a.json"]
+NAMED = [f"{NAME}=plain-a.json", "b\u202e=plain-b.json"]
+AS_RUNS = [word for run in NAMED for word in ("--run", run)]
 CASES: dict[str, list[tuple[list[str], str, int]]] = {
     "evaluate": [
         (["testset.json", f"{NAME}=a.json", FILE, "-q", "-f", "%FORMAT"], "%FORMAT", 0),
@@ -117,6 +119,31 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["traces.jsonl"], "terminal", 0),
         (["--monitor", NAME], "terminal", 2),
         (["searches.jsonl", "--column", f"text={NAME}"], "terminal", 2),
+    ],
+    "testset agreement": [
+        (["plain-qrels.json", f"{NAME}=plain-qrels.json", *AS_RUNS, "--details"], "terminal", 0),
+        (["qrels.json", "plain-testset.json", f"{NAME}=plain-qrels.json", "--json"], "json", 0),
+        (["plain-qrels.json", FILE, "--scale", NAME], "terminal", 2),
+        ([f"{NAME}={FILE}"], "terminal", 2),
+    ],
+    "testset draw": [
+        (["qrels.json", *NAMED, "-n", "12", "--sample", "sample.json", "-o", f"pool{FILE}"], "terminal", 0),
+        (["plain-qrels.json", "-n", "12", "--sample", "plain-sample.json", "--json"], "json", 0),
+        (["plain-testset.json", "-n", "12", "--strata", "tag", "--sample", "sample.json"], "terminal", 2),
+        (["plain-qrels.json", *NAMED, "--depth", "1", "-n", "12", "--sample", f"s{FILE}"], "terminal", 0),
+        ([FILE, "-n", "900", "--sample", "sample.json"], "terminal", 2),
+    ],
+    "testset correct": [
+        (["plain-qrels.json", "plain-qrels.json", *NAMED, "--details"], "terminal", 1),
+        (["plain-qrels.json", "plain-testset.json", *NAMED, "-m", "AP", "--json"], "json", 1),
+        (["qrels.json", "qrels.json", *NAMED, "--sample", "sample.json", "--incomplete", "skip"], "terminal", 1),
+        (["plain-qrels.json", "qrels.json", *NAMED, "--sample", FILE], "terminal", 2),
+        (["plain-qrels.json", FILE, *NAMED], "terminal", 2),
+    ],
+    "testset size": [
+        (["plain-qrels.json", *NAMED, "--judge", "plain-testset.json", "--details"], "terminal", 1),
+        (["plain-qrels.json", *NAMED, "--difference", "0.3", "--json"], "json", 0),
+        (["plain-qrels.json", *NAMED, "--judge", FILE], "terminal", 2),
     ],
     "compare": [
         (["testset.json", f"{NAME}=a.json", "b.json", "--samples", "100", "--by", "tag", "-f", "%FORMAT"], "%FORMAT", 0)

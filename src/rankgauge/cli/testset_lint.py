@@ -110,6 +110,6 @@ def lint(
         as_json,
         output,
         language,
-        detail="evidence" if details else None,
+        details=details,
     )
     ctx.exit(1 if found.fails(fail_on, mended=mend) else 0)
