@@ -93,7 +93,7 @@ class LabelFile:
             if not lock_file(self._file):
                 raise FormatError(self.path, ["another process writes labels to it; wait for its end"])
             self._given = list(Labels(self._read(), name=self.path))
-            self._last: dict[tuple[str, ...], Label] = {label.voice: label for label in self._given}
+            self._last: dict[tuple[str | bool, ...], Label] = {label.voice: label for label in self._given}
         except BaseException:
             self.close()
             raise
@@ -104,7 +104,7 @@ class LabelFile:
 
     def add(self, labels: Iterable[Label]) -> int:
         """Write labels; how many said something new."""
-        new, last = [], dict[tuple[str, ...], Label]()
+        new, last = [], dict[tuple[str | bool, ...], Label]()
         for label in labels:
             if label.is_new(last.get(label.voice) or self._last.get(label.voice)):
                 last[label.voice] = label
