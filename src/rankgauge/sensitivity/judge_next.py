@@ -25,7 +25,7 @@ from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.ranked import Floats, Ints
+from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Note, UnjudgedRange
 from rankgauge.sensitivity.label_search import cost_of_each, differences
@@ -157,12 +157,13 @@ def judging_plan(
     contract: Contract,
     pairs: Sequence[tuple[str, str]] = (),
     n: int = 50,
+    among: Mapping[str, Bools] | None = None,
 ) -> JudgingPlan:
     """The n unjudged documents that would most narrow the ranges of the pairs, the most influential first; without
-    pairs, the ranges of each run's own means."""
+    pairs, the ranges of each run's own means. `among` leaves out queries, by measure."""
     n = check_whole("number", n, 1)
     wanted: list[tuple[str | None, str]] = [*pairs] or [(None, name) for name in runs]
-    pool, ranged, reasons = ranged_cases(qrels, runs, measures, contract, wanted)
+    pool, ranged, reasons = ranged_cases(qrels, runs, measures, contract, wanted, among)
     if pool is None:
         return JudgingPlan([], 0, [], [], reasons, contract)
     cases, ranges = [case for case, _ in ranged], [found for _, found in ranged]
