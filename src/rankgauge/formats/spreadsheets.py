@@ -23,20 +23,20 @@ __all__ = ["MOST_TEXT", "SEPARATORS", "changed_by_spreadsheet", "guarded", "read
 SEPARATORS: Final = {"comma": ",", "semicolon": ";", "tab": "\t"}
 MOST_TEXT: Final = 32_000
 """Characters: Excel cuts a cell after 32,767."""
-_MONTHS: Final = (
-    "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june july august september "
-    "october november december mrz mär märz mai okt dez janv févr mars avr juin juil août déc ene abr ago dic gen mag "
-    "giu lug set ott fev out dez mrt mei maj"
-).split()
+_MONTH: Final = (
+    "(?:jan(?:uary|v)?|feb(?:ruary)?|févr|fev|mar(?:ch|s)?|m[aä]rz|mrz|mrt|apr(?:il)?|avr|abr|may|mai|maj|mei|mag|june?|"
+    "juin|giu|july?|juil|lug|aug(?:ust)?|août|ago|sept?(?:ember)?|set|o[ck]t(?:ober)?|ott|out|nov(?:ember)?|de[cz]|"
+    "december|déc|dic|ene|gen)"
+)
+"""As Excel knows them in English, German, French, Spanish, Italian, Portuguese, Dutch and Polish."""
 _GUARDED: Final = re.compile(
-    r"\W|\d|(?:true|false|wahr|falsch|vrai|faux|inf|nan|na|null|none)$|(?:" + "|".join(_MONTHS) + r")[-/. ]?\d",
+    rf"\W|\d|(?:true|false|wahr|falsch|vrai|faux|inf|nan|na|null|none)$|{_MONTH}[-/. ]?\d",
     re.IGNORECASE,
 )
 """Beginnings of cells that a spreadsheet may not leave alone: signs, digits, words for truth, months."""
 _NUMBER: Final = re.compile(r"[+-]?\d+(?:[.,]\d+)?E[+-]?\d+", re.IGNORECASE)
-_MONTH: Final = r"(?:" + "|".join(_MONTHS) + r")\.?"
 _DATE: Final = re.compile(
-    rf"\d{{1,4}}([-/.])\d{{1,2}}\1\d{{1,4}}|\d{{1,2}}[-/. ]{_MONTH}(?:[-/. ]\d{{2,4}})?|{_MONTH}[-/. ]\d{{1,4}}"
+    rf"\d{{1,4}}([-/.])\d{{1,2}}\1\d{{1,4}}|\d{{1,2}}[-/. ]{_MONTH}\.?(?:[-/. ]\d{{2,4}})?|{_MONTH}\.?[-/. ]\d{{1,4}}"
     r"|\d{1,2}:\d\d(?::\d\d)?(?: ?[AP]M)?|(?:\d{4}\u5e74)?\d{1,2}\u6708(?:\d{1,2}\u65e5)?",
     re.IGNORECASE,
 )

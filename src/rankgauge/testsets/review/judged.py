@@ -21,6 +21,7 @@ from rankgauge.model.ranked import Bools
 from rankgauge.model.testset import Corpus, TestSet, as_testset
 
 __all__ = [
+    "DEFAULT_POLICY",
     "Grades",
     "PathLike",
     "check_scale",
@@ -35,6 +36,7 @@ __all__ = [
 
 Grades = dict[str, dict[str, float]]
 PathLike = str | os.PathLike[str]
+DEFAULT_POLICY = LabelPolicy()
 _SCALE_QUERY = "\0scale"
 
 

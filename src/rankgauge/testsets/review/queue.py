@@ -27,6 +27,7 @@ from rankgauge.sensitivity.judge_next import judging_plan
 from rankgauge.stats.levels import check_whole
 from rankgauge.testsets.review.doubt import Doubt, doubts
 from rankgauge.testsets.review.judged import (
+    DEFAULT_POLICY,
     Grades,
     PathLike,
     check_scale,
@@ -77,7 +78,7 @@ def review_queue(
     contract: str | Contract | None = None,
     depth: int = 20,
     scale: Sequence[float] = DEFAULT_SCALE,
-    policy: LabelPolicy = LabelPolicy(),
+    policy: LabelPolicy = DEFAULT_POLICY,
     conflicts: bool = False,
     reviewers: Sequence[str] = (),
     overlap: float = 0.0,
@@ -85,10 +86,10 @@ def review_queue(
 ) -> ReviewQueue:
     """What to review first: the `number` documents whose labels matter most (all, where it is None).
 
-    `runs` maps names to runs: then the order is by the effect on their comparison, and what they return among the first
-    `depth` may be reviewed. `pool` bounds what is reviewed. Without either it is what the labels leave in doubt, and what
-    the test set holds and no person has labelled. `conflicts` leaves only pairs whose labels disagree. `reviewers` share
-    the work by query, and `overlap` of the documents go to two of them.
+    `runs` maps names to runs: then the order is by the effect on their comparison, and what they return among the
+    first `depth` may be reviewed. `pool` bounds what is reviewed. Without either it is what the labels leave in doubt,
+    and what the test set holds and no person has labelled. `conflicts` leaves only pairs whose labels disagree.
+    `reviewers` share the work by query, and a share of the documents, `overlap`, goes to two of them.
     """
     number = None if number is None else check_whole("number", number, 1)
     depth, seed = check_whole("depth", depth, 1), check_whole("seed", seed, 0)

@@ -19,7 +19,7 @@ from rankgauge.model.labels import LabelPolicy, Labels
 from rankgauge.model.testset import TestSet
 from rankgauge.record import UnjudgedRange
 from rankgauge.sensitivity.unjudged import ranges_and_reasons
-from rankgauge.testsets.review.judged import current_grades, judgments_with_scale, opened_runs
+from rankgauge.testsets.review.judged import DEFAULT_POLICY, current_grades, judgments_with_scale, opened_runs
 from rankgauge.words import Note
 
 __all__ = ["Standing", "VerdictWatch"]
@@ -66,7 +66,7 @@ class VerdictWatch:
         measures: str | Measure | Sequence[str | Measure] = ("nDCG@10",),
         *,
         scale: Sequence[float],
-        policy: LabelPolicy = LabelPolicy(),
+        policy: LabelPolicy = DEFAULT_POLICY,
         contract: str | Contract | None = None,
     ) -> None:
         plan = make_plan(measures, contract)
