@@ -78,6 +78,11 @@ if TYPE_CHECKING:
     from rankgauge.sensitivity.judge_next import judge_next
     from rankgauge.testsets.anchoring import Anchored, anchor
     from rankgauge.testsets.drift import LabelDrift, label_drift
+    from rankgauge.testsets.review.importing import import_reviews
+    from rankgauge.testsets.review.queue import review_queue
+    from rankgauge.testsets.review.queued import ReviewQueue
+    from rankgauge.testsets.review.session import ReviewSession
+    from rankgauge.testsets.review.sheets import save_sheet
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
@@ -105,6 +110,11 @@ _NAMES = {
     "comparison.verify": ("verify",),
     "testsets.anchoring": ("Anchored", "anchor"),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.review.importing": ("import_reviews",),
+    "testsets.review.queue": ("review_queue",),
+    "testsets.review.queued": ("ReviewQueue",),
+    "testsets.review.session": ("ReviewSession",),
+    "testsets.review.sheets": ("save_sheet",),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -159,6 +169,8 @@ __all__ = [
     "Query",
     "RankgaugeError",
     "Record",
+    "ReviewQueue",
+    "ReviewSession",
     "Run",
     "Span",
     "Sweep",
@@ -184,6 +196,7 @@ __all__ = [
     "find_baseline",
     "fuse",
     "gate",
+    "import_reviews",
     "judge_next",
     "label_drift",
     "load_baseline",
@@ -207,11 +220,13 @@ __all__ = [
     "reconcile",
     "report",
     "retrievers",
+    "review_queue",
     "run_plan",
     "save_charts",
     "save_chunks",
     "save_labels",
     "save_pool",
+    "save_sheet",
     "set_baseline",
     "sweep",
     "sweep_chunks",

@@ -70,7 +70,9 @@ def read_all(files: Sequence[str]) -> Any:
 @click.option("--depth", type=click.IntRange(1), default=20, show_default=True, help="How deep the runs are read.")
 @scale_option
 @click.option("--reviewers", metavar="NAMES", help="Share the work out, such as ana,bo,cho.")
-@click.option("--overlap", type=float, default=0.0, metavar="SHARE", help="Share that goes to two of them, such as 0.1.")
+@click.option(
+    "--overlap", type=float, default=0.0, metavar="SHARE", help="Share that goes to two of them, such as 0.1."
+)
 @click.option("--reviewer", metavar="NAME", help="Write only what is for this one.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the order within a query.")
 @click.option(
@@ -206,8 +208,7 @@ def history(
 
     Exit status 1 if nothing was said.
     """
-    from rankgauge.cli.label_values import label_values
-    from rankgauge.formats.labels import load_labels
+    from rankgauge.formats.labels import item_of, load_labels
     from rankgauge.model.labels import LabelPolicy
     from rankgauge.reports.review import history_report
 
@@ -216,7 +217,7 @@ def history(
     pair = [name for name in (query, doc) if name is not None]
     voices = known.voices.get((query or "", doc or ""), [])
     grade = policy.grade(voices)
-    data = {"format": "rankgauge.label-history", "version": 1, "labels": label_values(found)}
+    data = {"format": "rankgauge.label-history", "version": 1, "labels": [item_of(label) for label in found]}
     data |= {"counts_now": grade} if len(pair) == 2 else {}
     show(history_report(found, policy, voices, pair), data, as_json, None, language)
     ctx.exit(0 if found else 1)

@@ -116,7 +116,9 @@ def agreement_note(found: ReviewerAgreement) -> Note:
     return Note("review.agreement_alpha", {**about, "alpha": found.alpha.value, "bounds": ends})
 
 
-def history_report(labels: Sequence[Label], policy: LabelPolicy, voices: Sequence[Label], pair: Sequence[str]) -> Report:
+def history_report(
+    labels: Sequence[Label], policy: LabelPolicy, voices: Sequence[Label], pair: Sequence[str]
+) -> Report:
     """All that was said, first to last, and for a single document what counts now."""
     if len(pair) == 2:
         title = Note("review.title_history", {"query": pair[0], "doc": pair[1]})

@@ -17,7 +17,7 @@ from rankgauge.formats.sources import Source
 from rankgauge.formats.spreadsheets import changed_by_spreadsheet, read_sheet, unguarded
 from rankgauge.model.frames import ID_COLUMNS
 from rankgauge.model.labels import Label, LabelPolicy
-from rankgauge.testsets.review.judged import DEFAULT_POLICY, PathLike, check_scale
+from rankgauge.testsets.review.judged import PathLike, check_scale
 from rankgauge.testsets.review.queued import Pair, ReviewQueue
 from rankgauge.testsets.review.sheets import check_of
 from rankgauge.words import LANGUAGES, template
@@ -75,7 +75,7 @@ def import_reviews(
     queue: ReviewQueue | Iterable[Pair] | None = None,
     rubric: str = "",
     adjudicates: bool = False,
-    policy: LabelPolicy = DEFAULT_POLICY,
+    policy: LabelPolicy | None = None,
 ) -> Imported:
     """Labels from a sheet, all of it or none: added to a file of labels, by the reviewer that a row names, else by
     `judge`. A row without a grade is not judged yet. Reading a sheet twice changes nothing.
@@ -94,7 +94,7 @@ def import_reviews(
         later = [one for one in found if _is_later(last.get(one.voice), one)]
         standing = {one.voice for one in later}
         new = file.add([one for one in found if one.voice not in standing])
-        conflicts = file.labels.conflicts(policy)
+        conflicts = file.labels.conflicts(policy or LabelPolicy())
     finally:
         if file is not labels:
             file.close()

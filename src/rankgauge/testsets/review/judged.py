@@ -21,9 +21,10 @@ from rankgauge.model.ranked import Bools
 from rankgauge.model.testset import Corpus, TestSet, as_testset
 
 __all__ = [
-    "DEFAULT_POLICY",
     "Grades",
     "PathLike",
+    "all_labels",
+    "check_policy",
     "check_scale",
     "current_grades",
     "judgments_with_scale",
@@ -36,7 +37,6 @@ __all__ = [
 
 Grades = dict[str, dict[str, float]]
 PathLike = str | os.PathLike[str]
-DEFAULT_POLICY = LabelPolicy()
 _SCALE_QUERY = "\0scale"
 
 
@@ -91,10 +91,23 @@ def check_scale(scale: Any) -> tuple[float, ...]:
     return found
 
 
-def current_grades(tested: TestSet, labels: Labels, policy: LabelPolicy) -> Grades:
-    """The grade of each document: what the labels make of it, else what the test set says."""
-    said = labels.grades(policy)
-    return {query.id: {**query.grades, **said.get(query.id, {})} for query in tested}
+def all_labels(tested: TestSet, labels: Labels) -> Labels:
+    """The labels that a test set carries, and others after them."""
+    return tested.labels.added(labels) if len(tested.labels) else labels
+
+
+def current_grades(tested: TestSet, known: Labels, policy: LabelPolicy) -> Grades:
+    """The grade of each document: what all labels make of it, else what the test set says where it has no labels."""
+    said = known.grades(policy)
+    own = tested.policy is None
+    return {query.id: {**(query.grades if own else {}), **said.get(query.id, {})} for query in tested}
+
+
+def check_policy(policy: Any, tested: TestSet) -> LabelPolicy:
+    """The policy that was given, else the test set's own, else the usual one."""
+    if policy is not None and not isinstance(policy, LabelPolicy):
+        raise DataError(f"`policy` must be a LabelPolicy, not {policy!r}"[:200])
+    return policy or tested.policy or LabelPolicy()
 
 
 def judgments_with_scale(

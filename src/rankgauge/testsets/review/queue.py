@@ -15,7 +15,6 @@ from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.engine.lists import top_rows
-from rankgauge.errors import DataError
 from rankgauge.evaluation import make_plan
 from rankgauge.measures import Measure
 from rankgauge.model.contract import Contract
@@ -27,9 +26,10 @@ from rankgauge.sensitivity.judge_next import judging_plan
 from rankgauge.stats.levels import check_whole
 from rankgauge.testsets.review.doubt import Doubt, doubts
 from rankgauge.testsets.review.judged import (
-    DEFAULT_POLICY,
     Grades,
     PathLike,
+    all_labels,
+    check_policy,
     check_scale,
     current_grades,
     judgments_with_scale,
@@ -78,7 +78,7 @@ def review_queue(
     contract: str | Contract | None = None,
     depth: int = 20,
     scale: Sequence[float] = DEFAULT_SCALE,
-    policy: LabelPolicy = DEFAULT_POLICY,
+    policy: LabelPolicy | None = None,
     conflicts: bool = False,
     reviewers: Sequence[str] = (),
     overlap: float = 0.0,
@@ -93,11 +93,10 @@ def review_queue(
     """
     number = None if number is None else check_whole("number", number, 1)
     depth, seed = check_whole("depth", depth, 1), check_whole("seed", seed, 0)
-    if not isinstance(policy, LabelPolicy):
-        raise DataError(f"`policy` must be a LabelPolicy, not {policy!r}"[:200])
     plan = make_plan(measures, contract)
     grades_of_scale = check_scale(scale)
-    tested, known, asked, opened = read_tested(test_set), read_labels(labels), read_pool(pool), opened_runs(runs)
+    tested, asked, opened = read_tested(test_set), read_pool(pool), opened_runs(runs)
+    known, policy = all_labels(tested, read_labels(labels)), check_policy(policy, tested)
     grades = current_grades(tested, known, policy)
     in_doubt = doubts(known, policy, grades_of_scale[-1] - grades_of_scale[0])
     retrieved = _retrieved(grades, opened, depth, plan.contract)

@@ -19,7 +19,7 @@ from rankgauge.formats.labels import LabelFile
 from rankgauge.model.labels import Label, Labels
 from rankgauge.model.pool import Pool
 from rankgauge.model.testset import Query, TestSet
-from rankgauge.testsets.review.judged import PathLike, check_scale, read_corpus, read_labels, read_tested
+from rankgauge.testsets.review.judged import PathLike, all_labels, check_scale, read_corpus, read_labels, read_tested
 from rankgauge.testsets.review.queue import DEFAULT_SCALE
 from rankgauge.testsets.review.queued import Pair, QueuedPair, ReviewQueue, load_queue
 
@@ -130,7 +130,7 @@ class ReviewSession:
         self._last: dict[Pair, Label] = {}
         self._steps: list[_Step] = []
         self._given = 0
-        self._read(read_labels(others))
+        self._read(all_labels(tested, read_labels(others)))
         self._waiting = [one for one in items if not self._is_done(one.pair)]
         self._skipped: dict[Pair, int] = {}
 
@@ -144,7 +144,7 @@ class ReviewSession:
                     before[label.pair] = self._last.pop(label.pair)
                 self._last[label.pair] = label
         if self.adjudicates:
-            voices = labels.added(others).voices
+            voices = others.added(labels).voices
             for pair in self._items:
                 self._others[pair] = [one for one in voices.get(pair, ()) if not one.adjudicates]
         done = (label for label in self._last.values() if label.grade is not None)

@@ -19,7 +19,7 @@ from rankgauge.model.labels import LabelPolicy, Labels
 from rankgauge.model.testset import TestSet
 from rankgauge.record import UnjudgedRange
 from rankgauge.sensitivity.unjudged import ranges_and_reasons
-from rankgauge.testsets.review.judged import DEFAULT_POLICY, current_grades, judgments_with_scale, opened_runs
+from rankgauge.testsets.review.judged import all_labels, check_policy, current_grades, judgments_with_scale, opened_runs
 from rankgauge.words import Note
 
 __all__ = ["Standing", "VerdictWatch"]
@@ -66,11 +66,11 @@ class VerdictWatch:
         measures: str | Measure | Sequence[str | Measure] = ("nDCG@10",),
         *,
         scale: Sequence[float],
-        policy: LabelPolicy = DEFAULT_POLICY,
+        policy: LabelPolicy | None = None,
         contract: str | Contract | None = None,
     ) -> None:
         plan = make_plan(measures, contract)
-        self.measures, self.policy, self.scale = plan.measures, policy, scale
+        self.measures, self.policy, self.scale = plan.measures, check_policy(policy, tested), scale
         # The query that holds the scale is in no run, and does not count.
         self.contract = (
             plan.contract if plan.contract.missing != "error" else plan.contract.with_changes(missing="zero")
@@ -80,8 +80,8 @@ class VerdictWatch:
             raise DataError("a comparison needs two runs or more")
 
     def standing(self, labels: Labels) -> Standing:
-        """What is open under these labels."""
-        grades = current_grades(self.tested, labels, self.policy)
+        """What is open under the labels that the test set carries, and these."""
+        grades = current_grades(self.tested, all_labels(self.tested, labels), self.policy)
         qrels, among = judgments_with_scale(grades, self.scale, self.measures)
         pairs = list(combinations(self.runs, 2))
         found = ranges_and_reasons(qrels, self.runs, self.measures, self.contract, pairs, among)
