@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from rankgauge.cli.echo import echo
-from rankgauge.cli.review_screen import body_lines, grades_line, head_lines, legend, place_line
+from rankgauge.cli.review_screen import body_lines, grades_line, head_lines, help_lines, place_line
 from rankgauge.cli.review_terminal import Pace
 from rankgauge.testsets.review.session import ReviewSession
 from rankgauge.words import Language, say
@@ -23,8 +23,10 @@ def work_by_lines(session: ReviewSession, pace: Pace, language: Language, *, qui
     by_key = {f"{grade:g}": grade for grade in session.scale}
     if not quiet:
         _tell(say("review.keys_line", language, grades=grades_line(session.scale)))
+    before = None
     while (shown := session.next()) is not None:
-        if not quiet:
+        if not quiet and shown != before:
+            before = shown
             _tell("", place_line(session.progress, pace.now(), language))
             _tell(*head_lines(shown, _WIDTH, language), "─" * 20, *body_lines(shown, _WIDTH, language))
         line = next(lines, None)
@@ -45,7 +47,7 @@ def work_by_lines(session: ReviewSession, pace: Pace, language: Language, *, qui
         elif word in ("n", "note"):
             session.note(rest)
         elif word == "?":
-            _tell(say("review.help", language, grades=legend(session.scale, language)))
+            _tell(*help_lines(session.scale, _WIDTH, language))
         elif word:
             _tell(say("review.unknown_key", language, key=line.strip()[:40]))
 

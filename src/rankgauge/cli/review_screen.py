@@ -11,7 +11,7 @@ from rankgauge.testsets.review.standing import Standing
 from rankgauge.visible import visible
 from rankgauge.words import Language, listed, say
 
-__all__ = ["grades_line", "legend", "page_of", "pages_of", "place_line", "text_lines"]
+__all__ = ["body_lines", "grades_line", "head_lines", "help_lines", "page_of", "pages_of", "place_line", "text_lines"]
 
 _TAB = "    "
 _LEAST_PAGE = 3
@@ -132,9 +132,9 @@ def grades_line(scale: Sequence[float]) -> str:
     return f"{whole[0]}-{whole[-1]}" if steps == {1.0} and len(scale) > 2 else ", ".join(whole)
 
 
-def legend(scale: Sequence[float], language: Language) -> str:
-    """What the grades mean, where they are the usual ones."""
+def help_lines(scale: Sequence[float], width: int, language: Language) -> list[str]:
+    """What the grades mean, where they are the usual ones, and what the keys do."""
     names = {(0.0, 1.0, 2.0, 3.0): "grade", (0.0, 1.0): "binary"}.get(tuple(scale))
-    if names is None:
-        return grades_line(scale)
-    return listed([say(f"review.{names}_{grade:g}", language) for grade in scale], language)
+    own = [say(f"review.{names}_{grade:g}", language) for grade in scale] if names else [grades_line(scale)]
+    lines = [say("review.help_question", language), *own, "", *say("review.help", language).split("\n")]
+    return [part for line in lines for part in text_lines(line, width) or [""]]

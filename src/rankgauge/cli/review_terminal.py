@@ -7,7 +7,7 @@ import sys
 import time
 
 from rankgauge.cli.keys import RESIZED, Keys
-from rankgauge.cli.review_screen import legend, page_of, pages_of, place_line, text_lines
+from rankgauge.cli.review_screen import help_lines, page_of, pages_of, place_line, text_lines
 from rankgauge.cli.showing import terminal_look
 from rankgauge.testsets.review.session import ReviewSession, Shown
 from rankgauge.testsets.review.standing import Standing, VerdictWatch
@@ -165,7 +165,6 @@ class _Screen:
 
     def _help(self) -> None:
         width, _ = self._size()
-        text = say("review.help", self.language, grades=legend(self.session.scale, self.language))
-        self._write(_CLEAR + "\n".join(text_lines(text, width)) + "\n")
+        self._write(_CLEAR + "\n".join(help_lines(self.session.scale, width, self.language)) + "\n")
         self.keys.next()
         self.answer = ""

@@ -104,7 +104,7 @@ def queue(
     as_json: bool,
     language: Language,
 ) -> None:
-    """What people should review first: documents without a label, labels that disagree, judges that were unsure.
+    """What people should review first: documents without a label, labels that disagree, judges that were uncertain.
 
     With runs, the order is by what a label is worth to their comparison. A sheet or queue holds the documents of one
     query together, in random order, without ranks, systems or grades. `testset label` takes the queue, and

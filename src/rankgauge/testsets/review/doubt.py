@@ -20,7 +20,7 @@ _UNKNOWN_ERROR = 0.25
 class Doubt:
     """Why a labelled document should be reviewed."""
 
-    why: Literal["conflict", "unsure", "unreviewed"]
+    why: Literal["conflict", "uncertain", "unreviewed"]
     size: float
     """A share of the scale, above 0 and at most 1."""
 
@@ -46,7 +46,7 @@ def _doubt_of(counting: Sequence[Label], span: float, error: float) -> Doubt | N
         return Doubt("conflict", min(1.0, apart / span))
     spread = max(label.spread for label in counting)
     if spread > 0:
-        return Doubt("unsure", min(1.0, max(spread / span, 0.0 if counting[0].kind == "person" else error)))
+        return Doubt("uncertain", min(1.0, max(spread / span, 0.0 if counting[0].kind == "person" else error)))
     return Doubt("unreviewed", error) if all(label.kind == "model" for label in counting) and error > 0 else None
 
 

@@ -18,8 +18,8 @@ from rankgauge.words import Note
 
 __all__ = ["WHY", "Pair", "QueuedPair", "ReviewQueue", "Why", "load_queue"]
 
-Why = Literal["conflict", "unsure", "unreviewed", "unjudged"]
-WHY: tuple[Why, ...] = ("conflict", "unsure", "unreviewed", "unjudged")
+Why = Literal["conflict", "uncertain", "unreviewed", "unjudged"]
+WHY: tuple[Why, ...] = ("conflict", "uncertain", "unreviewed", "unjudged")
 Pair = tuple[str, str]
 
 
