@@ -23,8 +23,10 @@ __all__ = ["MOST_TEXT", "SEPARATORS", "changed_by_spreadsheet", "guarded", "read
 SEPARATORS: Final = {"comma": ",", "semicolon": ";", "tab": "\t"}
 MOST_TEXT: Final = 32_000
 """Characters: Excel cuts a cell after 32,767."""
+_HEADER: Final = 1 << 20
+"""Characters among which the header is."""
 _MONTH: Final = (
-    "(?:jan(?:uary|v)?|feb(?:ruary)?|févr|fev|mar(?:ch|s)?|m[aä]rz|mrz|mrt|apr(?:il)?|avr|abr|may|mai|maj|mei|mag|june?|"
+    "(?:jan(?:uary|v)?|feb(?:ruary)?|févr|fev|mar(?:ch|s|z)?|märz?|mrz|mrt|apr(?:il)?|avr|abr|may|mai|maj|mei|mag|june?|"
     "juin|giu|july?|juil|lug|aug(?:ust)?|août|ago|sept?(?:ember)?|set|o[ck]t(?:ober)?|ott|out|nov(?:ember)?|de[cz]|"
     "december|déc|dic|ene|gen)"
 )
@@ -36,7 +38,8 @@ _GUARDED: Final = re.compile(
 """Beginnings of cells that a spreadsheet may not leave alone: signs, digits, words for truth, months."""
 _NUMBER: Final = re.compile(r"[+-]?\d+(?:[.,]\d+)?E[+-]?\d+", re.IGNORECASE)
 _DATE: Final = re.compile(
-    rf"\d{{1,4}}([-/.])\d{{1,2}}\1\d{{1,4}}|\d{{1,2}}[-/. ]{_MONTH}\.?(?:[-/. ]\d{{2,4}})?|{_MONTH}\.?[-/. ]\d{{1,4}}"
+    rf"\d{{1,4}}([-/.])\d{{1,2}}\1\d{{1,4}}|\d{{1,2}}(?:[-/. ]|\. ){_MONTH}\.?(?:[-/. ]\d{{2,4}})?"
+    rf"|{_MONTH}\.?[-/. ]\d{{1,4}}"
     r"|\d{1,2}:\d\d(?::\d\d)?(?: ?[AP]M)?|(?:\d{4}\u5e74)?\d{1,2}\u6708(?:\d{1,2}\u65e5)?",
     re.IGNORECASE,
 )
@@ -77,19 +80,18 @@ def read_sheet(source: Source) -> tuple[list[str], list[tuple[int, list[str]]]]:
     text = _text(source)
     first, _, rest = text.partition("\n")
     rows_before = 0
-    if named := re.fullmatch(r"sep=(.)\s*", first, re.IGNORECASE):  # Excel's own way to name it
+    if named := re.fullmatch(r"sep=([,;|\t])\s*", first, re.IGNORECASE):  # Excel's own way to name it
         text, separator, rows_before = rest, named[1], 1
     else:
         separator = _separator(text)
     found: list[tuple[int, list[str]]] = []
-    csv.field_size_limit(2**31 - 1)
     try:
         for number, row in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=separator), rows_before + 1):
             if any(cell.strip() for cell in row):
                 found.append((number, row))
     except csv.Error as error:
         raise FormatError(source.name, [f"this is no table of cells: {error}"]) from None
-    if not found:
+    if not found or not text.strip(",;\t\r\n "):
         raise FormatError(source.name, ["the file is empty"])
     return found[0][1], found[1:]
 
@@ -109,6 +111,7 @@ def _text(source: Source) -> str:
 
 
 def _separator(text: str) -> str:
-    """That which the header has outside quotation marks; a tab before a semicolon before a comma where it is even."""
-    header = re.sub(r'"(?:[^"]|"")*"', "", text).split("\n", 1)[0]
-    return max(("\t", ";", ","), key=header.count)
+    """That which the header has most of outside quotation marks."""
+    bare = re.sub(r'"(?:[^"]|"")*"', '""', text[:_HEADER])
+    header = next((line for line in bare.split("\n") if line.strip(",;\t\r ")), "")
+    return max((",", ";", "\t"), key=header.count)

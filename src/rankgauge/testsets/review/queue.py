@@ -1,9 +1,9 @@
 """What people should review, and in which order.
 
-A document waits where nobody labelled it, where labels disagree, where a judge was uncertain, and where only a model has
-spoken. With runs, its worth is the influence of `judge_next`, with documents in doubt taken as open, times the doubt;
-queries come by the sum of their documents' worth. Within a query the order is random, and neither ranks nor systems nor
-grades are handed on: who sees them labels otherwise.
+A document waits where nobody labelled it, where labels disagree, where a judge was uncertain, and where only a model
+has spoken. With runs, its worth is the influence of `judge_next`, with documents in doubt taken as open, times the
+doubt; queries come by the sum of their documents' worth. Within a query the order is random, and neither ranks nor
+systems nor grades are handed on: who sees them labels otherwise.
 """
 
 from __future__ import annotations

@@ -124,13 +124,14 @@ class ReviewSession:
             raise DataError(f"query {unknown[0].query!r} of the queue is not in the test set {tested.name}")
         self._items = {one.pair: one for one in items}
         self._places = {query: i for i, query in enumerate(dict.fromkeys(one.query for one in items), start=1)}
+        before = all_labels(tested, read_labels(others))
         self._own = not isinstance(labels, LabelFile)
         self.file = labels if isinstance(labels, LabelFile) else LabelFile(labels)
         self._others: dict[Pair, list[Label]] = {}
         self._last: dict[Pair, Label] = {}
         self._steps: list[_Step] = []
         self._given = 0
-        self._read(all_labels(tested, read_labels(others)))
+        self._read(before)
         self._waiting = [one for one in items if not self._is_done(one.pair)]
         self._skipped: dict[Pair, int] = {}
 
