@@ -82,7 +82,7 @@ def body_lines(shown: Shown, width: int, language: Language) -> list[str]:
     """The document."""
     if shown.text is None:
         return text_lines(say("review.no_text", language, doc=shown.doc), width)
-    return text_lines(shown.text, width) or [say("review.empty_text", language)]
+    return text_lines(shown.text, width) or text_lines(say("review.empty_text", language), width)
 
 
 def pages_of(shown: Shown, width: int, height: int, language: Language) -> list[list[str]]:
@@ -121,7 +121,7 @@ def page_of(
     bold, dim, plain = ("\x1b[1m", "\x1b[2m", "\x1b[0m") if color else ("", "", "")
     lines = [f"{dim}{_cut(place, width)[0]}{plain}", *(f"{bold}{line}{plain}" for line in head), "─" * width]
     lines += pages[number]
-    lines += [""] * (height - len(lines) - len(foot[:2]) - 2)
+    lines += [""] * (height - len(lines) - len(foot[:2]) - 1)
     return "\n".join([*lines, *(_cut(line, width)[0] for line in foot[:2]), f"{dim}{_cut(keys, width)[0]}{plain}"])
 
 
