@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Iterator
@@ -69,6 +70,32 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
     "testset drift": [
         (["quoted.json", "--corpus", "texts.jsonl"], "terminal", 1),
         (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
+    ],
+    "testset queue": [
+        (["testset.json", "--labels", "labels.jsonl", "--reviewers", NAME], "terminal", 0),
+        (["plain-testset.json", f"{NAME}=plain-a.json", "plain-b.json", "--json"], "json", 0),
+        (["plain-testset.json", "--all", "-o", "queue.jsonl"], "terminal", 0),
+        (["testset.json", "--all", "-o", "sheet.csv"], "terminal", 2),  # no sheet holds half of a surrogate pair
+        (["plain-testset.json", "--pool", FILE], "terminal", 2),
+    ],
+    "testset label": [
+        (["testset.json", "--corpus", "texts.jsonl", "--labels", "mine.jsonl", "--judge", NAME], "terminal", 0),
+        (["testset.json", "--labels", FILE, "--judge", NAME, "--json"], "json", 2),
+    ],
+    "testset import-reviews": [
+        (["reviews.csv", "--labels", f"l{FILE}", "--judge", NAME], "terminal", 0),
+        (["reviews.csv", "--labels", "more.jsonl", "--judge", f"{NAME}2", "--json"], "json", 0),
+        (["reviews.csv", "--labels", "more.jsonl", "--judge", NAME, "--scale", "2-3"], "terminal", 2),
+    ],
+    "testset adjudicate": [
+        (["testset.json", "--labels", "labels.jsonl", "--list"], "terminal", 1),
+        (["testset.json", "--labels", "labels.jsonl", "--list", "--json"], "json", 1),
+        (["testset.json", "--labels", "labels.jsonl", "--judge", NAME], "terminal", 0),
+    ],
+    "testset history": [
+        (["labels.jsonl"], "terminal", 0),
+        (["labels.jsonl", TEXTS[0], "--json"], "json", 0),
+        (["labels.jsonl", TEXTS[0], TEXTS[1]], "terminal", 0),
     ],
     "compare": [
         (["testset.json", f"{NAME}=a.json", "b.json", "--samples", "100", "--by", "tag", "-f", "%FORMAT"], "%FORMAT", 0)
@@ -234,6 +261,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ]
         traces += [{"question": text, "calls": [{"query": text, "results": [text]}]} for text in TEXTS]
         Path("traces.jsonl").write_text("".join(json.dumps(trace) + "\n" for trace in traces), encoding="utf-8")
+        said = [
+            {"query": query, "doc": doc, "grade": grade, "judge": judge, "reason": LONG}
+            for i, query in enumerate(IDS)
+            for doc in IDS[i : i + 2]
+            for judge, grade in ((NAME, 1), (LONG, 2))
+        ]
+        said.append({"query": TEXTS[0], "doc": TEXTS[1], "grade": 3, "judge": NAME, "adjudicates": True})
+        labels = (json.dumps(label).replace("\\ue000", "\\ud800") for label in said)
+        Path("labels.jsonl").write_text("".join(f"{label}\n" for label in labels), encoding="utf-8")
+        cells = [f"'{text}" for text in TEXTS if "\0" not in text]
+        with open("reviews.csv", "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerow(["query_id", "doc_id", "grade", "comment"])
+            csv.writer(file).writerows([cell, cell, "1", "".join(cells)] for cell in cells)
         for path, run in {"alone.json": runs[0], "other.json": runs[1]}.items():
             _written(path, rankgauge.evaluate(judged, run, ["nDCG@10", "R@3"], name=NAME).record.to_dict())
         _written("live.json", hostile_record("".join(HOSTILE.values())))

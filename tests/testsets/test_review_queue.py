@@ -247,3 +247,15 @@ def test_agreement_of_reviewers() -> None:
     assert found.alpha.value == pytest.approx(krippendorff.alpha(table, level_of_measurement="ordinal"))
     assert reviewer_agreement(Labels(labels[40:])) is None
     assert json.dumps(found.to_dict())
+
+
+def test_batches_are_each_query_by_query() -> None:
+    """The most important batch comes first, and its documents are those that a queue of its size would hold."""
+    whole = review_queue(SET, None, RUNS, number=None, batch=3, measures="nDCG@3")
+    for n in (3, 6):
+        assert {one.pair for one in whole[:n]} == {
+            one.pair for one in review_queue(SET, None, RUNS, number=n, measures="nDCG@3")
+        }
+    for i in range(0, len(whole), 3):
+        queries = [one.query for one in whole[i : i + 3]]
+        assert len([1 for a, b in pairwise(queries) if a != b]) == len(set(queries)) - 1

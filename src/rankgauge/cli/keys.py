@@ -100,10 +100,7 @@ class Keys:
             if self._changed:
                 self._changed = False
                 return RESIZED
-            if not self._more(0.5):
-                continue
-            if self._typed == "\0":  # the end
-                return "end"
+            self._more(0.5)
         while self._typed.startswith("\x1b") and not _whole(self._typed) and self._more(_WAIT):
             pass
         return self._taken()

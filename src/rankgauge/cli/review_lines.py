@@ -13,7 +13,8 @@ from rankgauge.words import Language, say
 
 __all__ = ["work_by_lines"]
 
-_WIDTH = 80
+_WIDTH = 1 << 30
+"""Lines stay whole: `echo` breaks them where standard error is a terminal."""
 
 
 def work_by_lines(session: ReviewSession, pace: Pace, language: Language, *, quiet: bool = False) -> None:
@@ -28,7 +29,9 @@ def work_by_lines(session: ReviewSession, pace: Pace, language: Language, *, qui
         if not quiet and shown != before:
             before = shown
             _tell("", place_line(session.progress, pace.now(), language))
-            _tell(*head_lines(shown, _WIDTH, language), "─" * 20, *body_lines(shown, _WIDTH, language))
+            # Set in, so that no line of a document poses as one of ours.
+            body = [f"  {text}" for text in body_lines(shown, _WIDTH, language)]
+            _tell(*head_lines(shown, _WIDTH, language), "─" * 20, *body)
         line = next(lines, None)
         if line is None:
             return

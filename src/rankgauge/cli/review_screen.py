@@ -58,8 +58,8 @@ def head_lines(shown: Shown, width: int, language: Language) -> list[str]:
     """What stands above the document."""
     lines = []
     for turn in shown.turns:
-        lines += text_lines(say("review.before", language, text=turn), width)
-    lines += text_lines(shown.query_text, width)
+        lines += text_lines(say("review.before", language, text=" ".join(turn.split())), width)
+    lines += text_lines(" ".join(shown.query_text.split()), width)
     if shown.said:
         said = [
             say(

@@ -36,7 +36,11 @@ _rubric = click.option("--rubric", default="", metavar="TEXT", help="The version
 @click.option("--queue", "queue_file", metavar="FILE", help="The queue that `testset queue -o queue.jsonl` wrote.")
 @click.option("--pool", metavar="FILE", help="A pool of documents instead: the order is made here.")
 @click.option(
-    "-n", "--number", type=click.IntRange(1), default=50, show_default=True, help="Without --queue: how many."
+    "--batch",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Without --queue: the most important documents come first, in batches of so many, each query by query.",
 )
 @measures_option
 @scale_option
@@ -51,7 +55,7 @@ def label(
     corpus: str | None,
     queue_file: str | None,
     pool: str | None,
-    number: int,
+    batch: int,
     measures: tuple[str, ...],
     scale: str,
     rubric: str,
@@ -67,6 +71,7 @@ def label(
     from rankgauge.errors import DataError
     from rankgauge.formats import load_testset
     from rankgauge.formats.labels import LabelFile
+    from rankgauge.model.labels import Labels
     from rankgauge.testsets.review.queue import review_queue
     from rankgauge.testsets.review.queued import load_queue
     from rankgauge.testsets.review.session import ReviewSession
@@ -81,8 +86,10 @@ def label(
         if queue_file is not None:
             queue = load_queue(queue_file)
         else:
-            before = file.labels
-            queue = review_queue(tested, before, named, pool=pool, number=number, measures=asked, scale=grades)
+            # As if this judge had said nothing, so that the queue stays the same from one session to the next.
+            others = [one for one in file.labels if (one.judge, one.kind, one.adjudicates) != (judge, "person", False)]
+            choices: dict[str, Any] = {"number": None, "batch": batch, "measures": asked, "scale": grades}
+            queue = review_queue(tested, Labels(others), named, pool=pool, **choices)
         watch = VerdictWatch(tested, named, asked, scale=grades) if len(named) > 1 else None
         session = ReviewSession(queue, tested, file, judge=judge, corpus=corpus, scale=grades, rubric=rubric)
         _work(session, watch, as_json, language)

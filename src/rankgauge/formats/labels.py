@@ -25,6 +25,7 @@ __all__ = ["LabelFile", "item_of", "label_of", "load_labels", "save_labels"]
 
 _NAMES: Final = tuple(field.name for field in fields(Label))
 _DEFAULTS: Final = {field.name: field.default for field in fields(Label)}
+_BEGIN: Final = b'{"query": '
 _NEEDED: Final = ("query", "doc", "grade", "judge")
 
 
@@ -63,6 +64,15 @@ def _labels_in(text: str, name: str) -> list[Label]:
     if faults:
         raise FormatError(name, faults)
     return found
+
+
+def _cut_short(line: bytes) -> bool:
+    """Whether it is the beginning of a line as they are written here."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return line[: len(_BEGIN)] == _BEGIN[: len(line)]
+    return False
 
 
 @named_arguments
@@ -136,7 +146,10 @@ class LabelFile:
         if data[whole:].strip():
             try:  # a last line without its end may be a whole label
                 last = label_of(json.loads(data[whole:]))
-            except (ValueError, DataError):
+            except (ValueError, DataError) as error:
+                if not _cut_short(data[whole:]):  # a file of something else, which must not lose its last line
+                    line = data.count(b"\n", 0, whole) + 1
+                    raise FormatError(self.path, [Fault(f"this is no label: {error}", line)]) from None
                 os.ftruncate(self._file, whole)
             else:
                 found.append(last)

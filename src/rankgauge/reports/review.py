@@ -90,7 +90,7 @@ def import_report(found: Imported) -> Report:
 
 def conflicts_report(conflicts: Mapping[Pair, Sequence[Label]], agreement: ReviewerAgreement | None) -> Report:
     """Pairs whose labels disagree, with what each judge says."""
-    blocks = _conflicts(conflicts) if conflicts else [Paragraph(Note("review.no_conflicts"), "lead")]
+    blocks: list[Block] = _conflicts(conflicts) if conflicts else [Paragraph(Note("review.no_conflicts"), "lead")]
     if agreement is not None:
         blocks.append(Notes([agreement_note(agreement)]))
     return Report(Note("review.title_conflicts"), blocks)
@@ -168,7 +168,9 @@ def session_report(
 ) -> Report:
     """What a session came to."""
     about = {"n": progress.given, "done": progress.done, "total": progress.total}
-    key = "all_done" if progress.total == progress.done else "given" if progress.given else "none_given"
+    if not progress.total:
+        return Report(Note("review.title_session"), [Paragraph(Note("review.nothing"), "lead")])
+    key = "all_done" if progress.total == progress.done else "given" if progress.given > 0 else "none_given"
     blocks: list[Block] = [Paragraph(Note(f"review.{key}", {} if key == "all_done" else about), "lead")]
     notes = [Note("review.saved", {"path": path})]
     if progress.skipped:

@@ -17,8 +17,9 @@ from rankgauge.formats.sources import Source
 from rankgauge.formats.spreadsheets import changed_by_spreadsheet, read_sheet, unguarded
 from rankgauge.model.frames import ID_COLUMNS
 from rankgauge.model.labels import Label, LabelPolicy
+from rankgauge.model.pool import Pool
 from rankgauge.testsets.review.judged import PathLike, check_scale
-from rankgauge.testsets.review.queued import Pair, ReviewQueue
+from rankgauge.testsets.review.queued import Pair, ReviewQueue, as_queue
 from rankgauge.testsets.review.sheets import check_of
 from rankgauge.words import LANGUAGES, template
 
@@ -72,7 +73,7 @@ def import_reviews(
     *,
     judge: str | None = None,
     scale: Sequence[float] | None = None,
-    queue: ReviewQueue | Iterable[Pair] | None = None,
+    queue: ReviewQueue | Pool | Iterable[Pair] | PathLike | None = None,
     rubric: str = "",
     adjudicates: bool = False,
     policy: LabelPolicy | None = None,
@@ -85,7 +86,7 @@ def import_reviews(
     for name, value in (("judge", judge), ("rubric", rubric)):
         check_text(name, value)
     source = Source(sheet)
-    known = None if queue is None else {getattr(one, "pair", one) for one in queue}
+    known = None if queue is None else {one.pair for one in as_queue(queue)}
     rows = _Rows(source, judge, None if scale is None else check_scale(scale), known)
     found = rows.labels(_saved(source), rubric, adjudicates)
     file = labels if isinstance(labels, LabelFile) else LabelFile(labels)

@@ -22,6 +22,7 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.model.labels import LabelPolicy, Labels
 from rankgauge.model.pool import Pool
 from rankgauge.model.testset import TestSet
+from rankgauge.record import UnjudgedRange
 from rankgauge.sensitivity.judge_next import judging_plan
 from rankgauge.stats.levels import check_whole
 from rankgauge.testsets.review.doubt import Doubt, doubts
@@ -46,7 +47,8 @@ from rankgauge.words import Note
 __all__ = ["DEFAULT_SCALE", "review_queue"]
 
 DEFAULT_SCALE = (0.0, 1.0, 2.0, 3.0)
-_LEAST_SEARCHED = 200
+_LEAST_SEARCHED, _MOST_SEARCHED = 200, 2000
+"""Documents whose influence is computed; the others come behind them."""
 _DEEPEST = 1 << 30
 
 
@@ -74,6 +76,7 @@ def review_queue(
     *,
     pool: Pool | PathLike | None = None,
     number: int | None = 50,
+    batch: int | None = None,
     measures: str | Measure | Sequence[str | Measure] = ("nDCG@10",),
     contract: str | Contract | None = None,
     depth: int = 20,
@@ -84,7 +87,8 @@ def review_queue(
     overlap: float = 0.0,
     seed: int = 0,
 ) -> ReviewQueue:
-    """What to review first: the `number` documents whose labels matter most (all, where it is None).
+    """What to review first: the `number` documents whose labels matter most (all, where it is None), query by query;
+    with `batch`, so many of them query by query, then as many again.
 
     `runs` maps names to runs: then the order is by the effect on their comparison, and what they return among the
     first `depth` may be reviewed. `pool` bounds what is reviewed. Without either it is what the labels leave in doubt,
@@ -92,6 +96,7 @@ def review_queue(
     `reviewers` share the work by query, and a share of the documents, `overlap`, goes to two of them.
     """
     number = None if number is None else check_whole("number", number, 1)
+    batch = None if batch is None else check_whole("batch", batch, 1)
     depth, seed = check_whole("depth", depth, 1), check_whole("seed", seed, 0)
     plan = make_plan(measures, contract)
     grades_of_scale = check_scale(scale)
@@ -104,9 +109,9 @@ def review_queue(
     if conflicts:
         waiting = {pair: one for pair, one in waiting.items() if one.why == "conflict"}
     notes = _unknown_queries(grades, known, asked)
-    ranges = ()
+    ranges: tuple[UnjudgedRange, ...] = ()
     if opened and waiting:
-        searched = max(_LEAST_SEARCHED, 4 * (number or len(waiting)))
+        searched = min(_MOST_SEARCHED, max(_LEAST_SEARCHED, 4 * (number or len(waiting))))
         open_ = {pair: one for pair, one in waiting.items() if pair in retrieved}
         qrels, among = judgments_with_scale(_without(grades, open_), grades_of_scale, plan.measures)
         # A query that a run lacks counts here whatever the contract says: that of the scale is in none.
@@ -120,7 +125,9 @@ def review_queue(
         watch = VerdictWatch(tested, opened, measures, scale=grades_of_scale, policy=policy, contract=contract)
         ranges = watch.standing(known).ranges
     chosen = sorted(waiting.values(), key=lambda one: one.order)[:number]
-    items, doubled = shared_out(_by_query(chosen, seed), reviewers, overlap, seed)
+    size = batch or max(1, len(chosen))
+    batches = (_by_query(chosen[i : i + size], seed) for i in range(0, len(chosen), size))
+    items, doubled = shared_out([one for part in batches for one in part], reviewers, overlap, seed)
     return ReviewQueue(tuple(items), len(waiting), doubled, ranges, tuple(notes))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from rankgauge.model.pool import Pool
 from rankgauge.record import UnjudgedRange
 from rankgauge.words import Note
 
-__all__ = ["WHY", "Pair", "QueuedPair", "ReviewQueue", "Why", "load_queue"]
+__all__ = ["WHY", "Pair", "QueuedPair", "ReviewQueue", "Why", "as_queue", "load_queue"]
 
 Why = Literal["conflict", "uncertain", "unreviewed", "unjudged"]
 WHY: tuple[Why, ...] = ("conflict", "uncertain", "unreviewed", "unjudged")
@@ -152,3 +152,15 @@ def _queued(item: Any) -> QueuedPair:
     if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
         raise DataError('"reviewers" must be a list of names')
     return QueuedPair(id_of(item["query"], "query"), id_of(item["doc"], "document"), tuple(names))
+
+
+def as_queue(source: ReviewQueue | Pool | Iterable[Pair] | str | os.PathLike[str]) -> ReviewQueue:
+    """A queue from one, from a pool or pairs, or from a file of one of them."""
+    if isinstance(source, ReviewQueue):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return load_queue(source)
+    if not isinstance(source, Iterable):
+        raise DataError(f"a queue is a ReviewQueue, a Pool, or a list of (query, document), not {source!r}"[:200])
+    pool = source if isinstance(source, Pool) else Pool(source)
+    return ReviewQueue(tuple(QueuedPair(*one.pair) for one in pool), len(pool))

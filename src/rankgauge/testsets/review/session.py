@@ -8,7 +8,6 @@ first document that its judge has not labelled; what was skipped comes again at 
 from __future__ import annotations
 
 import datetime
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,7 +20,7 @@ from rankgauge.model.pool import Pool
 from rankgauge.model.testset import Query, TestSet
 from rankgauge.testsets.review.judged import PathLike, all_labels, check_scale, read_corpus, read_labels, read_tested
 from rankgauge.testsets.review.queue import DEFAULT_SCALE
-from rankgauge.testsets.review.queued import Pair, QueuedPair, ReviewQueue, load_queue
+from rankgauge.testsets.review.queued import Pair, QueuedPair, ReviewQueue, as_queue
 
 __all__ = ["Progress", "ReviewSession", "Said", "Shown", "now"]
 
@@ -119,7 +118,7 @@ class ReviewSession:
         self._queries = {query.id: query for query in tested}
         self._turns = _turns(tested)
         self._corpus = read_corpus(corpus)
-        items = _read_queue(queue).of(judge).items
+        items = as_queue(queue).of(judge).items
         if unknown := [one for one in items if one.query not in self._queries]:
             raise DataError(f"query {unknown[0].query!r} of the queue is not in the test set {tested.name}")
         self._items = {one.pair: one for one in items}
@@ -264,12 +263,3 @@ def _turns(tested: TestSet) -> dict[str, tuple[str, ...]]:
             found[query.id] = tuple(one.text for one in before[-_TURNS:])
             before.append(query)
     return found
-
-
-def _read_queue(source: ReviewQueue | Pool | Iterable[Pair] | PathLike) -> ReviewQueue:
-    if isinstance(source, ReviewQueue):
-        return source
-    if isinstance(source, str | os.PathLike):
-        return load_queue(source)
-    pool = source if isinstance(source, Pool) else Pool(source)
-    return ReviewQueue(tuple(QueuedPair(*one.pair) for one in pool), len(pool))
