@@ -37,9 +37,7 @@ def work_by_lines(session: ReviewSession, pace: Pace, language: Language, *, qui
             return
         word, _, rest = line.strip().partition(" ")
         if word in by_key:
-            if rest.strip():
-                session.note(rest)
-            session.grade(by_key[word])
+            session.grade(by_key[word], rest)
         elif word in ("q", "quit"):
             return
         elif word in ("s", "skip"):

@@ -173,13 +173,15 @@ class ReviewSession:
         note, grade = ("", None) if last is None else (last.reason, last.grade)
         return Shown(item.query, item.doc, query.text, text, turns, note, grade, tuple(said))
 
-    def grade(self, grade: float) -> None:
-        """Label the document that is shown."""
+    def grade(self, grade: float, note: str = "") -> None:
+        """Label the document that is shown; the note is kept with the grade, or else the one that it has."""
+        check_text("note", note)
         item = self._needed()
         if isinstance(grade, bool) or grade not in self.scale:
             raise DataError(f"{grade!r} is no grade here; the scale is {', '.join(f'{one:g}' for one in self.scale)}")
         before = self._last.get(item.pair)
-        self._say(item.pair, float(grade), "" if before is None else before.reason)
+        reason = " ".join(note.split()) or ("" if before is None else before.reason)
+        self._say(item.pair, float(grade), reason)
         self._steps.append(_Step(item, "grade", before))
         self._given += 1
         self._waiting.pop(0)
