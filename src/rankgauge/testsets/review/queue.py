@@ -23,7 +23,7 @@ from rankgauge.model.labels import LabelPolicy, Labels
 from rankgauge.model.pool import Pool
 from rankgauge.model.testset import TestSet
 from rankgauge.record import UnjudgedRange
-from rankgauge.sensitivity.judge_next import judging_plan
+from rankgauge.sensitivity.judge_next import worth_of
 from rankgauge.stats.levels import check_whole
 from rankgauge.testsets.review.doubt import Doubt, doubts
 from rankgauge.testsets.review.judged import (
@@ -47,8 +47,10 @@ from rankgauge.words import Note
 __all__ = ["DEFAULT_SCALE", "review_queue"]
 
 DEFAULT_SCALE = (0.0, 1.0, 2.0, 3.0)
-_LEAST_SEARCHED, _MOST_SEARCHED = 200, 2000
-"""Documents whose influence is computed; the others come behind them."""
+_LEAST_SEARCHED = 100
+_SHORTLIST = 4
+"""Documents whose influence is searched for each one of a batch; the others come behind them, by what their label alone
+would change."""
 _DEEPEST = 1 << 30
 
 
@@ -62,10 +64,11 @@ class _Waiting:
     rank: int = _DEEPEST
     systems: int = 0
     effect: float | None = None
+    promise: float = 0.0
 
     @property
-    def order(self) -> tuple[float, float, int, int, Pair]:
-        return -(self.effect or 0.0), -self.doubt, self.rank, -self.systems, self.pair
+    def order(self) -> tuple[float, float, float, int, int, Pair]:
+        return -(self.effect or 0.0), -self.promise, -self.doubt, self.rank, -self.systems, self.pair
 
 
 @named_arguments
@@ -111,15 +114,18 @@ def review_queue(
     notes = _unknown_queries(grades, known, asked)
     ranges: tuple[UnjudgedRange, ...] = ()
     if opened and waiting:
-        searched = min(_MOST_SEARCHED, max(_LEAST_SEARCHED, 4 * (number or len(waiting))))
         open_ = {pair: one for pair, one in waiting.items() if pair in retrieved}
         qrels, among = judgments_with_scale(_without(grades, open_), grades_of_scale, plan.measures)
         # A query that a run lacks counts here whatever the contract says: that of the scale is in none.
         lenient = plan.contract if plan.contract.missing != "error" else plan.contract.with_changes(missing="zero")
-        found = judging_plan(qrels, opened, plan.measures, lenient, list(combinations(opened, 2)), searched, among)
-        if found.ranges:
-            worth = {(one.query, one.doc): one.influence for one in found.candidates}
-            waiting = {pair: replace(one, effect=one.doubt * worth.get(pair, 0.0)) for pair, one in waiting.items()}
+        weights = {pair: one.doubt for pair, one in open_.items()}
+        searched = max(_LEAST_SEARCHED, _SHORTLIST * (batch or number or len(waiting)))
+        found = worth_of(qrels, opened, plan.measures, lenient, list(combinations(opened, 2)), among, weights, searched)
+        if found.known:
+            waiting = {
+                pair: replace(one, effect=found.influence.get(pair, 0.0), promise=found.promise.get(pair, 0.0))
+                for pair, one in waiting.items()
+            }
         notes += [Note("judging.left_out", {"measure": name, "reason": why}) for name, why in found.reasons.items()]
     if len(opened) > 1:
         watch = VerdictWatch(tested, opened, measures, scale=grades_of_scale, policy=policy, contract=contract)
