@@ -51,6 +51,10 @@ GIVEN: dict[str, dict[str, Any]] = {
     "fuse": {"runs": RUNS},
     "gate": {"record": rg.evaluate(QRELS, RUNS["a"])},
     "judge_next": {"qrels": QRELS, "runs": RUNS},
+    "review_queue": {"test_set": TEST_SET, "runs": RUNS},
+    "import_reviews": {"sheet": "nowhere", "labels": "labels"},
+    "save_sheet": {"queue": rg.review_queue(TEST_SET), "path": "sheet.csv", "test_set": TEST_SET},
+    "ReviewSession": {"queue": [("query 0", "d1")], "test_set": TEST_SET, "labels": "labels", "judge": "ana"},
     "load_qrels": {"first": "nowhere"},
     "load_run": {"first": "nowhere"},
     "load_testset": {"first": "nowhere"},
@@ -71,7 +75,7 @@ THEN: dict[str, Callable[[Any], Any]] = {
     "Query": lambda made: rg.evaluate_retriever(search, rg.TestSet([made])),
 }
 SKIPPED = {"progress"}  # called by us, and its errors are the caller's
-SLOW = {"compare", "evaluate_retrievers", "sweep", "judge_next"}
+SLOW = {"review_queue", "compare", "evaluate_retrievers", "sweep", "judge_next"}
 CASES = [
     (name, argument)
     for name in GIVEN

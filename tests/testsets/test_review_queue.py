@@ -249,6 +249,16 @@ def test_agreement_of_reviewers() -> None:
     assert json.dumps(found.to_dict())
 
 
+def test_labels_that_a_test_set_carries_count() -> None:
+    """Before those of a file, which may settle what they disagreed about."""
+    two = [Label("q1", "x3", 0, "ana"), Label("q1", "x3", 2, "bo"), Label("q2", "new", 1, "ana")]
+    carried = SET.with_labels(two)
+    assert [one.pair for one in review_queue(carried, conflicts=True)] == [("q1", "x3")]
+    assert not review_queue(carried, [Label("q1", "x3", 0, "bo")], conflicts=True)  # type: ignore[arg-type]
+    pool = Pool([("q2", "new"), ("q2", "other")])
+    assert {one.doc for one in review_queue(carried, pool=pool)} == {"other"}
+
+
 def test_batches_are_each_query_by_query() -> None:
     """The most important batch comes first, and its documents are those that a queue of its size would hold."""
     whole = review_queue(SET, None, RUNS, number=None, batch=3, measures="nDCG@3")

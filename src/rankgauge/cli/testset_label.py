@@ -14,6 +14,7 @@ from rankgauge.cli.testset_review import (
     read_all,
     scale_of,
     scale_option,
+    tell_ordering,
 )
 from rankgauge.cli.testset_showing import show
 from rankgauge.words import Language
@@ -86,6 +87,7 @@ def label(
         if queue_file is not None:
             queue = load_queue(queue_file)
         else:
+            tell_ordering(named, language)
             # As if this judge had said nothing, so that the queue stays the same from one session to the next.
             others = [one for one in file.labels if (one.judge, one.kind, one.adjudicates) != (judge, "person", False)]
             choices: dict[str, Any] = {"number": None, "batch": batch, "measures": asked, "scale": grades}

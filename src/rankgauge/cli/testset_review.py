@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,18 @@ from rankgauge.cli import options
 from rankgauge.cli.testset_showing import show
 from rankgauge.words import Language
 
-__all__ = ["corpus_option", "history", "import_reviews", "labels_option", "measures_option", "queue", "read_all"]
+__all__ = [
+    "corpus_option",
+    "history",
+    "import_reviews",
+    "labels_option",
+    "measures_option",
+    "queue",
+    "read_all",
+    "scale_of",
+    "scale_option",
+    "tell_ordering",
+]
 
 
 corpus_option = click.option("--corpus", metavar="FILE", help="Texts of the documents: JSON Lines or a BEIR folder.")
@@ -46,6 +58,15 @@ def scale_of(text: str) -> tuple[float, ...]:
         return tuple(float(grade) for grade in text.split(","))
     except ValueError:
         raise DataError(f"--scale {text!r}: write the grades as 0-3 or as 0,1,2,4") from None
+
+
+def tell_ordering(runs: dict[str, str], language: Language) -> None:
+    """Say on a terminal what takes so long, where there are runs."""
+    from rankgauge.cli.echo import echo
+    from rankgauge.words import say
+
+    if runs and sys.stderr.isatty():
+        echo(say("review.ordering", language), err=True)
 
 
 def read_all(files: Sequence[str]) -> Any:
@@ -126,6 +147,7 @@ def queue(
     inputs = [path for path in (source, *label_files, pool, corpus, *named.values()) if path]
     options.refuse_overwriting(output, inputs)
     tested = load_testset(source)
+    tell_ordering(named, language)
     names = [name.strip() for name in (reviewers or "").split(",") if name.strip()]
     found = review_queue(
         tested,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankgauge.arguments import check_text, named_arguments
+from rankgauge.arguments import as_path, check_text, named_arguments
 from rankgauge.errors import DataError, Fault, FormatError
 from rankgauge.formats.labels import LabelFile
 from rankgauge.formats.sources import Source
@@ -89,7 +89,7 @@ def import_reviews(
     known = None if queue is None else {one.pair for one in as_queue(queue)}
     rows = _Rows(source, judge, None if scale is None else check_scale(scale), known)
     found = rows.labels(_saved(source), rubric, adjudicates)
-    file = labels if isinstance(labels, LabelFile) else LabelFile(labels)
+    file = labels if isinstance(labels, LabelFile) else LabelFile(as_path("labels", labels))
     try:
         last = {label.voice: label for label in file.labels}
         later = [one for one in found if _is_later(last.get(one.voice), one)]

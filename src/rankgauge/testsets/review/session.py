@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rankgauge.arguments import check_text, named_arguments
+from rankgauge.arguments import as_path, check_text, named_arguments
 from rankgauge.errors import DataError
 from rankgauge.formats.labels import LabelFile
 from rankgauge.model.labels import Label, Labels
@@ -125,7 +125,7 @@ class ReviewSession:
         self._places = {query: i for i, query in enumerate(dict.fromkeys(one.query for one in items), start=1)}
         before = all_labels(tested, read_labels(others))
         self._own = not isinstance(labels, LabelFile)
-        self.file = labels if isinstance(labels, LabelFile) else LabelFile(labels)
+        self.file = labels if isinstance(labels, LabelFile) else LabelFile(as_path("labels", labels))
         self._others: dict[Pair, list[Label]] = {}
         self._last: dict[Pair, Label] = {}
         self._steps: list[_Step] = []

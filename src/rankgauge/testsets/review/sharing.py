@@ -4,7 +4,7 @@ so that their agreement is known."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -51,7 +51,8 @@ def shared_out(
 
 
 def _checked(reviewers: Sequence[str], overlap: float) -> list[str]:
-    if isinstance(reviewers, str) or not all(isinstance(name, str) and name for name in reviewers):
+    listed = not isinstance(reviewers, str) and isinstance(reviewers, Iterable)
+    if not listed or not all(isinstance(name, str) and name for name in reviewers):
         raise DataError(f"`reviewers` must be a list of names, not {reviewers!r}"[:200])
     names = list(reviewers)
     if len(set(names)) < len(names):

@@ -8,17 +8,16 @@ without the others, is refused with its rows and not read as something else.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rankgauge.arguments import check_text, named_arguments
+from rankgauge.arguments import as_path, check_text, named_arguments
 from rankgauge.errors import DataError
 from rankgauge.formats.sources import write_whole
 from rankgauge.formats.spreadsheets import MOST_TEXT, SEPARATORS, guarded, render_sheet
 from rankgauge.testsets.review.judged import PathLike, read_corpus, read_tested
-from rankgauge.testsets.review.queued import ReviewQueue
+from rankgauge.testsets.review.queued import ReviewQueue, as_queue
 from rankgauge.words import Language, check_language, say
 
 __all__ = ["check_of", "save_sheet"]
@@ -46,17 +45,19 @@ def save_sheet(
 ) -> None:
     """Write a queue as a sheet to be filled in: CSV in UTF-8 with its mark, separated by commas, or by tabs where the
     path ends in .tsv. A document that two are to label has a row for each; `reviewer` writes the rows of one."""
+    check_text("separator", separator)
     if separator is not None and separator not in SEPARATORS:
         raise DataError(f"`separator={separator!r}` is none of {', '.join(SEPARATORS)}")
     check_text("reviewer", reviewer)
     language = check_language(language)
-    ending = Path(os.fspath(path)).suffix.lower()
+    ending = Path(as_path("path", path)).suffix.lower()
     between = SEPARATORS[separator or ("tab" if ending in (".tsv", ".tab") else "comma")]
     texts, queries = read_corpus(corpus), {query.id: query for query in read_tested(test_set)}
-    shared = any(one.reviewers for one in queue)
+    asked = as_queue(queue)
+    shared = any(one.reviewers for one in asked)
     columns = [name for name in _COLUMNS if name != "reviewer" or shared]
     rows = [[say(f"review.column_{name}", language) for name in columns]]
-    for one in queue if reviewer is None else queue.of(reviewer):
+    for one in asked if reviewer is None else asked.of(reviewer):
         query = queries.get(one.query)
         held = {} if query is None else query.texts
         text = " ".join(texts.get(one.doc, held.get(one.doc, "")).split())
