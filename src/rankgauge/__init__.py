@@ -77,7 +77,10 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
     from rankgauge.testsets.anchoring import Anchored, anchor
+    from rankgauge.testsets.candidates import Candidates, candidates
     from rankgauge.testsets.drift import LabelDrift, label_drift
+    from rankgauge.testsets.incident_queries import incident_queries
+    from rankgauge.testsets.pooling import pool
     from rankgauge.testsets.review.importing import import_reviews
     from rankgauge.testsets.review.queue import review_queue
     from rankgauge.testsets.review.queued import ReviewQueue
@@ -109,12 +112,15 @@ _NAMES = {
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
     "testsets.anchoring": ("Anchored", "anchor"),
+    "testsets.candidates": ("Candidates", "candidates"),
     "testsets.drift": ("LabelDrift", "label_drift"),
     "testsets.review.importing": ("import_reviews",),
     "testsets.review.queue": ("review_queue",),
     "testsets.review.queued": ("ReviewQueue",),
     "testsets.review.session": ("ReviewSession",),
     "testsets.review.sheets": ("save_sheet",),
+    "testsets.incident_queries": ("incident_queries",),
+    "testsets.pooling": ("pool",),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -144,6 +150,7 @@ _NAMES = {
 __all__ = [
     "Anchored",
     "Call",
+    "Candidates",
     "Chunk",
     "Chunks",
     "Comparison",
@@ -182,6 +189,7 @@ __all__ = [
     "__version__",
     "anchor",
     "audit",
+    "candidates",
     "check_alerts",
     "chunk",
     "compare",
@@ -197,6 +205,7 @@ __all__ = [
     "fuse",
     "gate",
     "import_reviews",
+    "incident_queries",
     "judge_next",
     "label_drift",
     "load_baseline",
@@ -215,6 +224,7 @@ __all__ = [
     "losses",
     "parse_measure",
     "parse_measures",
+    "pool",
     "power",
     "promote_baseline",
     "reconcile",

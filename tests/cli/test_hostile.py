@@ -72,7 +72,7 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
     ],
     "testset queue": [
-        (["testset.json", "--labels", "labels.jsonl", "--reviewers", NAME], "terminal", 0),
+        (["testset.json", "--labels", "reviewed.jsonl", "--reviewers", NAME], "terminal", 0),
         (["plain-testset.json", f"{NAME}=plain-a.json", "plain-b.json", "--json"], "json", 0),
         (["plain-testset.json", "--all", "-o", "queue.jsonl"], "terminal", 0),
         (["testset.json", "--all", "-o", "sheet.csv"], "terminal", 2),  # no sheet holds half of a surrogate pair
@@ -88,14 +88,50 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["reviews.csv", "--labels", "more.jsonl", "--judge", NAME, "--scale", "2-3"], "terminal", 2),
     ],
     "testset adjudicate": [
-        (["testset.json", "--labels", "labels.jsonl", "--list"], "terminal", 1),
-        (["testset.json", "--labels", "labels.jsonl", "--list", "--json"], "json", 1),
-        (["testset.json", "--labels", "labels.jsonl", "--judge", NAME], "terminal", 0),
+        (["testset.json", "--labels", "reviewed.jsonl", "--list"], "terminal", 1),
+        (["testset.json", "--labels", "reviewed.jsonl", "--list", "--json"], "json", 1),
+        (["testset.json", "--labels", "reviewed.jsonl", "--judge", NAME], "terminal", 0),
     ],
     "testset history": [
-        (["labels.jsonl"], "terminal", 0),
-        (["labels.jsonl", TEXTS[0], "--json"], "json", 0),
-        (["labels.jsonl", TEXTS[0], TEXTS[1]], "terminal", 0),
+        (["reviewed.jsonl"], "terminal", 0),
+        (["reviewed.jsonl", TEXTS[0], "--json"], "json", 0),
+        (["reviewed.jsonl", TEXTS[0], TEXTS[1]], "terminal", 0),
+    ],
+    "testset build": [
+        (["testset.json", "-o", "built.json"], "terminal", 0),
+        (["plain-testset.json", "--labels", "labels.jsonl", "--skip-unknown", "--json"], "json", 0),
+        (["testset.json", "--labels", "labels.jsonl"], "terminal", 2),
+        (["testset.json", "--policy", NAME], "terminal", 2),
+    ],
+    "testset show": [
+        (["testset.json"], "terminal", 0),
+        (["testset.json", "--json"], "json", 0),
+        ([FILE], "terminal", 0),  # a run reads as judgments do
+    ],
+    "testset diff": [
+        (["testset.json", "plain-testset.json"], "terminal", 1),
+        (["quoted.json", "testset.json", "--json"], "json", 1),
+    ],
+    "testset merge": [
+        (["plain-testset.json", "quoted.json", "-o", "merged.json"], "terminal", 0),
+        (["testset.json", "plain-testset.json"], "terminal", 2),
+        (["testset.json", "plain-testset.json", "--conflicts", "first", "--json"], "json", 0),
+    ],
+    "testset split": [
+        (["plain-testset.json", "--tune", "t1.json", "--test", "t2.json", "--by", "tag"], "terminal", 0),
+        (["plain-testset.json", "--tune", f"t{FILE}", "--test", "t2.json", "--json"], "json", 0),
+    ],
+    "testset sample": [(["plain-testset.json", "-n", "3", "--by", "tag", "-o", "drawn.json"], "terminal", 0)],
+    "testset pool": [
+        ([f"{NAME}=plain-a.json", "plain-b.json", "-k", "3", "-o", "pool.jsonl"], "terminal", 0),
+        (["plain-a.json", "plain-b.json", "-o", "pool.jsonl", "--json"], "json", 0),
+    ],
+    "testset candidates": [
+        (["searches.jsonl", "-o", "new.json"], "terminal", 0),
+        (["searches.jsonl", "--json"], "json", 0),
+        (["traces.jsonl"], "terminal", 0),
+        (["--monitor", NAME], "terminal", 2),
+        (["searches.jsonl", "--column", f"text={NAME}"], "terminal", 2),
     ],
     "compare": [
         (["testset.json", f"{NAME}=a.json", "b.json", "--samples", "100", "--by", "tag", "-f", "%FORMAT"], "%FORMAT", 0)
@@ -268,12 +304,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for judge, grade in ((NAME, 1), (LONG, 2))
         ]
         said.append({"query": TEXTS[0], "doc": TEXTS[1], "grade": 3, "judge": NAME, "adjudicates": True})
-        labels = (json.dumps(label).replace("\\ue000", "\\ud800") for label in said)
-        Path("labels.jsonl").write_text("".join(f"{label}\n" for label in labels), encoding="utf-8")
+        said_lines = (json.dumps(label).replace("\\ue000", "\\ud800") for label in said)
+        Path("reviewed.jsonl").write_text("".join(f"{label}\n" for label in said_lines), encoding="utf-8")
         cells = [f"'{text}" for text in TEXTS if "\0" not in text]
         with open("reviews.csv", "w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerow(["query_id", "doc_id", "grade", "comment"])
             csv.writer(file).writerows([cell, cell, "1", "".join(cells)] for cell in cells)
+        searches = [{"query": text, "result_count": 0, "time": text} for text in (*TEXTS, LONG)]
+        Path("searches.jsonl").write_text("".join(json.dumps(one) + "\n" for one in searches), encoding="utf-8")
+        labels = [{"query": text, "doc": text, "grade": 1, "judge": NAME, "reason": LONG} for text in [*TEXTS, LONG]]
+        Path("labels.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labels), encoding="utf-8")
         for path, run in {"alone.json": runs[0], "other.json": runs[1]}.items():
             _written(path, rankgauge.evaluate(judged, run, ["nDCG@10", "R@3"], name=NAME).record.to_dict())
         _written("live.json", hostile_record("".join(HOSTILE.values())))

@@ -9,8 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankgauge import Label, LabelPolicy, Query, Record, TestSet, compare, evaluate, evaluate_retriever, gate
-from rankgauge.errors import DataError
+from rankgauge import (
+    Label,
+    LabelPolicy,
+    Query,
+    Record,
+    TestSet,
+    compare,
+    compare_stored,
+    evaluate,
+    evaluate_retriever,
+    gate,
+)
+from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.record.comparability import differences
 from rankgauge.reports import report
 from rankgauge.words import tell
@@ -51,7 +62,7 @@ def test_each_kind_has_its_mean() -> None:
     assert "10 of 40 queries are synthetic" in tell(note, "en")
     assert result.record.synthetic == {query.id: "known-item" for query in MADE}
     assert Record.from_dict(json.loads(result.record.to_json())) == result.record
-    assert "Real and synthetic queries apart" in report(result.record, format="terminal", details=True)
+    assert "Real and synthetic queries apart" in report(result.record, format="terminal", detail="evidence")
 
 
 def test_all_synthetic_and_none() -> None:
@@ -78,6 +89,19 @@ def test_a_comparison_says_it_once() -> None:
     assert tell(note, "en").endswith(", 2 more")
     assert len(tell(note, "zh")) < 400
     assert [note.key for note in compare(MADE, runs, "RR").notes].count("synthetic.all") == 1
+
+
+def test_stored_scores_say_it_too(tmp_path: Path) -> None:
+    labelled = MIXED.with_labels()
+    for name, run in {"a": A, "b": B}.items():
+        evaluate(labelled, run, "RR", name=name).record.save(tmp_path / f"{name}.json")
+    found = compare_stored([tmp_path / "a.json", tmp_path / "b.json"])
+    note = next(note for note in found.notes if note.key == "synthetic.systems")
+    told = {one.parameters["system"]: one.parameters["means"].parameters for one in note.parameters["systems"]}
+    assert (told["b"]["real"], told["b"]["synthetic"]) == pytest.approx(means(B))
+    assert found.record.synthetic == evaluate(MIXED, A, "RR").record.synthetic
+    assert found.record.provenance.test_set is not None
+    assert found.record.provenance.test_set.version == labelled.version
 
 
 def test_a_gate_and_a_live_run_say_it() -> None:
@@ -108,7 +132,7 @@ def test_records_name_policy_and_sources(tmp_path: Path) -> None:
     assert {(one.kind, one.judge): one.labels for one in told.sources} == LABELLED.labels.sources
     result.record.save(path := tmp_path / "r.json")
     assert Record.load(path) == result.record
-    shown = report(result.record, format="terminal", details=True)
+    shown = report(result.record, format="terminal", detail="evidence")
     assert told.version[:12] in shown
     assert "ana (person): 1" in shown
     assert evaluate(MIXED, A, "RR").record.provenance.test_set is None
@@ -116,7 +140,7 @@ def test_records_name_policy_and_sources(tmp_path: Path) -> None:
     del older["provenance"]["test_set"], older["synthetic"]
     assert Record.from_dict(older).synthetic == {}
     older["provenance"]["test_set"] = {"version": "a", "policy": {"prefer": ["x"]}, "sources": []}
-    with pytest.raises(DataError, match="damaged"):
+    with pytest.raises(RankgaugeError, match="damaged"):
         Record.from_dict(older)
 
 

@@ -124,7 +124,6 @@ def test_a_remark_of_a_person_is_kept_without_a_grade() -> None:
     later = Label("q", "d", 1, "ana", reason="cut off after all")
     assert len(Labels([remark, later, later, Label("q", "d", 1, "ana")])) == 2
     assert len(Labels([Label("q", "d", 1, "gpt", "model", reason=text) for text in ("a", "b")])) == 1
-    assert not list(Labels([Label("q", "d", None, "ana")]))
 
 
 def test_adjudicates_is_a_truth_value() -> None:

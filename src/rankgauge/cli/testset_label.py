@@ -126,7 +126,8 @@ def adjudicate(
     """
     from rankgauge.errors import DataError
     from rankgauge.formats import load_testset
-    from rankgauge.formats.labels import LabelFile, item_of
+    from rankgauge.formats.label_items import item_of
+    from rankgauge.formats.labels import LabelFile
     from rankgauge.reports.review import conflicts_report
     from rankgauge.testsets.review.agreement import reviewer_agreement
     from rankgauge.testsets.review.queue import review_queue

@@ -230,7 +230,8 @@ def history(
 
     Exit status 1 if nothing was said.
     """
-    from rankgauge.formats.labels import item_of, load_labels
+    from rankgauge.formats.label_items import item_of
+    from rankgauge.formats.labels import load_labels
     from rankgauge.model.labels import LabelPolicy
     from rankgauge.reports.review import history_report
 

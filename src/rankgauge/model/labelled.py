@@ -14,7 +14,7 @@ from rankgauge.model.labels import Label, LabelPolicy, Labels
 from rankgauge.model.query import Query
 from rankgauge.visible import visible
 
-__all__ = ["graded", "imported", "kept_labels", "version_of"]
+__all__ = ["graded", "imported", "kept_labels", "refuse_unknown", "version_of"]
 
 
 def imported(queries: Iterable[Query], name: str) -> Iterator[Label]:
@@ -36,14 +36,18 @@ def kept_labels(labels: Labels, policy: LabelPolicy, queries: Iterable[Query], n
     return Labels((*(label for label in own if label.pair not in odd), *fresh), name=labels.name)
 
 
-def graded(queries: Sequence[Query], labels: Labels, policy: LabelPolicy) -> list[Query]:
-    """The queries with the grades that a policy makes of the labels, and no others."""
+def refuse_unknown(labels: Labels, queries: Iterable[Query]) -> None:
+    """Labels of queries that are not there are of another test set, or of one whose ids have changed."""
     if unknown := sorted({label.query for label in labels} - {query.id for query in queries}):
         raise DataError(
             f"{labels.name}: there are labels of query {unknown[0]!r}, which the test set does not have "
-            f"({counted(len(unknown), 'such query', 'such queries')}); "
-            "leave them out with `labels.of_queries(test_set)`"
+            f"({counted(len(unknown), 'such query', 'such queries')}); leave them out with `skip_unknown=True`"
         )
+
+
+def graded(queries: Sequence[Query], labels: Labels, policy: LabelPolicy) -> list[Query]:
+    """The queries with the grades that a policy makes of the labels, and no others."""
+    refuse_unknown(labels, queries)
     grades, aspects = labels.grades(policy), _aspects(labels, policy)
     return [_graded(query, grades.get(query.id, {}), aspects.get(query.id, {})) for query in queries]
 
@@ -63,7 +67,7 @@ def _graded(query: Query, grades: Mapping[str, float], aspects: Mapping[str, set
     """A query with other grades. Its known documents stay in their order; groups and passages follow the grades."""
     if query.grades == grades:
         return query
-    ordered = {doc: grades[doc] for doc in query.grades if doc in grades} | grades
+    ordered = {doc: grades[doc] for doc in query.grades if doc in grades} | dict(grades)
     spans = [span for span in query.spans if not span.doc or ordered.get(span.doc, 0) > 0]
     if query.no_answer and any(grade > 0 for grade in ordered.values()):
         doc = next(doc for doc, grade in ordered.items() if grade > 0)
@@ -74,7 +78,7 @@ def _graded(query: Query, grades: Mapping[str, float], aspects: Mapping[str, set
     return replace(query, grades=ordered, groups=_groups(query, ordered, aspects), spans=tuple(spans))
 
 
-def _groups(query: Query, grades: Mapping[str, float], aspects: Mapping[str, set[str]]) -> dict[str, Sequence[str]]:
+def _groups(query: Query, grades: Mapping[str, float], aspects: Mapping[str, set[str]]) -> dict[str, list[str]]:
     """Groups of what is relevant now. A document that no group had joins those that are named like the aspects it
     covers, or is a group of its own."""
     if not query.groups:
