@@ -44,6 +44,7 @@ class QueuedPair:
         return self.query, self.doc
 
 
+@named_arguments
 @dataclass(frozen=True, eq=False)
 class ReviewQueue(Sequence[QueuedPair]):
     """What to review: one query after the other."""
