@@ -90,6 +90,11 @@ if TYPE_CHECKING:
     from rankgauge.testsets.lint.linting import Lint, lint
     from rankgauge.testsets.model_family import model_family
     from rankgauge.testsets.pooling import pool
+    from rankgauge.testsets.review.importing import import_reviews
+    from rankgauge.testsets.review.queue import review_queue
+    from rankgauge.testsets.review.queued import ReviewQueue
+    from rankgauge.testsets.review.session import ReviewSession
+    from rankgauge.testsets.review.sheets import save_sheet
     from rankgauge.testsets.sampling import Sample, draw_sample, load_sample
     from rankgauge.testsets.sizing import SizePlan, plan_size
 
@@ -122,6 +127,11 @@ _NAMES = {
     "testsets.aspects": ("aspect_qrels",),
     "testsets.candidates": ("Candidates", "candidates"),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.review.importing": ("import_reviews",),
+    "testsets.review.queue": ("review_queue",),
+    "testsets.review.queued": ("ReviewQueue",),
+    "testsets.review.session": ("ReviewSession",),
+    "testsets.review.sheets": ("save_sheet",),
     "testsets.incident_queries": ("incident_queries",),
     "testsets.judge": ("Judge",),
     "testsets.judge_result": ("JudgeResult",),
@@ -194,6 +204,8 @@ __all__ = [
     "Query",
     "RankgaugeError",
     "Record",
+    "ReviewQueue",
+    "ReviewSession",
     "Run",
     "Sample",
     "SizePlan",
@@ -227,6 +239,7 @@ __all__ = [
     "find_baseline",
     "fuse",
     "gate",
+    "import_reviews",
     "incident_queries",
     "judge",
     "judge_next",
@@ -258,11 +271,13 @@ __all__ = [
     "reconcile",
     "report",
     "retrievers",
+    "review_queue",
     "run_plan",
     "save_charts",
     "save_chunks",
     "save_labels",
     "save_pool",
+    "save_sheet",
     "set_baseline",
     "sweep",
     "sweep_chunks",
