@@ -2,8 +2,10 @@
 
 A click needs that a document is examined and that it attracts. Examination depends on the rank (position-based model,
 Craswell et al. 2008), ends with the first click (cascade, same source), or ends where a clicked document satisfies
-(dynamic Bayesian network, Chapelle and Zhang 2009). All are fitted by expectation-maximisation on arrays; a few
-imagined clicks, as frequent as clicks are on average, keep rare pairs from the extremes.
+(dynamic Bayesian network, Chapelle and Zhang 2009). All are fitted by expectation-maximisation on arrays.
+
+What was rarely examined is drawn towards the mean of all pairs. How strongly, is estimated from how much pairs differ
+beyond chance (empirical Bayes by moments); every attraction comes with the weight of its evidence.
 
 Notation: a_qd attraction of a (query, document) pair, t_r examination of rank r, s_qd satisfaction, g persistence.
 """
@@ -12,88 +14,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rankgauge.errors import DataError
-from rankgauge.model.ranked import Bools, Floats, Ints
+from rankgauge.model.ranked import Bools, Floats
+from rankgauge.stats.click_lists import ClickLog, added
 
-__all__ = ["MODELS", "ClickLog", "Fitted", "coec", "perplexity"]
+__all__ = ["MODELS", "ClickLog", "Fitted", "Prior", "click_chances", "coec", "perplexity", "rank_perplexities"]
 
 _MOST_ROUNDS = 200
 _STILL = 1e-4  # a largest change of a parameter below which nothing more is to be gained
 _NARROW = 1e-6  # no probability is taken for certain
+_STRENGTHS = (0.5, 1000.0)  # of imagined lists: the least and the most that are taken for an estimate
+_SATISFACTION = 2.0  # imagined clicks that say how often clicks satisfy on average
 
 
-def _added(number: NDArray[np.integer[Any]], values: Floats, n: int) -> Floats:
-    """Sums of the values that have each of n numbers."""
-    return np.bincount(number, weights=values, minlength=n).astype(np.float64, copy=False)
+@dataclass(frozen=True)
+class Prior:
+    """What is held of a pair before it is looked at: a mean, and how many examinations that is worth."""
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ClickLog:
-    """Lists that were shown, one row for each that differs in its documents or clicks, padded to the longest."""
-
-    pair: NDArray[np.int32]
-    """The number of the (query, document) pair at each rank; -1 behind the end of a list."""
-    clicked: Bools
-    times: Floats
-    """How often each list was shown and clicked so."""
-    pairs: int
-
-    @classmethod
-    def of(cls, pair: NDArray[np.int32], clicked: Bools, pairs: int, times: Floats | None = None) -> ClickLog:
-        """A log of lists of which many may be alike."""
-        if pair.ndim != 2 or pair.shape != clicked.shape:
-            raise DataError("pairs and clicks are two tables of one shape: a row for each list, a column for each rank")
-        clicked = clicked & (pair >= 0)
-        marked = np.ascontiguousarray(pair.astype(np.int32) * 2 + clicked)
-        if not marked.size:
-            return cls(pair, clicked, np.zeros(len(pair)), pairs)
-        rows = marked.view(np.dtype((np.void, marked.dtype.itemsize * marked.shape[1]))).ravel()
-        _, first, place = np.unique(rows, return_index=True, return_inverse=True)
-        count = np.bincount(place.ravel(), weights=times, minlength=len(first)).astype(np.float64)
-        return cls(pair[first], clicked[first], count, pairs)
+    mean: float
+    strength: float
 
     @property
-    def shown(self) -> Bools:
-        return np.asarray(self.pair >= 0)
+    def yes(self) -> float:
+        return self.mean * self.strength
 
-    @cached_property
-    def cells(self) -> tuple[Ints, Ints, Floats, Floats]:
-        """(pair, rank, times shown, clicks) of everything that was shown at some rank."""
-        depth = self.pair.shape[1]
-        shown = self.shown
-        key = self.pair.astype(np.int64) * depth + np.arange(depth)
-        times = np.broadcast_to(self.times[:, None], shown.shape)[shown]
-        found, place = np.unique(key[shown], return_inverse=True)
-        shown_so = _added(place, times, len(found))
-        clicks = _added(place, times * self.clicked[shown], len(found))
-        return found // depth, found % depth, shown_so, clicks
-
-    def per_pair(self, values: Floats | Bools) -> Floats:
-        """Sums over all places at which each pair was shown, as often as it was."""
-        shown = self.shown
-        return _added(self.pair[shown], (values * self.times[:, None])[shown], self.pairs)
-
-    def per_rank(self, values: Floats | Bools) -> Floats:
-        """Sums over all lists, as often as they were shown."""
-        return np.asarray((values * self.times[:, None]).sum(axis=0))
-
-    def parts(self, rows: int = 200_000) -> list[ClickLog]:
-        """The same lists in parts that need little memory at a time."""
-        ends = [slice(i, i + rows) for i in range(0, len(self.pair), rows)]
-        return [ClickLog(self.pair[own], self.clicked[own], self.times[own], self.pairs) for own in ends]
-
-    def split(self, share: float, seed: int = 0) -> tuple[ClickLog, ClickLog]:
-        """Two logs, the second with a random share of the lists."""
-        second = np.random.default_rng(seed).binomial(self.times.astype(np.int64), share).astype(np.float64)
-        counts = (self.times - second, second)
-        first, rest = (ClickLog(self.pair[n > 0], self.clicked[n > 0], n[n > 0], self.pairs) for n in counts)
-        return first, rest
+    @property
+    def no(self) -> float:
+        return (1 - self.mean) * self.strength
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,6 +59,10 @@ class Fitted:
     persistence: float
     seen: Floats
     """How often each pair was examined, as the model has it: what its attraction rests on."""
+    weight: Floats
+    """The certain observations that the relevance of each pair is worth, those of the prior among them: the sum of the
+    parameters of a beta distribution of that mean and spread."""
+    prior: Prior
 
     @property
     def relevance(self) -> Floats:
@@ -117,76 +70,126 @@ class Fitted:
         return self.attraction if self.model != "dbn" else self.attraction * self.satisfaction
 
 
-def _prior(log: ClickLog, strength: float) -> tuple[float, float]:
-    """Imagined clicks, and lists without one."""
-    _, _, times, clicks = log.cells
-    share = float(clicks.sum() / times.sum()) if len(times) else 0.5
-    share = min(max(share, _NARROW), 1 - _NARROW)
-    return strength * share, strength * (1 - share)
+def _share(value: float) -> float:
+    return min(max(value, _NARROW), 1 - _NARROW)
 
 
-def position_based(log: ClickLog, strength: float = 1.0) -> Fitted:
+def _prior(clicks: Floats, seen: Floats, squares: Floats, strength: float | None) -> Prior:
+    """The mean of all pairs, and how alike they are.
+
+    With c clicks in n examinations (the sum of the chances t, squares that of t^2): E[n (c/n - m)^2] =
+    m - u (m^2 + V) + n V with u = squares / n, solved for the variance V between pairs; a beta distribution of mean m
+    and variance V is worth m (1 - m) / V - 1 examinations.
+    """
+    some = seen > _NARROW
+    c, n, u = clicks[some], seen[some], squares[some] / seen[some]
+    if not n.size or not c.sum():
+        return Prior(_share(0.5 / (1 + float(n.sum()))) if n.size else 0.5, strength or 1.0)
+    m = _share(float(c.sum() / n.sum()))
+    if strength is not None:
+        return Prior(m, strength)
+    beyond = float((n * (c / n - m) ** 2).sum() - (m - u * m * m).sum())
+    room = float((n - u).sum())
+    variance = beyond / room if room > 0 else m * (1 - m) / 2  # each seen once: nothing tells them apart
+    if variance <= m * (1 - m) / (1 + _STRENGTHS[1]):
+        return Prior(m, _STRENGTHS[1])
+    return Prior(m, max(m * (1 - m) / variance - 1, _STRENGTHS[0]))
+
+
+def _weight(a: Floats, information: Floats, prior: Prior) -> Floats:
+    """The weight of attractions whose likelihood has so much information (Louis 1982: that of the complete data less
+    what is missing)."""
+    return np.asarray(a * (1 - a) * (information + prior.yes / a**2 + prior.no / (1 - a) ** 2))
+
+
+def position_based(log: ClickLog, strength: float | None = None) -> Fitted:
     """P(click) = t_r a_qd; the first rank is always examined. Of a document that was not clicked:
     P(it attracts) = a (1 - t) / (1 - a t), P(it was examined) = t (1 - a) / (1 - a t)."""
     pair, rank, times, clicks = log.cells
     depth, missed = log.pair.shape[1], times - clicks
-    yes, no = _prior(log, strength)
-    shown = _added(pair, times, log.pairs)
-    at_rank = np.maximum(_added(rank, times, depth), 1.0)
-    attraction, examination = np.full(log.pairs, yes / (yes + no)), 1.0 / np.arange(1, depth + 1)
+    shown = log.shows
+    at_rank = added(rank, times, depth)
+    shown_at = at_rank > 0
+    examination = 1.0 / np.arange(1, depth + 1)
+    prior = _prior_at(log, examination, strength)
+    attraction = np.full(log.pairs, prior.mean)
     for _ in range(_MOST_ROUNDS):
         a, t = attraction[pair], examination[rank]
         rest = missed / np.maximum(1 - a * t, _NARROW)
-        attracted = _added(pair, clicks + rest * a * (1 - t), log.pairs)
-        examined = _added(rank, clicks + rest * t * (1 - a), depth)
-        new_a, new_t = (attracted + yes) / (shown + yes + no), examined / at_rank
-        new_t = np.clip(new_t / max(new_t[0], _NARROW), _NARROW, 1.0)
+        attracted = added(pair, clicks + rest * a * (1 - t), log.pairs)
+        examined = added(rank, clicks + rest * t * (1 - a), depth)
+        new_a = (attracted + prior.yes) / (shown + prior.strength)
+        new_a = np.clip(new_a, _NARROW, 1 - _NARROW)
+        new_t = np.where(shown_at, np.clip(examined / np.maximum(at_rank, 1.0), _NARROW, 1.0), examination)
         moved = max(float(np.abs(new_a - attraction).max(initial=0)), float(np.abs(new_t - examination).max(initial=0)))
-        attraction, examination = np.clip(new_a, _NARROW, 1 - _NARROW), new_t
+        attraction, examination = new_a, new_t
+        prior = _prior_at(log, examination, strength)
         if moved < _STILL:
             break
-    seen = _added(pair, times * examination[rank], log.pairs)
-    return Fitted("pbm", attraction, np.ones(log.pairs), examination, 1.0, seen)
+    t = examination[rank]
+    seen = added(pair, times * t, log.pairs)
+    lost = added(pair, missed * (t / np.maximum(1 - attraction[pair] * t, _NARROW)) ** 2, log.pairs)
+    weight = _weight(attraction, log.clicks / attraction**2 + lost, prior)
+    return Fitted("pbm", attraction, np.ones(log.pairs), examination, 1.0, seen, weight, prior)
 
 
-def cascade(log: ClickLog, strength: float = 1.0) -> Fitted:
+def _prior_at(log: ClickLog, examination: Floats, strength: float | None) -> Prior:
+    """The prior, where each rank is examined so often."""
+    pair, rank, times, _ = log.cells
+    t = examination[rank]
+    return _prior(log.clicks, added(pair, times * t, log.pairs), added(pair, times * t * t, log.pairs), strength)
+
+
+def cascade(log: ClickLog, strength: float | None = None) -> Fitted:
     """All documents down to the first click were examined, none behind it: a is clicks over examinations."""
-    yes, no = _prior(log, strength)
     before: Bools = np.cumsum(log.clicked, axis=1) - log.clicked == 0
     seen = log.per_pair(before.astype(np.float64))
     first = log.per_pair((before & log.clicked).astype(np.float64))
-    attraction = np.clip((first + yes) / (seen + yes + no), _NARROW, 1 - _NARROW)
+    prior = _prior(first, seen, seen, strength)
+    attraction = np.clip((first + prior.yes) / (seen + prior.strength), _NARROW, 1 - _NARROW)
     examination = log.per_rank(before & log.shown) / np.maximum(log.per_rank(log.shown), 1)
-    return Fitted("cascade", attraction, np.ones(log.pairs), examination, 1.0, seen)
+    return Fitted("cascade", attraction, np.ones(log.pairs), examination, 1.0, seen, seen + prior.strength, prior)
 
 
-def dynamic_bayesian(log: ClickLog, strength: float = 1.0) -> Fitted:
+def dynamic_bayesian(log: ClickLog, strength: float | None = None) -> Fitted:
     """The first document is examined; a click satisfies with s; who is not satisfied goes on with g.
 
     All down to the last click was examined, and its clicks before the last satisfied nobody. Behind it, with
     T_r = P(no more clicks | r examined, not satisfied) = 1 - g + g (1 - a_{r+1}) T_{r+1}:
     P(satisfied) = s / (s + (1 - s) T_l), and examination goes down by g (1 - a_{r+1}) T_{r+1} / T_r from rank to rank.
     """
-    yes, no = _prior(log, strength)
-    attraction, satisfaction, persistence = np.full(log.pairs, yes / (yes + no)), np.full(log.pairs, 0.5), 0.9
-    parts, clicks = log.parts(), log.per_pair(log.clicked.astype(np.float64))
-    seen, examined = np.zeros(log.pairs), np.zeros(log.pair.shape[1])
+    log = log.closed
+    clicks = log.clicks
+    prior = _prior(clicks, log.shows, log.shows, strength)
+    attraction, satisfaction, persistence = np.full(log.pairs, prior.mean), np.full(log.pairs, 0.5), 0.9
+    pleased, certain, parts = 0.5, _SATISFACTION if strength is None else strength, log.parts()
     for _ in range(_MOST_ROUNDS):
-        found = [_behind(part, attraction, satisfaction, persistence) for part in parts]
-        seen = np.sum([one.seen for one in found], axis=0)
-        satisfied = np.sum([one.satisfied for one in found], axis=0)
-        examined = np.sum([one.examined for one in found], axis=0)
-        went, could = sum(one.went_on for one in found), sum(one.could_go_on for one in found)
-        new_a = np.clip((clicks + yes) / (seen + yes + no), _NARROW, 1 - _NARROW)
-        new_s = np.clip((satisfied + strength / 2) / (clicks + strength), _NARROW, 1 - _NARROW)
-        new_g = min(max(went / could if could else 1.0, _NARROW), 1 - _NARROW)
+        found = _behind_all(parts, attraction, satisfaction, persistence)
+        prior = _prior(clicks, found.seen, found.seen, strength)
+        new_a = np.clip((clicks + prior.yes) / (found.seen + prior.strength), _NARROW, 1 - _NARROW)
+        pleased = _share(float(found.satisfied.sum()) / max(float(clicks.sum()), 1.0))
+        new_s = (found.satisfied + certain * pleased) / (clicks + certain)
+        new_s = np.clip(new_s, _NARROW, 1 - _NARROW)
+        new_g = _share(found.went_on / found.could_go_on if found.could_go_on else 1.0)
         changes = (new_a - attraction, new_s - satisfaction, np.array([new_g - persistence]))
         moved = max(float(np.abs(change).max(initial=0)) for change in changes)
         attraction, satisfaction, persistence = new_a, new_s, new_g
         if moved < _STILL:
             break
-    examination = examined / np.maximum(log.per_rank(log.shown), 1)
-    return Fitted("dbn", attraction, satisfaction, examination, persistence, seen)
+    found = _behind_all(parts, attraction, satisfaction, persistence)
+    weight = _weight(attraction, clicks / attraction**2 + found.doubted / (1 - attraction) ** 2, prior)
+    s_information = found.pleased_information + (clicks - found.last_clicks) / (1 - satisfaction) ** 2
+    s_weight = _weight(satisfaction, s_information, Prior(pleased, certain))
+    examination = found.examined / np.maximum(log.per_rank(log.shown), 1)
+    both = _product_weight(attraction, weight, satisfaction, s_weight)
+    return Fitted("dbn", attraction, satisfaction, examination, persistence, found.seen, both, prior)
+
+
+def _product_weight(a: Floats, a_weight: Floats, s: Floats, s_weight: Floats) -> Floats:
+    """The weight of a product of two independent shares: var(as) = s^2 var(a) + a^2 var(s) + var(a) var(s)."""
+    spread_a, spread_s = a * (1 - a) / (a_weight + 1), s * (1 - s) / (s_weight + 1)
+    spread = s**2 * spread_a + a**2 * spread_s + spread_a * spread_s
+    return np.asarray(np.maximum(a * s * (1 - a * s) / spread - 1, _NARROW))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -198,6 +201,20 @@ class _Behind:
     examined: Floats
     went_on: float
     could_go_on: float
+    doubted: Floats
+    """Sums of the squared chances that a pair was examined where it was not clicked."""
+    last_clicks: Floats
+    pleased_information: Floats
+    """About the satisfaction of each pair, from the lists whose last click it had."""
+
+
+def _behind_all(parts: list[ClickLog], attraction: Floats, satisfaction: Floats, persistence: float) -> _Behind:
+    """The expectations over all parts."""
+    total: dict[str, Floats | float] = {}
+    for part in parts:
+        for name, value in vars(_behind(part, attraction, satisfaction, persistence)).items():
+            total[name] = total[name] + value if name in total else value
+    return _Behind(**total)  # type: ignore[arg-type]
 
 
 def _behind(log: ClickLog, attraction: Floats, satisfaction: Floats, persistence: float) -> _Behind:
@@ -206,7 +223,8 @@ def _behind(log: ClickLog, attraction: Floats, satisfaction: Floats, persistence
     places = np.arange(depth)
     last = np.where(clicked.any(axis=1), depth - 1 - np.argmax(clicked[:, ::-1], axis=1), -1)
     a = np.where(shown, attraction[np.maximum(log.pair, 0)], 0.0)
-    s = satisfaction[log.pair[np.arange(lists), np.maximum(last, 0)]]
+    last_pair = log.pair[np.arange(lists), np.maximum(last, 0)]
+    s = satisfaction[last_pair]
     length = shown.sum(axis=1)
     # tail[:, r] = T_r: no more clicks behind rank r (counted from 1; 0 is before the first).
     tail = np.ones((lists, depth + 1))
@@ -215,8 +233,8 @@ def _behind(log: ClickLog, attraction: Floats, satisfaction: Floats, persistence
         tail[:, rank] = np.where(rank < length, further, 1.0)
     behind = tail[np.arange(lists), last + 1]
     some = last >= 0
-    gone = np.where(some, (1 - s) * behind, 0.0)
-    satisfied = np.where(some, s / np.maximum(s + gone, _NARROW), 0.0)
+    ended = np.maximum(s + (1 - s) * behind, _NARROW)  # no more clicks behind the last
+    satisfied = np.where(some, s / ended, 0.0)
     examined = ((places[None, :] <= last[:, None]) & shown).astype(np.float64)
     went = float((times * np.maximum(last, 0)).sum())  # between ranks down to the last click all went on
     could = went
@@ -233,42 +251,95 @@ def _behind(log: ClickLog, attraction: Floats, satisfaction: Floats, persistence
             went += float((times * step).sum())
         examined[:, rank] += step
         chance = np.where(here, step, np.where(start, 0.0, chance))
-    satisfied_by_pair = _added(
-        log.pair[np.arange(lists), np.maximum(last, 0)][some], (times * satisfied)[some], log.pairs
+
+    def of_last(values: Floats) -> Floats:
+        return added(last_pair[some], (times * values)[some], log.pairs)
+
+    return _Behind(
+        seen=log.per_pair(examined),
+        satisfied=of_last(satisfied),
+        examined=log.per_rank(examined),
+        went_on=went,
+        could_go_on=could,
+        doubted=log.per_pair(np.where(clicked, 0.0, examined**2)),
+        last_clicks=of_last(np.ones(lists)),
+        pleased_information=of_last(((1 - behind) / ended) ** 2),
     )
-    return _Behind(log.per_pair(examined), satisfied_by_pair, log.per_rank(examined), went, could)
+
+
+def clicks_over_expected(log: ClickLog, strength: float | None = None) -> Fitted:
+    """a is the click rate of the first rank times clicks over expected clicks; t_r that of rank r over the first's.
+
+    With clicks that come at random (Poisson) and ratios that differ (gamma of mean 1), the ratio is drawn towards 1,
+    and certain to (clicks + k) / (expected + k)^2.
+    """
+    rates = _rates(log)
+    first = _share(float(rates[np.argmax(rates > 0)])) if (rates > 0).any() else _NARROW
+    _, expected = coec(log)
+    clicks = log.clicks
+    if strength is None:
+        room = float(expected.sum())
+        beyond = float(((clicks - expected) ** 2 / np.maximum(expected, _NARROW) - 1)[expected > 0].sum())
+        variance = beyond / room if room > 0 else 0.0  # E[(c - e)^2 / e] = 1 + e V
+        strength = min(max(1 / variance, first * _STRENGTHS[0]), _STRENGTHS[1]) if variance > 0 else _STRENGTHS[1]
+    ratio = (clicks + strength) / (expected + strength)
+    attraction = np.clip(first * ratio, _NARROW, 1 - _NARROW)
+    spread = first**2 * ratio / (expected + strength)
+    weight = np.maximum(attraction * (1 - attraction) / spread - 1, _NARROW)
+    prior = Prior(first, strength / first)
+    return Fitted("coec", attraction, np.ones(log.pairs), rates / first, 1.0, expected / first, weight, prior)
+
+
+def by_rank_alone(log: ClickLog, strength: float | None = None) -> Fitted:
+    """P(click) is that of the rank, whatever is shown there: what a model of documents has to beat."""
+    rates = _rates(log)
+    ones = np.ones(log.pairs)
+    return Fitted("rank", ones, ones, rates, 1.0, log.shows, ones, Prior(0.5, strength or 1.0))
+
+
+def _rates(log: ClickLog) -> Floats:
+    """Clicks per showing at each rank."""
+    _, rank, times, clicks = log.cells
+    depth = log.pair.shape[1]
+    return np.asarray(added(rank, clicks, depth) / np.maximum(added(rank, times, depth), _NARROW))
 
 
 MODELS: dict[str, Callable[..., Fitted]] = {"pbm": position_based, "cascade": cascade, "dbn": dynamic_bayesian}
-"""By name."""
+"""Those that tell examination from attraction, by name."""
 
 
 def click_chances(fitted: Fitted, log: ClickLog) -> Floats:
     """The chance of a click at every place of every list, not knowing the clicks above it."""
     a = np.where(log.shown, fitted.attraction[np.maximum(log.pair, 0)], 0.0)
-    if fitted.model == "pbm":
+    if fitted.model not in ("cascade", "dbn"):
         return np.asarray(a * fitted.examination[None, : a.shape[1]])
     s = np.where(log.shown, fitted.satisfaction[np.maximum(log.pair, 0)], 0.0)
-    on = fitted.persistence * (1 - a * s)  # of one that is examined, to the next
+    on = np.where(log.shown, fitted.persistence * (1 - a * s), 1.0)  # of one that is examined, to the next
     reached = np.cumprod(np.concatenate([np.ones((len(a), 1)), on[:, :-1]], axis=1), axis=1)
     return np.asarray(a * reached)
+
+
+def rank_perplexities(fitted: Fitted, log: ClickLog) -> Floats:
+    """2 to the mean surprise of clicks and their absence at each rank; not a number where nothing was shown."""
+    surprise, times = np.zeros(log.pair.shape[1]), np.zeros(log.pair.shape[1])
+    for part in log.parts():
+        chance = np.clip(click_chances(fitted, part), _NARROW, 1 - _NARROW)
+        own = -np.where(part.clicked, np.log2(chance), np.log2(1 - chance))
+        surprise += part.per_rank(np.where(part.shown, own, 0.0))
+        times += part.per_rank(part.shown)
+    return np.where(times > 0, 2 ** (surprise / np.maximum(times, 1.0)), np.nan)
 
 
 def perplexity(fitted: Fitted, log: ClickLog) -> float:
     """2 to the mean surprise of clicks and their absence at each rank, averaged over the ranks: 1 is perfect, 2 is a
     coin. Held-out lists tell which model to trust."""
-    chance = np.clip(click_chances(fitted, log), _NARROW, 1 - _NARROW)
-    surprise = -np.where(log.clicked, np.log2(chance), np.log2(1 - chance))
-    shown = log.shown
-    total, times = log.per_rank(np.where(shown, surprise, 0.0)), log.per_rank(shown)
-    return float(np.mean(2 ** (total[times > 0] / times[times > 0]))) if times.any() else float("nan")
+    found = rank_perplexities(fitted, log)
+    return float(np.nanmean(found)) if not np.isnan(found).all() else float("nan")
 
 
 def coec(log: ClickLog) -> tuple[Floats, Floats]:
     """Clicks over expected clicks of each pair, and the expected: what documents get on average at the ranks where it
     was shown (Zhang and Jones 2007). 1 is an average document."""
-    pair, rank, times, clicks = log.cells
-    at_rank = np.bincount(rank, weights=clicks) / np.maximum(np.bincount(rank, weights=times), 1.0)
-    expected = _added(pair, times * at_rank[rank], log.pairs)
-    own = _added(pair, clicks, log.pairs)
-    return np.where(expected > 0, own / np.maximum(expected, _NARROW), 1.0), expected
+    pair, rank, times, _ = log.cells
+    expected = added(pair, times * _rates(log)[rank], log.pairs)
+    return np.where(expected > 0, log.clicks / np.maximum(expected, _NARROW), 1.0), expected
