@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
     from rankgauge.testsets.anchoring import Anchored, anchor
+    from rankgauge.testsets.click_labels import ClickLabels, click_labels
     from rankgauge.testsets.drift import LabelDrift, label_drift
 
 # Names load on first use, so that importing the package costs next to nothing.
@@ -95,6 +96,7 @@ _NAMES = {
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
     "testsets.anchoring": ("Anchored", "anchor"),
+    "testsets.click_labels": ("ClickLabels", "click_labels"),
     "testsets.drift": ("LabelDrift", "label_drift"),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
@@ -127,6 +129,7 @@ __all__ = [
     "Call",
     "Chunk",
     "Chunks",
+    "ClickLabels",
     "Comparison",
     "Contract",
     "Corpus",
@@ -157,6 +160,7 @@ __all__ = [
     "audit",
     "check_alerts",
     "chunk",
+    "click_labels",
     "compare",
     "compare_scores",
     "compare_stored",

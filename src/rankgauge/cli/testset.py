@@ -10,6 +10,7 @@ __all__ = ["testset"]
 
 _COMMANDS: Table = {
     "anchor": ("rankgauge.cli.testset_passages", "anchor", "Bind passages and answers to their places."),
+    "clicks": ("rankgauge.cli.testset_clicks", "clicks", "Labels with intervals from what people clicked."),
     "drift": ("rankgauge.cli.testset_passages", "drift", "What became of the labels in a changed corpus."),
 }
 

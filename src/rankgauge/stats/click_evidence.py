@@ -43,7 +43,7 @@ class Positions:
     ranks: int
     """Ranks at which anything was shown."""
     apart: tuple[int, ...]
-    """Ranks, from 1, that no pair ties to the first: what is examined there, and what attracts, cannot be told apart."""
+    """Ranks, from 1, that no pair ties to the first: how often they are examined is not known."""
 
     @property
     def identified(self) -> bool:

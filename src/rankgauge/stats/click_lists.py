@@ -56,8 +56,8 @@ class ClickLog:
         if not (shown[:, 1:] & ~shown[:, :-1]).any():
             return self
         order = np.argsort(~shown, axis=1, kind="stable")
-        pair, clicked = (np.take_along_axis(values, order, axis=1) for values in (self.pair, self.clicked))
-        return ClickLog(pair, clicked, self.times, self.pairs)
+        pair = np.take_along_axis(self.pair, order, axis=1)
+        return ClickLog(pair, np.take_along_axis(self.clicked, order, axis=1), self.times, self.pairs)
 
     @cached_property
     def shows(self) -> Floats:

@@ -26,6 +26,7 @@ _MOST_ROUNDS = 200
 _STILL = 1e-4  # a largest change of a parameter below which nothing more is to be gained
 _NARROW = 1e-6  # no probability is taken for certain
 _STRENGTHS = (0.5, 1000.0)  # of imagined lists: the least and the most that are taken for an estimate
+_LEAST_PLEASED = 0.05  # the share of satisfying clicks from which on they are told from others
 _SATISFACTION = 2.0  # imagined clicks that say how often clicks satisfy on average
 
 
@@ -63,11 +64,19 @@ class Fitted:
     """The certain observations that the relevance of each pair is worth, those of the prior among them: the sum of the
     parameters of a beta distribution of that mean and spread."""
     prior: Prior
+    pleased: float = 1.0
+    """How often clicks satisfy on average."""
+
+    @property
+    def by_attraction(self) -> bool:
+        """Whether relevance is attraction alone: in a log in which hardly any click ends a search nothing tells which
+        documents satisfy."""
+        return self.model != "dbn" or self.pleased < _LEAST_PLEASED
 
     @property
     def relevance(self) -> Floats:
         """The chance that a pair attracts and satisfies."""
-        return self.attraction if self.model != "dbn" else self.attraction * self.satisfaction
+        return self.attraction if self.by_attraction else self.attraction * self.satisfaction
 
 
 def _share(value: float) -> float:
@@ -88,12 +97,22 @@ def _prior(clicks: Floats, seen: Floats, squares: Floats, strength: float | None
     m = _share(float(c.sum() / n.sum()))
     if strength is not None:
         return Prior(m, strength)
-    beyond = float((n * (c / n - m) ** 2).sum() - (m - u * m * m).sum())
-    room = float((n - u).sum())
-    variance = beyond / room if room > 0 else m * (1 - m) / 2  # each seen once: nothing tells them apart
-    if variance <= m * (1 - m) / (1 + _STRENGTHS[1]):
-        return Prior(m, _STRENGTHS[1])
-    return Prior(m, max(m * (1 - m) / variance - 1, _STRENGTHS[0]))
+    beyond, room = n * (c / n - m) ** 2 - (m - u * m * m), n - u
+    variance = _variance(beyond, room, m * (1 - m) / 2)  # where each was seen once nothing tells them apart
+    strength = m * (1 - m) / max(variance, _NARROW) - 1
+    return Prior(m, min(max(strength, _STRENGTHS[0]), _STRENGTHS[1]))
+
+
+def _variance(beyond: Floats, room: Floats, otherwise: float) -> float:
+    """V, where each term of `beyond` is expected to be V times its room: the estimate and one standard error.
+
+    Few pairs may be alike by chance; to take that for certain would make their intervals too narrow.
+    """
+    total = float(room.sum())
+    if total <= 0:
+        return otherwise
+    estimate = max(float(beyond.sum()) / total, 0.0)
+    return estimate + float(np.sqrt(((beyond - estimate * room) ** 2).sum())) / total
 
 
 def _weight(a: Floats, information: Floats, prior: Prior) -> Floats:
@@ -181,8 +200,9 @@ def dynamic_bayesian(log: ClickLog, strength: float | None = None) -> Fitted:
     s_information = found.pleased_information + (clicks - found.last_clicks) / (1 - satisfaction) ** 2
     s_weight = _weight(satisfaction, s_information, Prior(pleased, certain))
     examination = found.examined / np.maximum(log.per_rank(log.shown), 1)
-    both = _product_weight(attraction, weight, satisfaction, s_weight)
-    return Fitted("dbn", attraction, satisfaction, examination, persistence, found.seen, both, prior)
+    if pleased >= _LEAST_PLEASED:
+        weight = _product_weight(attraction, weight, satisfaction, s_weight)
+    return Fitted("dbn", attraction, satisfaction, examination, persistence, found.seen, weight, prior, pleased)
 
 
 def _product_weight(a: Floats, a_weight: Floats, s: Floats, s_weight: Floats) -> Floats:
@@ -278,10 +298,9 @@ def clicks_over_expected(log: ClickLog, strength: float | None = None) -> Fitted
     _, expected = coec(log)
     clicks = log.clicks
     if strength is None:
-        room = float(expected.sum())
-        beyond = float(((clicks - expected) ** 2 / np.maximum(expected, _NARROW) - 1)[expected > 0].sum())
-        variance = beyond / room if room > 0 else 0.0  # E[(c - e)^2 / e] = 1 + e V
-        strength = min(max(1 / variance, first * _STRENGTHS[0]), _STRENGTHS[1]) if variance > 0 else _STRENGTHS[1]
+        c, e = clicks[expected > 0], expected[expected > 0]
+        variance = _variance((c - e) ** 2 / e - 1, e, 1.0)  # E[(c - e)^2 / e] = 1 + e V
+        strength = min(max(1 / max(variance, _NARROW), first * _STRENGTHS[0]), _STRENGTHS[1])
     ratio = (clicks + strength) / (expected + strength)
     attraction = np.clip(first * ratio, _NARROW, 1 - _NARROW)
     spread = first**2 * ratio / (expected + strength)

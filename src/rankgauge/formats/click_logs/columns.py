@@ -10,10 +10,13 @@ from pathlib import Path
 
 from rankgauge.errors import DataError
 
-__all__ = ["NAMES", "Reading", "Roles", "roles_of"]
+__all__ = ["CLICKED", "NAMES", "SHOWN", "TRUTH", "Reading", "Roles", "roles_of"]
 
-NAMES: Mapping[str, Sequence[str]] = json.loads((Path(__file__).parent / "column_names.json").read_text("utf-8"))
+_FILE = json.loads((Path(__file__).parent / "column_names.json").read_text("utf-8"))
+NAMES: Mapping[str, Sequence[str]] = _FILE["columns"]
 """The names that people give each column, by what it holds."""
+TRUTH: Mapping[str, Sequence[str]] = _FILE["truth"]
+"""How people write that something was clicked, and that it was not."""
 SHOWN = ("impression", "shown", "show", "view", "view_item_list")
 CLICKED = ("click", "clicked", "item_click", "click_through", "select_item")
 

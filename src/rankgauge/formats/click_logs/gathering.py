@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankgauge.errors import DataError
-from rankgauge.formats.click_logs.columns import SHOWN, Reading, Roles
+from rankgauge.formats.click_logs.columns import SHOWN, TRUTH, Reading, Roles
 from rankgauge.model.normal_text import NormalText
 from rankgauge.model.ranked import Bools
 
@@ -24,7 +24,7 @@ Columns = Mapping[str, pl.Series]
 IMPLIED = -2
 """The rank of what stands where its list has it."""
 _MOST_RANK = 2**30
-_YES, _NO = ("1", "true", "t", "yes", "y", "1.0", "是"), ("0", "false", "f", "no", "n", "0.0", "", "否")
+_YES, _NO = TRUTH["yes"], TRUTH["no"]
 
 
 def normal_query(text: str) -> str:
@@ -42,7 +42,7 @@ class Names:
 
     def numbers(self, column: pl.Series, written: Callable[[str], str] = str.strip) -> Numbers:
         """The number of each text; -1 for an empty one."""
-        found = column.unique().drop_nulls()
+        found = column.unique(maintain_order=True).drop_nulls()
         known = [self._number(raw, written) for raw in found.to_list()]
         if not known:
             return np.full(len(column), -1, dtype=np.int32)
@@ -253,8 +253,8 @@ def _clicked(docs: Any, clicks: Any) -> tuple[list[bool], int] | None:
     names = [str(doc) for doc in docs]
     known = set(names)
     if all(isinstance(value, int) for value in own) and not any(str(value) in known for value in own):
-        wanted = set(own)
-        return [rank in wanted for rank in range(1, len(docs) + 1)], sum(not 1 <= value <= len(docs) for value in wanted)
+        places = range(1, len(docs) + 1)
+        return [rank in own for rank in places], sum(value not in places for value in set(own))
     chosen = {str(value) for value in own}
     return [name in chosen for name in names], len(chosen - known)
 
