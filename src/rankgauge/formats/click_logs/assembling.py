@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.errors import DataError
-from rankgauge.formats.click_logs.gathering import IMPLIED, Gathered, _spread
+from rankgauge.formats.click_logs.gathering import IMPLIED, Gathered, joint_hash
 from rankgauge.model.clicks import LEFT_OUT, ClickTable
 from rankgauge.model.ranked import Bools, Ints
 
@@ -129,14 +129,9 @@ def _named(shown: _Shown, names: Any, left: Counter[str]) -> _Shown:
     return shown.kept(shown.query >= 0) if (shown.query < 0).any() else shown
 
 
-def _key(lists: NDArray[np.uint64], docs: NDArray[np.int32]) -> NDArray[np.uint64]:
-    """A document of a list as one number of 64 bits."""
-    return np.asarray(_spread(docs.astype(np.uint64)) ^ lists)
-
-
 def _once(shown: _Shown, left: Counter[str]) -> _Shown:
     """Each document of a list once, where it stood first, clicked if it was clicked anywhere."""
-    key = _key(shown.list, shown.doc)
+    key = joint_hash(shown.list, shown.doc)
     order = np.argsort(key, kind="stable")
     key = key[order]
     again = np.concatenate([[False], key[1:] == key[:-1]]) if len(key) else np.zeros(0, dtype=bool)
@@ -156,8 +151,8 @@ def _click(gathered: Gathered, shown: _Shown, left: Counter[str]) -> None:
     bad = gathered.joined("clicks.bad", np.bool_)
     if not len(lists):
         return
-    wanted = _key(lists, docs)
-    key = _key(shown.list, shown.doc)
+    wanted = joint_hash(lists, docs)
+    key = joint_hash(shown.list, shown.doc)
     order = np.argsort(key, kind="stable")
     at = np.minimum(np.searchsorted(key, wanted, sorter=order), max(len(key) - 1, 0))
     found = key[order[at]] == wanted if len(key) else np.zeros(len(wanted), dtype=bool)
@@ -197,7 +192,7 @@ def _ranked(shown: _Shown) -> tuple[_Shown, dict[int, int]]:
     implied = (least == IMPLIED)[place]
     at_0, at_1 = int((least == 0).sum()), int((least == 1).sum())
     bases = {0: at_0, 1: at_1}
-    usual = 0 if at_0 >= at_1 else 1
+    usual = 0 if at_0 > at_1 else 1
     both = min(at_0, at_1) >= _OFTEN * max(at_0 + at_1, 1) and min(at_0, at_1) > 0
     # The few lists that begin at 0 in a log that counts from 1 can only be counted from 0.
     base = np.where(least == 0, 0, np.where((least == 1) & both, 1, usual))

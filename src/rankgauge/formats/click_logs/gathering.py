@@ -16,7 +16,7 @@ from rankgauge.formats.click_logs.columns import SHOWN, TRUTH, Reading, Roles
 from rankgauge.model.normal_text import NormalText
 from rankgauge.model.ranked import Bools
 
-__all__ = ["IMPLIED", "Columns", "Gathered", "Names", "normal_query"]
+__all__ = ["IMPLIED", "Columns", "Gathered", "Names", "joint_hash", "normal_query"]
 
 Numbers = NDArray[np.int32]
 Hashes = NDArray[np.uint64]
@@ -138,7 +138,7 @@ class Gathered:
             return _hashes(names), ~(names.is_null() | (names == "").fill_null(False)).to_numpy()
         if "session" in roles:  # one search for each query of a session
             names = _text(columns["session"])
-            return _hashes(names) ^ _spread(queries.astype(np.uint64)), ~names.is_null().to_numpy()
+            return joint_hash(_hashes(names), queries), ~names.is_null().to_numpy()
         if roles.shape == "event":
             raise DataError(
                 "events say what was clicked, but no column says in which list: name one `list`, `search_id` or "
@@ -152,12 +152,12 @@ class Gathered:
         """Whether rows tell that something was shown, that it was clicked, and whether they can be understood."""
         if roles.shape == "event":
             action = _text(columns["action"]).str.strip_chars().str.to_lowercase().fill_null("")
-            clicked = action.is_in(pl.Series([name.casefold() for name in self.reading.actions])).to_numpy()
-            shown = action.is_in(pl.Series(SHOWN)).to_numpy() & ~clicked
+            clicked = action.is_in([name.casefold() for name in self.reading.actions]).to_numpy()
+            shown = action.is_in(list(SHOWN)).to_numpy() & ~clicked
             self.left_out["other_action"] += int((~clicked & ~shown).sum())
             return shown, np.array(clicked), np.ones(rows, dtype=bool)
         value = _text(columns["clicked"]).str.strip_chars().str.to_lowercase().fill_null("")
-        yes, no = value.is_in(pl.Series(_YES)).to_numpy(), value.is_in(pl.Series(_NO)).to_numpy()
+        yes, no = value.is_in(list(_YES)).to_numpy(), value.is_in(list(_NO)).to_numpy()
         return np.array(yes | no), np.array(yes), np.array(yes | no)
 
     def _ranks(self, column: pl.Series | None, rows: int) -> tuple[Numbers, Bools]:
@@ -282,6 +282,11 @@ def _numbers(column: pl.Series) -> NDArray[np.float64]:
 
 def _hashes(column: pl.Series) -> Hashes:
     return np.asarray(column.fill_null("").hash(seed=7).to_numpy(), dtype=np.uint64)
+
+
+def joint_hash(hashes: Hashes, numbers: Numbers) -> Hashes:
+    """Of a hash and a number; not the same with another number in place of part of the hash, as it would be by xor."""
+    return _spread(hashes * np.uint64(0xD6E8FEB86659FD93) + numbers.astype(np.uint64))
 
 
 def _spread(numbers: Hashes) -> Hashes:
