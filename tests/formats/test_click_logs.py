@@ -111,19 +111,28 @@ FORMS: dict[str, bytes] = {
     "rows.jsonl": as_lines(ROWS),
     "rows.parquet": as_parquet(ROWS),
     "lists.jsonl": as_lines([*FLAGS, *LISTS[1:]]),
-    "lists.parquet": as_parquet([{**row, "clicks": [str(doc) for doc in clicks]} for row, clicks in zip(LISTS, (["d1", "d3"], ["d1"], []), strict=True)]),
+    "lists.parquet": as_parquet(
+        [{**row, "clicks": own} for row, own in zip(LISTS, (["d1", "d3"], ["d1"], []), strict=True)]
+    ),
     "events.csv": as_table(
         [
-            {"action": one["action_name"], "search_id": one["query_id"], "query": one["query_id"][3:], "session": "s",
-             "item": one["event_attributes"]["object"]["object_id"], "rank": one["event_attributes"]["position"]["ordinal"]}
+            {
+                "action": one["action_name"],
+                "search_id": one["query_id"],
+                "query": one["query_id"][3:],
+                "item": one["event_attributes"]["object"]["object_id"],
+                "rank": one["event_attributes"]["position"]["ordinal"],
+            }
             for one in events(ROWS)
         ]
     ),
     "ubi.ndjson": as_lines(searches(ROWS) + events(ROWS)),
     "ubi0.ndjson": as_bulk(events(ROWS, 0) + searches(ROWS)),
     "ubi_export.ndjson": as_lines([{"_index": "x", "_source": one} for one in searches(ROWS) + events(ROWS)]),
-    "ubi_hits.ndjson": as_lines(searches(ROWS, hits=True) + [one for one in events(ROWS) if one["action_name"] == "click"]),
-}  # fmt: skip
+    "ubi_hits.ndjson": as_lines(
+        searches(ROWS, hits=True) + [one for one in events(ROWS) if one["action_name"] == "click"]
+    ),
+}
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -148,7 +157,7 @@ def test_frames_rows_and_several_files(tmp_path: Path) -> None:
 
 
 def test_columns_by_any_name() -> None:
-    own = [{"wer": row["session"], "was": row["query"], "ding": row["doc"], "wo": row["position"], "ja": row["clicked"]} for row in ROWS]  # fmt: skip
+    own = [dict(zip(("wer", "was", "ding", "wo", "ja"), row.values(), strict=True)) for row in ROWS]
     columns = {"session": "wer", "query": "was", "doc": "ding", "rank": "wo", "clicked": "ja"}
     assert told(load_clicks(own, Reading(columns))) == TRUTH
     with pytest.raises(RankgaugeError, match="no column for 'query' among 'wer', 'was'.*`columns=`"):
@@ -157,7 +166,8 @@ def test_columns_by_any_name() -> None:
         load_clicks(own, Reading({**columns, "doc": "nix"}))
     with pytest.raises(RankgaugeError, match="`columns`: 'docc' is none of list, query"):
         load_clicks(own, Reading({"docc": "ding"}))
-    chinese = [{"会话": row["session"], "搜索词": row["query"], "商品id": row["doc"], "位置": row["position"], "点击": "是" if row["clicked"] else "否"} for row in ROWS]  # fmt: skip
+    names = ("会话", "搜索词", "商品id", "位置")
+    chinese = [dict(zip(names, row.values(), strict=False)) | {"点击": "否是"[int(row["clicked"])]} for row in ROWS]
     assert told(load_clicks(chinese, READING)) == TRUTH
     assert len({alias for aliases in NAMES.values() for alias in aliases}) == sum(map(len, NAMES.values()))
 
@@ -288,7 +298,7 @@ def test_positions_from_0_from_1_and_both() -> None:
         (b"query,docs,clicks\nq,a b,a\n", "JSON Lines or Parquet"),
         (b'{"a": 1}\n', "no column for 'query'"),
         (b"nonsense\n", "no column for 'query'"),
-        (b'{"action_name": "click", "query_id": 1, "event_attributes": {"object": {"object_id": 1}}}\n', "impressions, not clicks alone"),
+        (as_lines([one for one in events(ROWS) if one["action_name"] == "click"]), "impressions, not clicks alone"),
         (b"PAR1 this is none", "no readable PARQUET"),
         (b"\xff\xfeq\x00", "UTF-8|no column"),
     ],
@@ -300,7 +310,8 @@ def test_files_that_are_no_logs(data: bytes, said: str) -> None:
 
 def test_broken_rows_of_tables() -> None:
     whole = as_table(ROWS)
-    table = load_clicks_of(whole + b"a,b,c,d,e,f,g,h\n" + b"s9,q,d1,1,perhaps\n" + b"\n\xff\xff,q,d,1,1\n", name="log.csv")
+    more = b"a,b,c,d,e,f,g,h\n" + b"s9,q,d1,1,perhaps\n" + b"\n\xff\xff,q,d,1,1\n"
+    table = load_clicks_of(whole + more, name="log.csv")
     assert told(table) == TRUTH
     assert table.left_out == {"broken": 3}
     table = load_clicks_of(whole + b's9,"one\nquery, with ""marks""",d1,1,0\n', name="log.csv")

@@ -122,14 +122,15 @@ def _weight(a: Floats, information: Floats, prior: Prior) -> Floats:
 
 
 def position_based(log: ClickLog, strength: float | None = None) -> Fitted:
-    """P(click) = t_r a_qd; the first rank is always examined. Of a document that was not clicked:
+    """P(click) = t_r a_qd; the first rank that is shown is always examined. Of a document that was not clicked:
     P(it attracts) = a (1 - t) / (1 - a t), P(it was examined) = t (1 - a) / (1 - a t)."""
     pair, rank, times, clicks = log.cells
     depth, missed = log.pair.shape[1], times - clicks
     shown = log.shows
     at_rank = added(rank, times, depth)
     shown_at = at_rank > 0
-    examination = 1.0 / np.arange(1, depth + 1)
+    # The first rank at which anything was shown stays at 1: attraction is relative to it.
+    examination = 1.0 / np.maximum(np.arange(1, depth + 1) - int(np.argmax(shown_at)), 1)
     prior = _prior_at(log, examination, strength)
     attraction = np.full(log.pairs, prior.mean)
     for _ in range(_MOST_ROUNDS):
