@@ -160,7 +160,7 @@ def test_columns_by_any_name() -> None:
     own = [dict(zip(("wer", "was", "ding", "wo", "ja"), row.values(), strict=True)) for row in ROWS]
     columns = {"session": "wer", "query": "was", "doc": "ding", "rank": "wo", "clicked": "ja"}
     assert told(load_clicks(own, Reading(columns))) == TRUTH
-    with pytest.raises(RankgaugeError, match="no column for 'query' among 'wer', 'was'.*`columns=`"):
+    with pytest.raises(RankgaugeError, match=r"no column for 'query' among 'wer', 'was'.*`columns=`"):
         load_clicks(own, READING)
     with pytest.raises(RankgaugeError, match="no column 'nix'; it has 'wer'"):
         load_clicks(own, Reading({**columns, "doc": "nix"}))

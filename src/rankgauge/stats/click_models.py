@@ -20,7 +20,22 @@ import numpy as np
 from rankgauge.model.ranked import Bools, Floats
 from rankgauge.stats.click_lists import ClickLog, added
 
-__all__ = ["MODELS", "ClickLog", "Fitted", "Prior", "click_chances", "coec", "perplexity", "rank_perplexities"]
+__all__ = [
+    "MODELS",
+    "ClickLog",
+    "Fitted",
+    "Prior",
+    "by_rank_alone",
+    "cascade",
+    "click_chances",
+    "clicks_over_expected",
+    "coec",
+    "dynamic_bayesian",
+    "perplexity",
+    "position_based",
+    "rank_perplexities",
+    "surprises",
+]
 
 _MOST_ROUNDS = 200
 _STILL = 1e-4  # a largest change of a parameter below which nothing more is to be gained
@@ -339,15 +354,21 @@ def click_chances(fitted: Fitted, log: ClickLog) -> Floats:
     return np.asarray(a * reached)
 
 
-def rank_perplexities(fitted: Fitted, log: ClickLog) -> Floats:
-    """2 to the mean surprise of clicks and their absence at each rank; not a number where nothing was shown."""
-    surprise, times = np.zeros(log.pair.shape[1]), np.zeros(log.pair.shape[1])
+def surprises(fitted: Fitted, log: ClickLog) -> tuple[Floats, Floats]:
+    """How many bits the clicks and their absence come as, summed over each list, and over each rank of all lists."""
+    by_list, by_rank = [], np.zeros(log.pair.shape[1])
     for part in log.parts():
         chance = np.clip(click_chances(fitted, part), _NARROW, 1 - _NARROW)
-        own = -np.where(part.clicked, np.log2(chance), np.log2(1 - chance))
-        surprise += part.per_rank(np.where(part.shown, own, 0.0))
-        times += part.per_rank(part.shown)
-    return np.where(times > 0, 2 ** (surprise / np.maximum(times, 1.0)), np.nan)
+        own = np.where(part.shown, -np.where(part.clicked, np.log2(chance), np.log2(1 - chance)), 0.0)
+        by_list.append(own.sum(axis=1))
+        by_rank += part.per_rank(own)
+    return np.concatenate(by_list) if by_list else np.zeros(0), by_rank
+
+
+def rank_perplexities(fitted: Fitted, log: ClickLog) -> Floats:
+    """2 to the mean surprise of clicks and their absence at each rank; not a number where nothing was shown."""
+    times = log.per_rank(log.shown)
+    return np.where(times > 0, 2 ** (surprises(fitted, log)[1] / np.maximum(times, 1.0)), np.nan)
 
 
 def perplexity(fitted: Fitted, log: ClickLog) -> float:

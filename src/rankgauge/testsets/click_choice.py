@@ -13,7 +13,7 @@ from rankgauge.model.clicks import ClickTable
 from rankgauge.model.ranked import Floats
 from rankgauge.stats.click_evidence import Positions
 from rankgauge.stats.click_lists import ClickLog
-from rankgauge.stats.click_models import MODELS, Fitted, by_rank_alone, clicks_over_expected, rank_perplexities
+from rankgauge.stats.click_models import MODELS, Fitted, by_rank_alone, clicks_over_expected, surprises
 
 __all__ = ["FITS", "ClickModel", "TriedModel", "choose", "lists_of", "try_models"]
 
@@ -21,6 +21,8 @@ ClickModel = Literal["pbm", "cascade", "dbn", "coec"]
 FITS: dict[str, Callable[..., Fitted]] = {**MODELS, "coec": clicks_over_expected}
 CHAINS = ("cascade", "dbn")
 """Models that need to know what was shown together."""
+_SIMPLEST = ("cascade", "pbm", "coec", "dbn")
+"""By what they have to learn: attraction; examination of each rank, or its click rate; satisfaction."""
 _PART = 200_000  # lists at a time
 _COMPARED = 200_000  # lists that models are compared on, at most
 _HELD_OUT = 0.2
@@ -36,6 +38,8 @@ class TriedModel:
     perplexity: float
     """Over all that was shown: 1 is perfect, 2 a coin."""
     by_rank: tuple[float | None, ...]
+    behind: float = 0.0
+    """By how many standard errors, over lists, its surprise is behind that of the best."""
 
 
 def lists_of(table: ClickTable) -> ClickLog:
@@ -79,18 +83,23 @@ def try_models(log: ClickLog, table: ClickTable, names: list[str], seed: int) ->
     training, rest = _some_queries(log, table, seed).split(_HELD_OUT, seed)
     if not len(training.pair) or not len(rest.pair):
         return []
-    tried = [_tried(FITS[name](training), rest) for name in names]
-    tried.sort(key=lambda one: one.perplexity)
-    return [*tried, _tried(by_rank_alone(training), rest)]
+    fits = [*(FITS[name](training) for name in names), by_rank_alone(training)]
+    bits = {fitted.model: surprises(fitted, rest) for fitted in fits}
+    total = {name: float((own * rest.times).sum()) for name, (own, _) in bits.items()}
+    ordered = sorted(names, key=lambda name: total[name])
+    best = bits[ordered[0]][0]
+    return [_tried(name, *bits[name], best, rest) for name in [*ordered, "rank"]]
 
 
-def _tried(fitted: Fitted, rest: ClickLog) -> TriedModel:
-    found: Floats = rank_perplexities(fitted, rest)
-    times = rest.per_rank(rest.shown)
-    some = times > 0  # a mean over ranks would give ranks that are hardly ever shown as much say as the first
-    mean = 2.0 ** float(np.average(np.log2(found[some]), weights=times[some]))
-    by_rank = tuple(float(value) if own else None for value, own in zip(found, some, strict=True))
-    return TriedModel(fitted.model, mean, by_rank)
+def _tried(name: str, by_list: Floats, by_rank: Floats, best: Floats, rest: ClickLog) -> TriedModel:
+    times, lists = rest.per_rank(rest.shown), float(rest.times.sum())
+    # A mean over ranks would give ranks that are hardly ever shown as much say as the first.
+    mean = 2.0 ** float(by_rank.sum() / times.sum())
+    found = tuple(float(2 ** (bits / n)) if n else None for bits, n in zip(by_rank, times, strict=True))
+    more = by_list - best
+    behind = float((more * rest.times).sum())
+    error = float(np.sqrt(max((more**2 * rest.times).sum() - behind**2 / lists, 0.0)))
+    return TriedModel(name, mean, found, behind / error if error else 0.0)
 
 
 def _some_queries(log: ClickLog, table: ClickTable, seed: int) -> ClickLog:
@@ -106,7 +115,9 @@ def _some_queries(log: ClickLog, table: ClickTable, seed: int) -> ClickLog:
 
 
 def choose(tried: list[TriedModel], known: Positions) -> str:
-    """The model that foretells held-out clicks best; without any, the one that asks for least."""
-    if tried:
-        return tried[0].model
+    """The simplest of the models that foretell held-out clicks best, up to one standard error; without any, the one
+    that asks for least."""
+    for name in _SIMPLEST:
+        if any(one.model == name and one.behind <= 1 for one in tried):
+            return name
     return "pbm" if known.identified and known.moved else "coec"

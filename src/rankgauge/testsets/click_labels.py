@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -31,7 +30,9 @@ from rankgauge.words import Note
 __all__ = ["ClickAgreement", "ClickLabels", "click_labels"]
 
 CONFIDENCE = 0.95
-_MOST_GRADES = 20
+_MOST = 10**9
+_WHOLE = {"scale": (1, 20), "least_impressions": (1, _MOST), "depth": (1, 1000), "seed": (0, _MOST),
+          "most_per_session": (1, _MOST)}  # fmt: skip
 _BUSY = 0.2  # the share of lists from which one session is told of
 _FEW_MOVED = 0.1  # the share of impressions below which positions hardly varied
 
@@ -55,7 +56,9 @@ class ClickLabels:
     labels: Labels
     model: str
     tried: Sequence[TriedModel]
-    """Models on held-out lists, best first, and last the click rate of ranks alone; empty where there were too few."""
+    """Models on held-out lists, best first, and last the click rate of ranks alone; empty where lists are too few.
+
+    The simplest within one standard error of the best is taken."""
     cuts: tuple[float, ...]
     """The least relevance of grade 1, 2, ...: the chance of a click on a document that is examined (dbn: and that the
     click satisfies)."""
@@ -103,11 +106,13 @@ class ClickLabels:
 
     @property
     def informative(self) -> bool | None:
-        """Whether the model foretells clicks better than ranks alone do; None where that was not compared."""
-        by_name = {one.model: one.perplexity for one in self.tried}
+        """Whether the model foretells clicks better than ranks alone do, by more than a standard error; None where that
+        was not compared."""
+        by_name = {one.model: one for one in self.tried}
         if self.model not in by_name:
             return None
-        return by_name[self.model] < by_name["rank"]
+        rank = by_name["rank"]
+        return by_name[self.model].perplexity < rank.perplexity and rank.behind > 1
 
     @property
     def notes(self) -> list[Note]:
@@ -212,7 +217,9 @@ def click_labels(
     (`"quantiles"`). Pairs shown less than `least_impressions` times get no label. With `test_set`, labels name its
     queries, found by id or by text.
     """
-    _check(model, scale, least_impressions, depth, least_dwell, most_per_session, seed)
+    _check_choices(model, least_dwell, columns, click_actions)
+    _check_numbers(scale=scale, least_impressions=least_impressions, depth=depth, seed=seed,
+                   most_per_session=1 if most_per_session is None else most_per_session)  # fmt: skip
     known = load_testset(test_set) if isinstance(test_set, str | os.PathLike) else test_set
     if known is not None and not isinstance(known, TestSet):
         raise DataError(f"`test_set` must be a TestSet or the path of one, not a {type(known).__name__}")
@@ -266,21 +273,22 @@ def click_labels(
     )
 
 
-def _check(
-    model: str, scale: int, least: int, depth: int, dwell: float, most: int | None, seed: int
-) -> None:
-    if model != "auto" and model not in get_args(ClickModel):
+def _check_choices(model: Any, dwell: Any, columns: Any, actions: Any) -> None:
+    if model not in ("auto", *get_args(ClickModel)):
         raise DataError(f"`model={model!r}` is none of auto, {', '.join(get_args(ClickModel))}")
-    whole = [("scale", scale, 1, _MOST_GRADES), ("least_impressions", least, 1, None), ("depth", depth, 1, 1000),
-             ("most_per_session", most, 1, None), ("seed", seed, 0, None)]  # fmt: skip
-    for name, value, first, last in whole:
-        if value is None and name == "most_per_session":
-            continue
-        if isinstance(value, bool) or not isinstance(value, int) or value < first or (last and value > last):
-            end = f" to {last}" if last else " on"
-            raise DataError(f"`{name}={value!r}` must be a whole number from {first}{end}")
-    if isinstance(dwell, bool) or not isinstance(dwell, int | float) or not math.isfinite(dwell) or dwell < 0:
-        raise DataError(f"`least_dwell={dwell!r}` must be a number of seconds from 0 on")
+    if isinstance(dwell, bool) or not isinstance(dwell, int | float) or not 0 <= dwell < _MOST:
+        raise DataError(f"`least_dwell={dwell!r}` must be a number of seconds from 0 on"[:200])
+    if columns is not None and not isinstance(columns, Mapping):
+        raise DataError(f"`columns={columns!r}` must be a mapping such as {{'doc': 'item'}}"[:200])
+    if isinstance(actions, str) or not isinstance(actions, Sequence) or not all(isinstance(a, str) for a in actions):
+        raise DataError(f"`click_actions={actions!r}` must be a list of names such as ['click']"[:200])
+
+
+def _check_numbers(**numbers: Any) -> None:
+    for name, value in numbers.items():
+        first, last = _WHOLE[name]
+        if isinstance(value, bool) or not isinstance(value, int) or not first <= value <= last:
+            raise DataError(f"`{name}={value!r}` must be a whole number from {first} to {last}"[:200])
 
 
 def _own_cuts(cuts: Any, scale: int) -> tuple[float, ...]:
@@ -290,7 +298,7 @@ def _own_cuts(cuts: Any, scale: int) -> tuple[float, ...]:
     if not numbers or not all(0 < cut < 1 for cut in listed) or sorted(set(listed)) != listed:
         raise DataError(f"`cuts={cuts!r}` must be rising numbers between 0 and 1, such as (0.05, 0.2, 0.5)")
     if len(listed) != scale:
-        raise DataError(f"`cuts` has {len(listed)} numbers, but grades up to `scale={scale}` need {scale}")
+        raise DataError(f"`cuts=` has {len(listed)} numbers, but grades up to `scale={scale}` need {scale}")
     return tuple(float(cut) for cut in listed)
 
 

@@ -48,7 +48,7 @@ def assemble(gathered: Gathered, where: str) -> ClickTable:
     counts = _Counts(gathered)
     names = _names(gathered)
     shown = _Shown(
-        *(gathered.joined(f"shown.{name}", kind) for name, kind in zip(_Shown.__annotations__, _KINDS, strict=True))
+        *(gathered.joined(f"shown/{name}", kind) for name, kind in zip(_Shown.__annotations__, _KINDS, strict=True))
     )
     shown = _with_hits(gathered, shown)
     if not len(shown) and not len(counts.doc):
@@ -89,7 +89,7 @@ def _nothing(gathered: Gathered, where: str) -> str:
 
 def _names(gathered: Gathered) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint64]]:
     """The query of each list that any entry tells, and the lists of which entries tell two."""
-    lists, queries = gathered.joined("names.list", np.uint64), gathered.joined("names.query", np.int32)
+    lists, queries = gathered.joined("names/list", np.uint64), gathered.joined("names/query", np.int32)
     order = np.argsort(lists, kind="stable")
     lists, queries = lists[order], queries[order]
     first = np.concatenate([[True], lists[1:] != lists[:-1]]) if len(lists) else np.zeros(0, dtype=bool)
@@ -102,8 +102,8 @@ def _names(gathered: Gathered) -> tuple[NDArray[np.uint64], NDArray[np.int32], N
 
 def _with_hits(gathered: Gathered, shown: _Shown) -> _Shown:
     """What servers returned, where no event says what was shown."""
-    lists = gathered.joined("hits.list", np.uint64)
-    query, doc = gathered.joined("hits.query", np.int32), gathered.joined("hits.doc", np.int32)
+    lists = gathered.joined("hits/list", np.uint64)
+    query, doc = gathered.joined("hits/query", np.int32), gathered.joined("hits/doc", np.int32)
     if not len(lists):
         return shown
     own = ~np.isin(lists, np.unique(shown.list))
@@ -147,8 +147,8 @@ def _once(shown: _Shown, left: Counter[str]) -> _Shown:
 
 def _click(gathered: Gathered, shown: _Shown, left: Counter[str]) -> None:
     """Clicks that come as events of their own, at the documents they are on."""
-    lists, docs = gathered.joined("clicks.list", np.uint64), gathered.joined("clicks.doc", np.int32)
-    bad = gathered.joined("clicks.bad", np.bool_)
+    lists, docs = gathered.joined("clicks/list", np.uint64), gathered.joined("clicks/doc", np.int32)
+    bad = gathered.joined("clicks/bad", np.bool_)
     if not len(lists):
         return
     wanted = joint_hash(lists, docs)
@@ -208,11 +208,11 @@ class _Counts:
     """How often documents were shown and clicked at a rank, in logs of counts."""
 
     def __init__(self, gathered: Gathered) -> None:
-        self.query = gathered.joined("counts.query", np.int32)
-        self.doc = gathered.joined("counts.doc", np.int32)
-        self.rank = gathered.joined("counts.rank", np.int32)
-        self.shows = gathered.joined("counts.shows", np.float64)
-        self.clicks = gathered.joined("counts.clicks", np.float64)
+        self.query = gathered.joined("counts/query", np.int32)
+        self.doc = gathered.joined("counts/doc", np.int32)
+        self.rank = gathered.joined("counts/rank", np.int32)
+        self.shows = gathered.joined("counts/shows", np.float64)
+        self.clicks = gathered.joined("counts/clicks", np.float64)
         if len(self.rank) and self.rank.min() > 0:
             self.rank = self.rank - 1
 

@@ -79,7 +79,7 @@ class Gathered:
 
     def _put(self, group: str, **arrays: NDArray[Any]) -> None:
         for name, values in arrays.items():
-            self.parts.setdefault(f"{group}.{name}", []).append(values)
+            self.parts.setdefault(f"{group}/{name}", []).append(values)
 
     def take(self, columns: Columns, roles: Roles) -> None:
         """Rows that each tell of one document."""
