@@ -13,7 +13,6 @@ from rankgauge.stats.click_models import (
     MODELS,
     ClickLog,
     Fitted,
-    _behind,
     by_rank_alone,
     click_chances,
     clicks_over_expected,
@@ -21,6 +20,7 @@ from rankgauge.stats.click_models import (
     perplexity,
     rank_perplexities,
 )
+from rankgauge.stats.click_network import _behind
 
 
 def log_of(rows: list[list[int]], clicked: list[list[int]], pairs: int) -> ClickLog:

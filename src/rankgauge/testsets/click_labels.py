@@ -17,17 +17,15 @@ from rankgauge.formats.click_logs.gathering import normal_query
 from rankgauge.formats.click_logs.reading import ClickForm, load_clicks
 from rankgauge.formats.labels import save_labels
 from rankgauge.model.clicks import ClickTable
-from rankgauge.model.labels import Label, Labels
-from rankgauge.model.ranked import Bools, Floats, Ints
+from rankgauge.model.labels import Labels
+from rankgauge.model.ranked import Bools
 from rankgauge.model.testset import TestSet
-from rankgauge.stats.agreement import kendall_tau
 from rankgauge.stats.click_evidence import Positions, positions, relevance_intervals
-from rankgauge.stats.click_lists import ClickLog
-from rankgauge.stats.click_models import Fitted
 from rankgauge.testsets.click_choice import CHAINS, FITS, ClickModel, TriedModel, choose, lists_of, try_models
+from rankgauge.testsets.click_grades import ClickAgreement, agreement_of, cuts_of, labels_of, own_cuts
 from rankgauge.words import Note
 
-__all__ = ["ClickAgreement", "ClickLabels", "click_labels"]
+__all__ = ["ClickLabels", "click_labels"]
 
 CONFIDENCE = 0.95
 _MOST = 10**9
@@ -35,17 +33,6 @@ _WHOLE = {"scale": (1, 20), "least_impressions": (1, _MOST), "depth": (1, 1000),
           "most_per_session": (1, _MOST)}  # fmt: skip
 _BUSY = 0.2  # the share of lists from which one session is told of
 _FEW_MOVED = 0.1  # the share of impressions below which positions hardly varied
-
-
-@dataclass(frozen=True)
-class ClickAgreement:
-    """How far grades from clicks order documents as a test set's own grades do."""
-
-    pairs: int
-    queries: int
-    """Those with at least two grades of each kind that differ."""
-    tau: float | None
-    """Kendall's tau-b within queries, averaged by their pairs; None where no query tells."""
 
 
 @named_arguments
@@ -223,7 +210,7 @@ def click_labels(
     known = load_testset(test_set) if isinstance(test_set, str | os.PathLike) else test_set
     if known is not None and not isinstance(known, TestSet):
         raise DataError(f"`test_set` must be a TestSet or the path of one, not a {type(known).__name__}")
-    given = None if cuts is None or isinstance(cuts, str) else _own_cuts(cuts, scale)
+    given = None if cuts is None or isinstance(cuts, str) else own_cuts(cuts, scale)
     if isinstance(cuts, str) and cuts != "quantiles":
         raise DataError(f"`cuts={cuts!r}`: give numbers between 0 and 1, or 'quantiles'")
     reading = Reading(dict(columns or {}), tuple(click_actions), least_dwell, depth, most_per_session)
@@ -245,8 +232,8 @@ def click_labels(
     labelled, names_of, unknown = _queries(table, known)
     often = lists.shows >= least_impressions
     use = np.flatnonzero(often & labelled)
-    edges = _cuts(cuts, given, scale, fitted.relevance[use])
-    made = _labels(table, lists, fitted, (low, high), use, names_of, edges)
+    edges = cuts_of(cuts, given, scale, fitted.relevance[use])
+    made = labels_of(table, lists, fitted, (low, high), use, names_of, edges)
     return ClickLabels(
         labels=made,
         model=chosen,
@@ -267,7 +254,7 @@ def click_labels(
         by_attraction=fitted.by_attraction,
         unknown_queries=unknown,
         unlabelled_queries=0 if known is None else len({query.id for query in known} - {one.query for one in made}),
-        agreement=None if known is None else _agreement(known, table, fitted.relevance, use, names_of),
+        agreement=None if known is None else agreement_of(known, table, fitted.relevance, use, names_of),
         busiest_session=table.busiest,
         bases=table.bases,
     )
@@ -291,26 +278,6 @@ def _check_numbers(**numbers: Any) -> None:
             raise DataError(f"`{name}={value!r}` must be a whole number from {first} to {last}"[:200])
 
 
-def _own_cuts(cuts: Any, scale: int) -> tuple[float, ...]:
-    """Cuts as they were given."""
-    listed = list(cuts) if isinstance(cuts, Sequence) else [cuts]
-    numbers = all(isinstance(cut, int | float) and not isinstance(cut, bool) for cut in listed)
-    if not numbers or not all(0 < cut < 1 for cut in listed) or sorted(set(listed)) != listed:
-        raise DataError(f"`cuts={cuts!r}` must be rising numbers between 0 and 1, such as (0.05, 0.2, 0.5)")
-    if len(listed) != scale:
-        raise DataError(f"`cuts=` has {len(listed)} numbers, but grades up to `scale={scale}` need {scale}")
-    return tuple(float(cut) for cut in listed)
-
-
-def _cuts(asked: Any, given: tuple[float, ...] | None, scale: int, relevance: Floats) -> tuple[float, ...]:
-    """Where grades begin."""
-    if given is not None:
-        return given
-    if asked == "quantiles" and len(relevance):
-        return tuple(float(cut) for cut in np.quantile(relevance, np.arange(1, scale + 1) / (scale + 1)))
-    return tuple((2.0 ** (grade - 0.5) - 1) / 2.0**scale for grade in range(1, scale + 1))
-
-
 def _queries(table: ClickTable, known: TestSet | None) -> tuple[Bools, list[str], int]:
     """Which pairs are of queries that are asked for, the names of all queries, and how many are not asked for."""
     if known is None:
@@ -323,60 +290,3 @@ def _queries(table: ClickTable, known: TestSet | None) -> tuple[Bools, list[str]
     asked = np.array([bool(name) for name in names], dtype=bool)
     own = np.unique(table.pair_query)
     return asked[table.pair_query], names, int((~asked[own]).sum())
-
-
-def _labels(
-    table: ClickTable,
-    lists: ClickLog,
-    fitted: Fitted,
-    ends: tuple[Floats, Floats],
-    use: Ints,
-    names: Sequence[str],
-    cuts: tuple[float, ...],
-) -> Labels:
-    """Labels query by query, the most relevant first."""
-    relevance = fitted.relevance
-    use = use[np.lexsort((-relevance[use], table.pair_query[use]))]
-    grade, low, high = (np.searchsorted(cuts, values[use], side="right") for values in (relevance, *ends))
-    judge, rubric = f"clicks-{fitted.model}", "relevance>=" + ",".join(f"{cut:.4g}" for cut in cuts)
-    told = zip(relevance[use], ends[0][use], ends[1][use], lists.shows[use], lists.clicks[use], strict=True)
-    return Labels(
-        (
-            Label(
-                names[table.pair_query[pair]],
-                table.docs[table.pair_doc[pair]],
-                float(own),
-                judge,
-                "clicks",
-                rubric=rubric,
-                reason=f"relevance={r:.4f} [{a:.4f}, {b:.4f}] impressions={shows:.0f} clicks={clicks:.0f}",
-                low=float(least),
-                high=float(most),
-            )
-            for pair, own, least, most, (r, a, b, shows, clicks) in zip(use, grade, low, high, told, strict=True)
-        ),
-        name="clicks",
-    )
-
-
-def _agreement(
-    known: TestSet, table: ClickTable, relevance: Floats, use: Ints, names: Sequence[str]
-) -> ClickAgreement | None:
-    """Relevance from clicks beside the grades that the test set has."""
-    graded = {query.id: query.grades for query in known}
-    by_query: dict[str, list[tuple[float, float]]] = {}
-    for pair in use:
-        query, doc = names[table.pair_query[pair]], table.docs[table.pair_doc[pair]]
-        if doc in graded[query]:
-            by_query.setdefault(query, []).append((float(graded[query][doc]), float(relevance[pair])))
-    pairs = sum(map(len, by_query.values()))
-    if not pairs:
-        return None
-    found = []
-    for own in by_query.values():
-        grades, clicked = (np.array(values) for values in zip(*own, strict=True))
-        tau = kendall_tau(grades, clicked) if len(own) > 1 else None
-        if tau is not None:
-            found.append((tau, len(own)))
-    total = sum(size for _, size in found)
-    return ClickAgreement(pairs, len(found), sum(tau * size for tau, size in found) / total if total else None)
