@@ -55,7 +55,7 @@ def test_labels_beside_the_ratings(graded: TestSet) -> None:
     assert (found.agreement.pairs, found.agreement.queries) == (36, 6)
     assert found.agreement.tau is not None
     assert abs(found.agreement.tau) < 0.5
-    done = run_command("testset", "clicks", LOG, "--least-impressions", "5")
+    done = run_command("testset", "clicks", LOG, "--least-impressions", "5", status=1)
     assert "positions start at 0 in 200 lists and at 1 in 47 lists" in done.stdout.replace("\n  ", " ")
 
 

@@ -274,7 +274,7 @@ def test_positions_that_do_not_vary_are_told() -> None:
 
 
 def test_the_click_rate_of_ranks_is_what_models_have_to_beat() -> None:
-    """Where all documents attract alike, none foretells held-out clicks better."""
+    """Where all documents attract alike, none predicts held-out clicks better."""
     log, *_ = simulated("pbm", 5000, beta=(3000, 7000))
     training, rest = log.split(0.3)
     alone = perplexity(by_rank_alone(training), rest)

@@ -25,7 +25,7 @@ __all__ = ["clicks"]
     default="auto",
     show_default=True,
     help="The click model: position-based, cascade, dynamic Bayesian network, clicks over expected clicks; auto takes "
-    "the one that foretells held-out clicks best.",
+    "the one that predicts held-out clicks best.",
 )
 @click.option("--scale", type=int, default=3, show_default=True, help="The highest grade.")
 @click.option(

@@ -1,4 +1,4 @@
-"""Labels from clicks as a report: how many of which grade, which model foretold clicks best, what was left out."""
+"""Labels from clicks as a report: how many of which grade, which model predicted clicks best, what was left out."""
 
 from __future__ import annotations
 

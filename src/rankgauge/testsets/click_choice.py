@@ -31,7 +31,7 @@ _LEAST_LISTS = 20
 
 @dataclass(frozen=True)
 class TriedModel:
-    """How well a model foretells clicks of lists that it was not fitted to."""
+    """How well a model predicts clicks of lists that it was not fitted to."""
 
     model: str
     """`rank` is the click rate of each rank, whatever is shown there."""
@@ -115,7 +115,7 @@ def _some_queries(log: ClickLog, table: ClickTable, seed: int) -> ClickLog:
 
 
 def choose(tried: list[TriedModel], known: Positions) -> str:
-    """The simplest of the models that foretell held-out clicks best, up to one standard error; without any, the one
+    """The simplest of the models that predict held-out clicks best, up to one standard error; without any, the one
     that asks for least."""
     for name in _SIMPLEST:
         if any(one.model == name and one.behind <= 1 for one in tried):

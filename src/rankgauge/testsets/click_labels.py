@@ -93,7 +93,7 @@ class ClickLabels:
 
     @property
     def informative(self) -> bool | None:
-        """Whether the model foretells clicks better than ranks alone do, by more than a standard error; None where that
+        """Whether the model predicts clicks better than ranks alone do, by more than a standard error; None where that
         was not compared."""
         by_name = {one.model: one for one in self.tried}
         if self.model not in by_name:
@@ -198,7 +198,7 @@ def click_labels(
 
     `log` is a file (CSV, TSV, Parquet, JSON Lines, UBI), several of them, a data frame or rows as mappings: documents
     that were shown with position and click, whole lists, counts, or events. A click model tells relevance from
-    position; with `model="auto"` it is the one that foretells held-out clicks best. Grades run from 0 to `scale`:
+    position; with `model="auto"` it is the one that predicts held-out clicks best. Grades run from 0 to `scale`:
     relevance r is turned into the grade whose chance (2^g - 1) / 2^scale of expected reciprocal rank (Chapelle et al.
     2009) it is nearest to, unless `cuts` says where grades 1, 2, ... begin, or that grades are to be equally frequent
     (`"quantiles"`). Pairs shown less than `least_impressions` times get no label. With `test_set`, labels name its

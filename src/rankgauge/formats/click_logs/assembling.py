@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rankgauge.errors import DataError
 from rankgauge.formats.click_logs.gathering import IMPLIED, Gathered, joint_hash
 from rankgauge.model.clicks import LEFT_OUT, ClickTable
-from rankgauge.model.ranked import Bools, Ints
+from rankgauge.model.ranked import Bools
 
 __all__ = ["assemble"]
 
@@ -32,8 +32,12 @@ class _Shown:
     bad: Bools
     session: NDArray[np.uint64]
 
-    def kept(self, use: Any) -> _Shown:
-        return _Shown(*(values[use] for values in vars(self).values()))
+    def keep(self, use: Any) -> None:
+        """Only these, or all in this order; one array at a time, for there may be millions."""
+        if use.dtype == np.bool_ and use.all():
+            return
+        for name, values in vars(self).items():
+            setattr(self, name, values[use])
 
     def __len__(self) -> int:
         return len(self.list)
@@ -53,20 +57,20 @@ def assemble(gathered: Gathered, where: str) -> ClickTable:
     shown = _with_hits(gathered, shown)
     if not len(shown) and not len(counts.doc):
         raise DataError(_nothing(gathered, where))
-    shown = _once(shown, left)
+    _once(shown, left)
     _click(gathered, shown, left)
-    shown = _named(shown, names, left)
+    _name(shown, names, left)
     sessions, busiest = 0, 0.0
     if gathered.has_sessions and len(shown):
-        shown, sessions, busiest = _without_busy(shown, gathered.reading.most_lists, left)
+        sessions, busiest = _without_busy(shown, gathered.reading.most_lists, left)
     if shown.bad.any():
         spoiled = np.isin(shown.list, np.unique(shown.list[shown.bad]))
         left["bad_dwell"] += int(spoiled.sum())
-        shown = shown.kept(~spoiled)
-    shown, bases = _ranked(shown)
+        shown.keep(~spoiled)
+    bases = _rank(shown)
     deep = shown.rank >= gathered.reading.depth
     left["below_depth"] += int(deep.sum())
-    shown = shown.kept(~deep)
+    shown.keep(~deep)
     counts.cut(gathered.reading.depth, left)
     if not len(shown) and not len(counts.doc):
         raise DataError(_nothing(gathered, where))
@@ -114,35 +118,35 @@ def _with_hits(gathered: Gathered, shown: _Shown) -> _Shown:
     return _Shown(*(np.concatenate(pair) for pair in joined))
 
 
-def _named(shown: _Shown, names: Any, left: Counter[str]) -> _Shown:
-    """Entries with the query of their list; lists under two queries, and without any, do not count."""
+def _name(shown: _Shown, names: Any, left: Counter[str]) -> None:
+    """Give entries the query of their list; lists under two queries, and without any, do not count."""
     lists, queries, torn = names
     if len(torn):
         two = np.isin(shown.list, torn)
         left["two_queries"] += int(two.sum())
-        shown = shown.kept(~two)
+        shown.keep(~two)
     unnamed = np.flatnonzero(shown.query < 0)
     if len(unnamed) and len(lists):
         at = np.minimum(np.searchsorted(lists, shown.list[unnamed]), len(lists) - 1)
         shown.query[unnamed] = np.where(lists[at] == shown.list[unnamed], queries[at], -1)
     left["no_query"] += int((shown.query < 0).sum())
-    return shown.kept(shown.query >= 0) if (shown.query < 0).any() else shown
+    shown.keep(shown.query >= 0)
 
 
-def _once(shown: _Shown, left: Counter[str]) -> _Shown:
-    """Each document of a list once, where it stood first, clicked if it was clicked anywhere."""
+def _once(shown: _Shown, left: Counter[str]) -> None:
+    """Keep each document of a list once, where it stood first, clicked if it was clicked anywhere."""
     key = joint_hash(shown.list, shown.doc)
     order = np.argsort(key, kind="stable")
     key = key[order]
     again = np.concatenate([[False], key[1:] == key[:-1]]) if len(key) else np.zeros(0, dtype=bool)
     left["duplicate"] += int(again.sum())
     if not again.any():
-        return shown
+        return
     starts = np.flatnonzero(~again)
     for name in ("clicked", "bad"):
         values = getattr(shown, name)
         values[order[starts]] = np.logical_or.reduceat(values[order], starts)
-    return shown.kept(np.sort(order[starts]))
+    shown.keep(np.sort(order[starts]))
 
 
 def _click(gathered: Gathered, shown: _Shown, left: Counter[str]) -> None:
@@ -163,45 +167,47 @@ def _click(gathered: Gathered, shown: _Shown, left: Counter[str]) -> None:
     left["repeated_click"] += len(places) - len(np.unique(places))
 
 
-def _without_busy(shown: _Shown, most: int | None, left: Counter[str]) -> tuple[_Shown, int, float]:
-    """Without the sessions of more lists than people make; how many sessions are left, and the share of the busiest."""
+def _without_busy(shown: _Shown, most: int | None, left: Counter[str]) -> tuple[int, float]:
+    """Leave out the sessions of more lists than people make; how many sessions are left, and the share of the busiest."""
     lists, first = np.unique(shown.list, return_index=True)
     sessions, place, count = np.unique(shown.session[first], return_inverse=True, return_counts=True)
     if most is not None and (count > most).any():
         busy = np.isin(shown.list, lists[(count > most)[place]])
         left["busy_session"] += int(busy.sum())
-        shown, count = shown.kept(~busy), count[count <= most]
-    return shown, len(count), float(count.max(initial=0) / max(count.sum(), 1)) if len(sessions) > 1 else 0.0
+        shown.keep(~busy)
+        count = count[count <= most]
+    return len(count), float(count.max(initial=0) / max(count.sum(), 1)) if len(sessions) > 1 else 0.0
 
 
-def _ranked(shown: _Shown) -> tuple[_Shown, dict[int, int]]:
-    """Entries list by list, down their ranks from 0.
+def _rank(shown: _Shown) -> dict[int, int]:
+    """Sort entries list by list, down their ranks from 0; in how many lists positions start at 0 and at 1, where both
+    occur often.
 
     Positions start at 0 or at 1, as most lists of the log do; where both occur often, as each list does. Two documents
     at one position follow one another in the order of the log.
     """
-    order = np.lexsort((shown.rank, shown.list))  # stable: equal ranks stay in the order of the log
-    shown = shown.kept(order)
     if not len(shown):
-        return shown, {}
+        return {}
+    shown.keep(np.lexsort((shown.rank, shown.list)))  # stable: equal ranks stay in the order of the log
     first = np.concatenate([[True], shown.list[1:] != shown.list[:-1]])
     starts = np.flatnonzero(first)
-    place = np.cumsum(first) - 1
+    place = np.cumsum(first, dtype=np.int32) - 1
     least = shown.rank[starts]
-    index = np.arange(len(shown)) - starts[place]
+    index = (np.arange(len(shown)) - starts[place]).astype(np.int32)
     implied = (least == IMPLIED)[place]
     at_0, at_1 = int((least == 0).sum()), int((least == 1).sum())
     bases = {0: at_0, 1: at_1}
     usual = 0 if at_0 > at_1 else 1
     both = min(at_0, at_1) >= _OFTEN * max(at_0 + at_1, 1) and min(at_0, at_1) > 0
     # The few lists that begin at 0 in a log that counts from 1 can only be counted from 0.
-    base = np.where(least == 0, 0, np.where((least == 1) & both, 1, usual))
-    rank = shown.rank.astype(np.int64) - base[place]
+    base = np.where(least == 0, 0, np.where((least == 1) & both, 1, usual)).astype(np.int32)
     # Running largest of rank - index within each list, so that no two documents share a rank.
-    apart = np.int64(2**31)
-    rank = np.maximum.accumulate(rank - index + place * apart) - place * apart + index
-    shown.rank = np.where(implied, index, rank).astype(np.int32)
-    return shown, bases if both else {}
+    start = place * np.int64(2**31)
+    rank = start + (shown.rank - base[place] - index)
+    np.maximum.accumulate(rank, out=rank)
+    rank -= start
+    shown.rank = np.where(implied, index, rank + index).astype(np.int32)
+    return bases if both else {}
 
 
 class _Counts:
@@ -226,7 +232,8 @@ class _Counts:
 
 def _table(gathered: Gathered, shown: _Shown, counts: _Counts, **about: Any) -> ClickTable:
     first = np.concatenate([[True], shown.list[1:] != shown.list[:-1]]) if len(shown) else np.zeros(0, dtype=bool)
-    place: Ints = np.cumsum(first) - 1
+    place = np.cumsum(first, dtype=np.int32) - 1
+    shown.list = shown.session = np.zeros(0, dtype=np.uint64)  # they are large, and so is what follows
     query, doc, rank, clicked = shown.query, shown.doc, shown.rank, shown.clicked
     times = None
     if len(counts.doc):  # once for the showings that were clicked, once for the rest
@@ -240,7 +247,7 @@ def _table(gathered: Gathered, shown: _Shown, counts: _Counts, **about: Any) -> 
         clicked = np.concatenate([clicked, np.ones(n, dtype=bool), np.zeros(n, dtype=bool)])
         some = times > 0
         query, doc, rank, clicked, times = query[some], doc[some], rank[some], clicked[some], times[some]
-        place = np.cumsum(np.diff(place[some], prepend=-1) > 0) - 1
+        place = np.cumsum(np.diff(place[some], prepend=-1) > 0, dtype=np.int32) - 1
     pairs, pair = np.unique(query.astype(np.int64) << 32 | doc.astype(np.int64), return_inverse=True)
     return ClickTable(
         queries=gathered.queries.names,
