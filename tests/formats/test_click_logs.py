@@ -257,6 +257,11 @@ def test_lists_under_two_queries_and_busy_sessions() -> None:
     assert told(table) == TRUTH[1:2]
     assert table.left_out == {"busy_session": 3}
     assert load_clicks(ROWS, READING).busiest == pytest.approx(2 / 3)
+    nobody = [{**row, "list": f"{row['session']} {row['query']}", "session": ""} for row in ROWS]
+    table = load_clicks(nobody, Reading({}, most_lists=1))  # of unknown sessions nobody knows that they are one
+    assert (table.lists, table.busiest, table.sessions, table.left_out) == (3, 0.0, 0, {})
+    table = load_clicks([ROWS[0], {**ROWS[1], "session": None}, {**ROWS[2], "session": ""}], READING)
+    assert table.left_out == {"no_list": 2}
 
 
 def test_positions_from_0_from_1_and_both() -> None:

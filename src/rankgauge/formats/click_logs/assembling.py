@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.errors import DataError
-from rankgauge.formats.click_logs.gathering import IMPLIED, Gathered, joint_hash
+from rankgauge.formats.click_logs.gathering import IMPLIED, UNKNOWN, Gathered, joint_hash
 from rankgauge.model.clicks import LEFT_OUT, ClickTable
 from rankgauge.model.ranked import Bools
 
@@ -168,15 +168,17 @@ def _click(gathered: Gathered, shown: _Shown, left: Counter[str]) -> None:
 
 
 def _without_busy(shown: _Shown, most: int | None, left: Counter[str]) -> tuple[int, float]:
-    """Leave out the sessions of more lists than people make; how many sessions are left, and the share of the busiest."""
+    """Leave out sessions of more lists than people make; how many are left, and the share of lists of the busiest."""
     lists, first = np.unique(shown.list, return_index=True)
     sessions, place, count = np.unique(shown.session[first], return_inverse=True, return_counts=True)
-    if most is not None and (count > most).any():
-        busy = np.isin(shown.list, lists[(count > most)[place]])
+    known = sessions != UNKNOWN
+    excess = known & (count > (most or np.inf))
+    if excess.any():
+        busy = np.isin(shown.list, lists[excess[place]])
         left["busy_session"] += int(busy.sum())
         shown.keep(~busy)
-        count = count[count <= most]
-    return len(count), float(count.max(initial=0) / max(count.sum(), 1)) if len(sessions) > 1 else 0.0
+    own, rest = count[known & ~excess], count[~excess]
+    return len(own), float(own.max() / rest.sum()) if len(rest) > 1 and len(own) else 0.0
 
 
 def _rank(shown: _Shown) -> dict[int, int]:

@@ -16,13 +16,15 @@ from rankgauge.formats.click_logs.columns import SHOWN, TRUTH, Reading, Roles
 from rankgauge.model.normal_text import NormalText
 from rankgauge.model.ranked import Bools
 
-__all__ = ["IMPLIED", "Columns", "Gathered", "Names", "joint_hash", "normal_query"]
+__all__ = ["IMPLIED", "UNKNOWN", "Columns", "Gathered", "Names", "joint_hash", "normal_query"]
 
 Numbers = NDArray[np.int32]
 Hashes = NDArray[np.uint64]
 Columns = Mapping[str, pl.Series]
 IMPLIED = -2
 """The rank of what stands where its list has it."""
+UNKNOWN = np.uint64(0)
+"""The session of what tells none."""
 _MOST_RANK = 2**30
 _YES, _NO = TRUTH["yes"], TRUTH["no"]
 
@@ -95,7 +97,7 @@ class Gathered:
         if roles.shape == "counts":
             self._take_counts(columns, queries, docs, ranks)
             return
-        sessions = _hashes(_text(columns["session"])) if "session" in roles else np.zeros(rows, dtype=np.uint64)
+        sessions = _sessions(_text(columns["session"])) if "session" in roles else np.full(rows, UNKNOWN)
         self.has_sessions |= "session" in roles
         lists, known = self._lists(columns, roles, queries, rows)
         shown, clicked, told = self._told(columns, roles, rows)
@@ -138,7 +140,7 @@ class Gathered:
             return _hashes(names), ~(names.is_null() | (names == "").fill_null(False)).to_numpy()
         if "session" in roles:  # one search for each query of a session
             names = _text(columns["session"])
-            return joint_hash(_hashes(names), queries), ~names.is_null().to_numpy()
+            return joint_hash(_hashes(names), queries), _sessions(names) != UNKNOWN
         if roles.shape == "event":
             raise DataError(
                 "events say what was clicked, but no column says in which list: name one `list`, `search_id` or "
@@ -226,7 +228,7 @@ class Gathered:
         self._put(
             "shown", list=_hashes(pl.Series(lists, dtype=pl.String))[use], query=asked[use], doc=number[use],
             rank=np.array(ranks, dtype=np.int32)[use], clicked=np.array(flags, dtype=bool)[use],
-            bad=np.zeros(int(use.sum()), dtype=bool), session=_hashes(pl.Series(of, dtype=pl.String))[use],
+            bad=np.zeros(int(use.sum()), dtype=bool), session=_sessions(pl.Series(of, dtype=pl.String))[use],
         )  # fmt: skip
 
     def take_hits(self, lists: Sequence[str], queries: Sequence[str | None], hits: Sequence[Sequence[str]]) -> None:
@@ -282,6 +284,12 @@ def _numbers(column: pl.Series) -> NDArray[np.float64]:
 
 def _hashes(column: pl.Series) -> Hashes:
     return np.asarray(column.fill_null("").hash(seed=7).to_numpy(), dtype=np.uint64)
+
+
+def _sessions(column: pl.Series) -> Hashes:
+    """The session of each row, where it is known."""
+    known = ((column != "") & column.is_not_null()).fill_null(False).to_numpy()
+    return np.where(known, _hashes(column), UNKNOWN)
 
 
 def joint_hash(hashes: Hashes, numbers: Numbers) -> Hashes:
