@@ -144,12 +144,13 @@ def main() -> None:
     print("    " + json.dumps(timed, indent=2).replace("\n", "\n    "))
     results["history"] = timed
 
-    print("\nLabels from a log of 10 million impressions (goals: minutes, below 2 GB); the position-based model of CLAX")
+    print("\nLabels from 10 million impressions (goals: minutes, below 2 GB); the position-based model beside CLAX's")
     subprocess.run([sys.executable, "-m", "benchmarks.clicks", "write"], check=True, stdout=subprocess.DEVNULL)
     for ending in ("csv", "jsonl", "parquet"):
         log, labels = FOLDER / f"clicks_10000000.{ending}", FOLDER / "labels.jsonl"
         cost = measure([OWN[0], "testset", "clicks", str(log), "-o", str(labels)])
-        print(f"    {ending:<8} {log.stat().st_size / 1e6:6.0f} MB file: {cost.megabytes:5.0f} MB, {cost.seconds:.0f} s")
+        size = log.stat().st_size / 1e6
+        print(f"    {ending:<8} {size:6.0f} MB file: {cost.megabytes:5.0f} MB, {cost.seconds:.0f} s")
         results[f"clicks {ending}"] = vars(cost)
     for tool in ("own", "clax"):
         command = [sys.executable, "-m", "benchmarks.clicks", tool, "1000000"]
