@@ -197,7 +197,9 @@ def test_one_query_one_list_no_click() -> None:
     assert made.model == "coec"
     assert made.tried == []
     assert made.informative is None
-    assert [label.grade for label in made.labels] == [0, 0, 0]
+    assert {(label.low, label.high) for label in made.labels} == {(0, 3)}
+    more = [{**row, "list": f"list {number}"} for number in range(15) for row in rows]
+    assert [label.grade for label in click_labels(more).labels] == [0, 0, 0]
     one = click_labels(rows[:1], least_impressions=1)
     assert len(one.labels) == 1
 

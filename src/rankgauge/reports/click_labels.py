@@ -25,8 +25,8 @@ def _blocks(found: ClickLabels) -> Iterator[Block]:
     about = {
         "n": len(found.labels),
         "queries": len({label.query for label in found.labels}),
-        "impressions": found.impressions,
-        "clicks": found.clicks,
+        "impressions": round(found.impressions),
+        "clicks": round(found.clicks),
         "lists": found.lists,
     }
     first = [Note("clicks.labels" if found.lists is None else "clicks.labels_lists", about)]

@@ -91,19 +91,21 @@ def prior_of(clicks: Floats, seen: Floats, squares: Floats, strength: float | No
     """
     some = seen > NARROW
     c, n, u = clicks[some], seen[some], squares[some] / seen[some]
-    if not n.size or not c.sum():
-        return Prior(share_of(0.5 / (1 + float(n.sum()))) if n.size else 0.5, strength or 1.0)
-    m = share_of(float(c.sum() / n.sum()))
-    if strength is not None:
-        return Prior(m, strength)
-    beyond, room = n * (c / n - m) ** 2 - (m - u * m * m), n - u
-    variance = variance_of(beyond, room, m * (1 - m) / 2)  # where each was seen once nothing tells them apart
+    # Half a click and half a miss more, so that a few lists do not make clicks certain or impossible.
+    m = share_of((float(c.sum()) + 0.5) / (float(n.sum()) + 1))
+    if strength is not None or not c.sum():
+        return Prior(m, strength or 1.0)
+    alone = m - u * m * m  # what chance alone makes of each term
+    noise = 2 * alone**2 + alone / n
+    # Where each was seen once, nothing tells how alike they are.
+    variance = variance_of(n * (c / n - m) ** 2 - alone, n - u, noise, m * (1 - m) / 2)
     strength = m * (1 - m) / max(variance, NARROW) - 1
     return Prior(m, min(max(strength, STRENGTHS[0]), STRENGTHS[1]))
 
 
-def variance_of(beyond: Floats, room: Floats, otherwise: float) -> float:
-    """V, where each term of `beyond` is expected to be V times its room: the estimate and one standard error.
+def variance_of(beyond: Floats, room: Floats, noise: Floats, otherwise: float) -> float:
+    """V, where each term of `beyond` is expected to be V times its room: the estimate and one standard error, which is
+    at least that of pairs that are all alike, whose terms vary by `noise`.
 
     Few pairs may be alike by chance; to take that for certain would make their intervals too narrow.
     """
@@ -111,7 +113,8 @@ def variance_of(beyond: Floats, room: Floats, otherwise: float) -> float:
     if total <= 0:
         return otherwise
     estimate = max(float(beyond.sum()) / total, 0.0)
-    return estimate + float(np.sqrt(((beyond - estimate * room) ** 2).sum())) / total
+    spread = max(float(((beyond - estimate * room) ** 2).sum()), float(noise.sum()))
+    return estimate + float(np.sqrt(spread)) / total
 
 
 def weight_of(a: Floats, information: Floats, prior: Prior) -> Floats:

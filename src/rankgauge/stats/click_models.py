@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rankgauge.model.ranked import Bools, Floats
-from rankgauge.stats.click_fits import NARROW, STRENGTHS, Fitted, Prior, prior_of, share_of, variance_of, weight_of
+from rankgauge.stats.click_fits import NARROW, STRENGTHS, Fitted, Prior, prior_of, variance_of, weight_of
 from rankgauge.stats.click_lists import ClickLog, added
 from rankgauge.stats.click_network import dynamic_bayesian
 
@@ -96,17 +96,19 @@ def clicks_over_expected(log: ClickLog, strength: float | None = None) -> Fitted
     and certain to (clicks + k) / (expected + k)^2.
     """
     rates = _rates(log)
-    first = share_of(float(rates[np.argmax(rates > 0)])) if (rates > 0).any() else NARROW
+    _, rank, times, clicked = log.cells
+    at_first = rank == rank.min(initial=log.pair.shape[1])
+    first = (float(clicked[at_first].sum()) + 0.5) / (float(times[at_first].sum()) + 1)
     _, expected = coec(log)
     clicks = log.clicks
     if strength is None:
         c, e = clicks[expected > 0], expected[expected > 0]
-        variance = variance_of((c - e) ** 2 / e - 1, e, 1.0)  # E[(c - e)^2 / e] = 1 + e V
+        variance = variance_of((c - e) ** 2 / e - 1, e, 2 + 1 / e, 1.0)  # E[(c - e)^2 / e] = 1 + e V
         strength = min(max(1 / max(variance, NARROW), first * STRENGTHS[0]), STRENGTHS[1])
     ratio = (clicks + strength) / (expected + strength)
     attraction = np.clip(first * ratio, NARROW, 1 - NARROW)
     spread = first**2 * ratio / (expected + strength)
-    weight = np.maximum(attraction * (1 - attraction) / spread - 1, NARROW)
+    weight = np.maximum(attraction * (1 - attraction) / spread - 1, 1.0)
     prior = Prior(first, strength / first)
     return Fitted("coec", attraction, np.ones(log.pairs), rates / first, 1.0, expected / first, weight, prior)
 
