@@ -50,6 +50,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "evaluate_retrievers": {"retrievers": {"a": search, "b": search}, "test_set": QRELS, "samples": 100},
     "sweep": {"factory": lambda shift: search, "grid": {"shift": [0, 1]}, "test_set": TEST_SET},
     "TestSet": {"queries": [rg.Query("a b", {"d": 1})]},
+    "click_labels": {"log": [{"list": "l", "query": "q", "doc": "d", "clicked": 1}]},
     "Query": {"text": "a b", "grades": {"d": 1}},
     "Qrels": {"source": QRELS},
     "Run": {"source": RUNS["a"]},

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from rankgauge.testsets.anchoring import Anchored, anchor
     from rankgauge.testsets.aspects import aspect_qrels
     from rankgauge.testsets.candidates import Candidates, candidates
+    from rankgauge.testsets.click_labels import ClickLabels, click_labels
     from rankgauge.testsets.correction import Corrected, corrected
     from rankgauge.testsets.drift import LabelDrift, label_drift
     from rankgauge.testsets.incident_queries import incident_queries
@@ -126,6 +127,7 @@ _NAMES = {
     "testsets.anchoring": ("Anchored", "anchor"),
     "testsets.aspects": ("aspect_qrels",),
     "testsets.candidates": ("Candidates", "candidates"),
+    "testsets.click_labels": ("ClickLabels", "click_labels"),
     "testsets.drift": ("LabelDrift", "label_drift"),
     "testsets.review.importing": ("import_reviews",),
     "testsets.review.queue": ("review_queue",),
@@ -175,6 +177,7 @@ __all__ = [
     "Candidates",
     "Chunk",
     "Chunks",
+    "ClickLabels",
     "Comparison",
     "Contract",
     "Corpus",
@@ -224,6 +227,7 @@ __all__ = [
     "candidates",
     "check_alerts",
     "chunk",
+    "click_labels",
     "compare",
     "compare_scores",
     "compare_stored",

@@ -70,6 +70,13 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
         (["quoted.json", "--corpus", FILE], "terminal", 2),
     ],
+    "testset clicks": [
+        (["clicks.jsonl", "--least-impressions", "1"], "terminal", 1),  # too few clicks to learn from
+        (["clicks.jsonl", "--least-impressions", "1", "--testset", "testset.json", "--json"], "json", 1),
+        (["clicks.jsonl", "--least-impressions", "1", "-o", "-"], "data", 1),
+        (["strange.jsonl"], "terminal", 2),
+        (["clicks.jsonl", "--columns", f"doc={NAME}"], "terminal", 2),
+    ],
     "testset drift": [
         (["quoted.json", "--corpus", "texts.jsonl"], "terminal", 1),
         (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
@@ -330,6 +337,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Path("texts.jsonl").write_text("".join(json.dumps(text) + "\n" for text in texts), encoding="utf-8")
         spans = [{"text": text} for text in (*TEXTS, LONG, f"nowhere {LONG}")]
         _written("quoted.json", [{"id": LONG[:50], "query": LONG, "tags": TEXTS, "spans": spans}])
+        shown = [
+            {"list": text, "query": text, "doc": doc, "position": place, "clicked": int(doc == text)}
+            for text in TEXTS
+            for place, doc in enumerate(dict.fromkeys([*TEXTS[:3], text]), start=1)
+        ]
+        Path("clicks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in shown), encoding="utf-8")
+        Path("strange.jsonl").write_text(json.dumps(dict.fromkeys(TEXTS, 1)) + "\n", encoding="utf-8")
         traces = [
             {"query_id": query, "question": LONG, "calls": [{"query": LONG, "results": list(docs)[:2]}] * 2}
             for query, docs in runs[0].items()
