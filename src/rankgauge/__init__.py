@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from rankgauge.testsets.anchoring import Anchored, anchor
     from rankgauge.testsets.aspects import aspect_qrels
     from rankgauge.testsets.candidates import Candidates, candidates
+    from rankgauge.testsets.click_labels import ClickLabels, click_labels
     from rankgauge.testsets.correction import Corrected, corrected
     from rankgauge.testsets.drift import LabelDrift, label_drift
     from rankgauge.testsets.incident_queries import incident_queries
@@ -90,6 +91,11 @@ if TYPE_CHECKING:
     from rankgauge.testsets.lint.linting import Lint, lint
     from rankgauge.testsets.model_family import model_family
     from rankgauge.testsets.pooling import pool
+    from rankgauge.testsets.review.importing import import_reviews
+    from rankgauge.testsets.review.queue import review_queue
+    from rankgauge.testsets.review.queued import ReviewQueue
+    from rankgauge.testsets.review.session import ReviewSession
+    from rankgauge.testsets.review.sheets import save_sheet
     from rankgauge.testsets.sampling import Sample, draw_sample, load_sample
     from rankgauge.testsets.sizing import SizePlan, plan_size
 
@@ -121,7 +127,13 @@ _NAMES = {
     "testsets.anchoring": ("Anchored", "anchor"),
     "testsets.aspects": ("aspect_qrels",),
     "testsets.candidates": ("Candidates", "candidates"),
+    "testsets.click_labels": ("ClickLabels", "click_labels"),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.review.importing": ("import_reviews",),
+    "testsets.review.queue": ("review_queue",),
+    "testsets.review.queued": ("ReviewQueue",),
+    "testsets.review.session": ("ReviewSession",),
+    "testsets.review.sheets": ("save_sheet",),
     "testsets.incident_queries": ("incident_queries",),
     "testsets.judge": ("Judge",),
     "testsets.judge_result": ("JudgeResult",),
@@ -165,6 +177,7 @@ __all__ = [
     "Candidates",
     "Chunk",
     "Chunks",
+    "ClickLabels",
     "Comparison",
     "Contract",
     "Corpus",
@@ -194,6 +207,8 @@ __all__ = [
     "Query",
     "RankgaugeError",
     "Record",
+    "ReviewQueue",
+    "ReviewSession",
     "Run",
     "Sample",
     "SizePlan",
@@ -212,6 +227,7 @@ __all__ = [
     "candidates",
     "check_alerts",
     "chunk",
+    "click_labels",
     "compare",
     "compare_scores",
     "compare_stored",
@@ -227,6 +243,7 @@ __all__ = [
     "find_baseline",
     "fuse",
     "gate",
+    "import_reviews",
     "incident_queries",
     "judge",
     "judge_next",
@@ -258,11 +275,13 @@ __all__ = [
     "reconcile",
     "report",
     "retrievers",
+    "review_queue",
     "run_plan",
     "save_charts",
     "save_chunks",
     "save_labels",
     "save_pool",
+    "save_sheet",
     "set_baseline",
     "sweep",
     "sweep_chunks",

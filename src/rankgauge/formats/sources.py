@@ -157,8 +157,9 @@ class Source:
             line = data.count(b"\n", 0, error.start) + 1
             raise FormatError(self.name, [not_utf8(data, f"line {line}: ")]) from None
 
-    def blocks(self, size: int) -> Iterator[bytes]:
-        """Blocks of whole lines, about `size` bytes each, without a byte-order mark. A line has an end."""
+    def blocks(self, size: int, *, line: str = "TREC text has a line for each document") -> Iterator[bytes]:
+        """Blocks of whole lines, about `size` bytes each, without a byte-order mark. A line has an end; `line` tells
+        what one should be."""
         with self.open() as file:
             first, done = True, 0
             while block := file.read(size):
@@ -166,19 +167,19 @@ class Source:
                     rest = file.readline(_LONGEST_LINE)
                     block += rest
                     if len(rest) == _LONGEST_LINE and not rest.endswith(b"\n"):
-                        raise self._endless_line(done + block.rfind(b"\n") + 1)
+                        raise self._endless_line(done + block.rfind(b"\n") + 1, line)
                 done += len(block)
                 if first:
                     block, first = block.removeprefix(_BOM), False
                 yield block
 
-    def _endless_line(self, start: int) -> FormatError:
+    def _endless_line(self, start: int, wanted: str) -> FormatError:
         """The error for a line that begins after so many bytes."""
         lines = 1
         with self.open() as file:
             while start and (piece := file.read(min(start, _PIECE))):
                 lines, start = lines + piece.count(b"\n"), start - len(piece)
-        said = f"a line of more than {written(_LONGEST_LINE)}; TREC text has a line for each document"
+        said = f"a line of more than {written(_LONGEST_LINE)}; {wanted}"
         return FormatError(self.name, [Fault(f"{said}: name the format if it is another, or split the line", lines)])
 
     def sha256(self) -> str:
