@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -176,7 +177,8 @@ def _compiled(source: Source) -> TextRows | None:
     if found is None:
         return None
     kinds = (np.int64, np.int64, np.uint64, np.int64, np.int64, np.uint64, np.float64)
-    return TextRows(text, *(np.frombuffer(column, dtype=kind) for column, kind in zip(found, kinds, strict=True)))
+    columns: list[Any] = [np.frombuffer(column, dtype=kind) for column, kind in zip(found, kinds, strict=True)]
+    return TextRows(text, *columns)
 
 
 def _judgment_rows(source: Source) -> TextRows:
