@@ -12,10 +12,11 @@ from typing import Any, Final
 
 from rankgauge.retrievers.text import has_chinese, is_stop_word, plain_words
 
-__all__ = ["comparison_of", "is_named", "question_of", "script_of"]
+__all__ = ["comparison_of", "is_common", "is_named", "is_question", "question_of", "script_of"]
 
 _MOST_WORDS, _MOST_CHINESE = 9, 18
 _MOST_NAME, _MOST_CHINESE_NAME = 4, 10
+_JOINED: Final = re.compile(r"[,;:!()\uff0c\uff1b\uff1a\uff01\uff08\uff09\u3001|<>\"]")
 _ING: Final = re.compile(r"^([a-z]+)ing$")
 
 
@@ -28,6 +29,11 @@ class _Templates:
     defined: str
     what: tuple[str, ...]
     compare: tuple[str, ...]
+    vague: re.Pattern[str]
+    """What points to something said before."""
+    question: re.Pattern[str]
+    common: frozenset[str]
+    """Words that stand in texts of any subject."""
 
 
 @cache
@@ -42,6 +48,9 @@ def _templates(script: str) -> _Templates:
         defined=read["defined"],
         what=tuple(read["what"]),
         compare=tuple(read["compare"]),
+        vague=re.compile(read["vague"], re.IGNORECASE),
+        question=re.compile(read["question"], re.IGNORECASE),
+        common=frozenset(read["common"].split()),
     )
 
 
@@ -59,6 +68,8 @@ def question_of(heading: str, prose: str, chance: Random) -> str | None:
     known = _templates(script)
     text = " ".join(heading.split()).rstrip(" ?.!\uff1f\u3002\uff01")
     if script == "zh" and len(text) > _MOST_CHINESE or script == "en" and len(text.split()) > _MOST_WORDS:
+        return None
+    if known.vague.search(text) or _JOINED.search(text):
         return None
     if asked := known.asks.match(text):
         return chance.choice(known.how).format(phrase=_lowered(asked["rest"].strip()))
@@ -89,7 +100,7 @@ def _imperative(text: str, known: _Templates, script: str) -> str | None:
 def is_named(text: str) -> bool:
     """Whether a heading is a name: a few words, and no part of a sentence."""
     words = plain_words(text)
-    if not words or re.search(r"[?!,;:()\uff1f\uff01\uff0c\uff1b\uff1a\uff08\uff09\u3001|/<>\"]", text):
+    if not words or _JOINED.search(text) or re.search(r"[?/\uff1f]", text):
         return False
     if script_of(text) == "zh":
         return 2 <= len(text) <= _MOST_CHINESE_NAME and _imperative(text, _templates("zh"), "zh") is None
@@ -103,6 +114,16 @@ def _defines(name: str, prose: str, known: _Templates, script: str) -> bool:
     gap = r"\s*" if script == "zh" else r"\s+"
     edge = "" if script == "zh" else r"\b"
     return re.search(rf"{edge}{re.escape(name)}{edge}{gap}{known.defined}", prose, re.IGNORECASE) is not None
+
+
+def is_common(word: str) -> bool:
+    """Whether a word, in lower case, says little of what a text is about."""
+    return is_stop_word(word) or word in _templates(script_of(word)).common
+
+
+def is_question(text: str) -> bool:
+    """Whether a query is put as a question."""
+    return _templates(script_of(text)).question.search(text.strip()) is not None
 
 
 def comparison_of(first: str, second: str, chance: Random) -> str:

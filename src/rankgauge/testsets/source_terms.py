@@ -6,6 +6,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from importlib.util import find_spec
 from typing import Final
 
 import numpy as np
@@ -13,13 +15,15 @@ import numpy.typing as npt
 
 from rankgauge.retrievers.text import has_chinese, is_stop_word, plain_words
 from rankgauge.testsets.outlines import Outline, outline
+from rankgauge.testsets.phrasing import is_common
 
-__all__ = ["SourceTerms", "Term", "content_words", "folded"]
+__all__ = ["SourceTerms", "Term", "content_words", "folded", "telling_words"]
 
 Ids = npt.NDArray[np.int64]
 _SHORT: Final = 60  # words of a document whose words may all stand once
 _COMMON: Final = 0.2  # share of the documents above which a word tells little
 _LIKE_A_WORD: Final = re.compile(r"(?=.*[^\W\d_])[^\W_][\w.'’-]{1,28}\Z")
+_HAN: Final = re.compile(r"[\u3400-\u9fff]+")
 _MOST_DIGITS: Final = 2
 _IN_TITLE, _IN_HEADING = 2.0, 1.5
 
@@ -49,6 +53,11 @@ def content_words(text: str) -> list[str]:
     return list(dict.fromkeys(folded(word) for word in plain_words(text) if not is_stop_word(word)))
 
 
+def telling_words(text: str) -> list[str]:
+    """The same without those that stand in texts of any subject."""
+    return [word for word in content_words(text) if not is_common(word)]
+
+
 class SourceTerms:
     """An index of all words, made once."""
 
@@ -71,6 +80,11 @@ class SourceTerms:
         order = np.argsort(words_of, kind="stable")
         self._holders: Ids = owners[order]
         self._starts: Ids = np.concatenate(([0], np.cumsum(np.bincount(words_of, minlength=len(self._numbers)))))
+
+    @cached_property
+    def lacks_words(self) -> bool:
+        """Whether there is Chinese, and no jieba to cut it into words: then it is pairs of characters."""
+        return find_spec("jieba") is None and any(map(has_chinese, self._corpus.values()))
 
     def holders(self, key: str) -> Ids:
         """Numbers of the documents that hold a folded word, rising."""
@@ -124,8 +138,8 @@ class SourceTerms:
     def terms(self, doc: str, about: Outline) -> list[Term]:
         """The words that tell a document from others, the most telling first: (1 + ln count) ln(1 + N / n), doubled in
         its title. One that stands once, outside headings, may be anything; so may numbers."""
-        if has_chinese(about.prose) and not _has_chinese_words():
-            about = Outline(about.title, about.headings, re.sub(r"[\u3400-\u9fff]+", " ", about.prose))
+        if self.lacks_words:
+            about = Outline("", (), _HAN.sub(" ", "\n".join([about.title, *about.headings, about.prose])))
         title, above = set(content_words(about.title)), set(content_words("\n".join(about.headings)))
         surfaces: dict[str, str] = {}
         counts = Counter[str]()
@@ -150,13 +164,7 @@ class SourceTerms:
 
 def _is_word(word: str) -> bool:
     """Whether a person might type it: no number, no hash, no single letter, no stop word."""
-    if is_stop_word(word) or is_stop_word(folded(word)) or len(word) < (2 if has_chinese(word) else 3):
+    if is_common(word) or is_common(folded(word)) or len(word) < (2 if has_chinese(word) else 3):
         return False
     return _LIKE_A_WORD.match(word) is not None and sum(map(str.isdigit, word)) <= _MOST_DIGITS
 
-
-def _has_chinese_words() -> bool:
-    """Whether Chinese is cut into words here, and not into pairs of characters."""
-    from importlib.util import find_spec
-
-    return find_spec("jieba") is not None
