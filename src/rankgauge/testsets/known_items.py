@@ -26,7 +26,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 _LENGTHS: Final = (2, 3, 3, 3, 4, 4, 5)
 _SHORTEST, _LONGEST = 2, 7
 _TRIES: Final = 4  # queries of words that are tried of one document
-_MOST_TERMS: Final = 40
+_MOST_TERMS: Final = 40  # words of a document that may link it to another one
+_CHOSEN_FROM: Final = 12  # words that queries are drawn from
 _SHARED_MOST: Final = 5  # documents that hold a word which links two of them
 _TITLED: Final = 0.5  # share of the keyword queries that begin with a heading
 
@@ -85,7 +86,7 @@ class KnownItems:
         for _ in range(_TRIES):
             length = chance.choice(self.lengths)
             chosen = self._heading_words(source, length, chance) if chance.random() < _TITLED else []
-            left = [term for term in source.terms if term.key not in {folded(word) for word in chosen}]
+            left = [term for term in source.terms[:_CHOSEN_FROM] if term.key not in {folded(word) for word in chosen}]
             while left and (len(chosen) < length or (len(chosen) < _LONGEST and not self._tells(chosen, doc))):
                 (term,) = chance.choices(left, [one.weight**2 for one in left])
                 left.remove(term)

@@ -32,6 +32,8 @@ class _Templates:
     vague: re.Pattern[str]
     """What points to something said before."""
     question: re.Pattern[str]
+    unnamed: re.Pattern[str]
+    """What is in no name of one thing."""
     common: frozenset[str]
     """Words that stand in texts of any subject."""
 
@@ -50,6 +52,7 @@ def _templates(script: str) -> _Templates:
         compare=tuple(read["compare"]),
         vague=re.compile(read["vague"], re.IGNORECASE),
         question=re.compile(read["question"], re.IGNORECASE),
+        unnamed=re.compile(read["unnamed"], re.IGNORECASE),
         common=frozenset(read["common"].split()),
     )
 
@@ -101,6 +104,8 @@ def is_named(text: str) -> bool:
     """Whether a heading is a name: a few words, and no part of a sentence."""
     words = plain_words(text)
     if not words or _JOINED.search(text) or re.search(r"[?/\uff1f]", text):
+        return False
+    if _templates(script_of(text)).unnamed.search(text):
         return False
     if script_of(text) == "zh":
         return 2 <= len(text) <= _MOST_CHINESE_NAME and _imperative(text, _templates("zh"), "zh") is None
