@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from rankgauge.formats import load_chunks, load_corpus, load_qrels, load_run, load_testset
     from rankgauge.formats.chunks import save_chunks
     from rankgauge.formats.convert import convert
+    from rankgauge.formats.labels import LabelFile, load_labels, save_labels
+    from rankgauge.formats.pool import load_pool, save_pool
     from rankgauge.formats.traces import load_traces
     from rankgauge.gating.baseline import load_baseline
     from rankgauge.gating.gate import gate
@@ -48,6 +50,11 @@ if TYPE_CHECKING:
         Chunks,
         Contract,
         Corpus,
+        Label,
+        LabelPolicy,
+        Labels,
+        Pool,
+        PooledPair,
         Qrels,
         Query,
         Run,
@@ -76,12 +83,14 @@ if TYPE_CHECKING:
 _NAMES = {
     "errors": ("RankgaugeError",),
     "model": (
-        *("Call", "Chunk", "Chunks", "Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"),
-        *("Trace", "Traces"),
+        *("Call", "Chunk", "Chunks", "Contract", "Corpus", "Label", "LabelPolicy", "Labels", "Pool", "PooledPair"),
+        *("Qrels", "Query", "Run", "Span", "TestSet", "Trace", "Traces"),
     ),
     "formats": ("load_chunks", "load_corpus", "load_qrels", "load_run", "load_testset"),
     "formats.chunks": ("save_chunks",),
     "formats.convert": ("convert",),
+    "formats.labels": ("LabelFile", "load_labels", "save_labels"),
+    "formats.pool": ("load_pool", "save_pool"),
     "formats.traces": ("load_traces",),
     "measures": ("Measure", "parse_measure", "parse_measures"),
     "record": ("Note", "Record"),
@@ -134,12 +143,18 @@ __all__ = [
     "GateResult",
     "GateRules",
     "History",
+    "Label",
     "LabelDrift",
+    "LabelFile",
+    "LabelPolicy",
+    "Labels",
     "LiveEvaluation",
     "Losses",
     "Measure",
     "Monitor",
     "Note",
+    "Pool",
+    "PooledPair",
     "Qrels",
     "Query",
     "RankgaugeError",
@@ -174,8 +189,10 @@ __all__ = [
     "load_baseline",
     "load_chunks",
     "load_corpus",
+    "load_labels",
     "load_monitor_plan",
     "load_plan",
+    "load_pool",
     "load_qrels",
     "load_run",
     "load_testset",
@@ -193,6 +210,8 @@ __all__ = [
     "run_plan",
     "save_charts",
     "save_chunks",
+    "save_labels",
+    "save_pool",
     "set_baseline",
     "sweep",
     "sweep_chunks",

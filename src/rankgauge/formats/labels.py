@@ -21,14 +21,14 @@ from rankgauge.formats.private import PRIVATE
 from rankgauge.formats.sources import Source, write_whole
 from rankgauge.model.labels import Label, Labels
 
-__all__ = ["LabelFile", "label_of", "load_labels", "save_labels"]
+__all__ = ["LabelFile", "item_of", "label_of", "load_labels", "save_labels"]
 
 _NAMES: Final = tuple(field.name for field in fields(Label))
 _DEFAULTS: Final = {field.name: field.default for field in fields(Label)}
 _NEEDED: Final = ("query", "doc", "grade", "judge")
 
 
-def _item(label: Label) -> dict[str, Any]:
+def item_of(label: Label) -> dict[str, Any]:
     """What is at its default is left out."""
     values = {name: getattr(label, name) for name in _NAMES}
     return {name: value for name, value in values.items() if name in _NEEDED or value != _DEFAULTS[name]}
@@ -75,7 +75,7 @@ def load_labels(path: str | os.PathLike[str]) -> Labels:
 @named_arguments
 def save_labels(labels: Labels, path: str | os.PathLike[str]) -> None:
     """Write labels as JSON Lines, whole or not at all."""
-    write_whole(path, dump_lines([_item(label) for label in labels]))
+    write_whole(path, dump_lines([item_of(label) for label in labels]))
 
 
 class LabelFile:
@@ -110,7 +110,7 @@ class LabelFile:
                 last[label.voice] = label
                 new.append(label)
         if new:
-            self._write(dump_lines([_item(label) for label in new]))
+            self._write(dump_lines([item_of(label) for label in new]))
         self._given += new
         self._last |= last
         return len(new)

@@ -15,9 +15,10 @@ from rankgauge.formats.sources import Source
 from rankgauge.formats.testset_json import is_testset, testset_of
 from rankgauge.formats.trec import RunParts, read_qrels
 from rankgauge.model.chunks import Chunks
+from rankgauge.model.corpus import Corpus
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
-from rankgauge.model.testset import Corpus, TestSet, as_testset
+from rankgauge.model.testset import TestSet, as_testset
 
 if TYPE_CHECKING:
     from rankgauge.formats.imports import Layout

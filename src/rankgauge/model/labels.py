@@ -218,6 +218,11 @@ class Labels(Sequence[Label]):
         own = (one for one in self._labels if judge in (None, one.judge) and kind in (None, one.kind))
         return Labels(own, name=self.name)
 
+    def of_queries(self, queries: Iterable[Any]) -> Labels:
+        """The labels of some queries: their ids, or a test set."""
+        ids = {query if isinstance(query, str) else query.id for query in queries}
+        return Labels((label for label in self._labels if label.query in ids), name=self.name)
+
     @cached_property
     def version(self) -> str:
         """A hash of what the labels say, whatever their order among pairs."""

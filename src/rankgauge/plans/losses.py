@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from rankgauge.comparison.losses import losses_of_list
 from rankgauge.live.live import LiveEvaluation
+from rankgauge.model.corpus import Corpus
 from rankgauge.model.run import Run
-from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.model.testset import TestSet
 from rankgauge.plans.plan import RunPlan
 from rankgauge.record import LossesResult
 

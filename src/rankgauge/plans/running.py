@@ -16,7 +16,8 @@ from rankgauge.formats import load_corpus, load_testset
 from rankgauge.formats.git import commit_of
 from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever, live_record
 from rankgauge.live.sweep import Sweep
-from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.model.corpus import Corpus
+from rankgauge.model.testset import TestSet
 from rankgauge.plans.losses import losses_of_systems
 from rankgauge.plans.plan import RunPlan, load_plan, modules_of
 from rankgauge.plans.sweeping import Progress, result_of, sweep_of

@@ -11,7 +11,8 @@ from rankgauge.live.chunk_sweep import sweep_chunks
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.measures import parse_measure, parse_measures
 from rankgauge.model.chunks import Chunks
-from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.model.corpus import Corpus
+from rankgauge.model.testset import TestSet
 from rankgauge.plans.entries import ChunkPlan, SweepPlan
 from rankgauge.plans.plan import RunPlan, modules_of
 from rankgauge.plans.systems import SystemPlan, make_system, rule_of, takes, version_of

@@ -18,7 +18,7 @@ from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.formats import Source, load_chunks
 from rankgauge.formats.json_values import plain_value
 from rankgauge.formats.variables import filled, names_in
-from rankgauge.model.testset import Corpus
+from rankgauge.model.corpus import Corpus
 from rankgauge.plans.code import code_of
 from rankgauge.retrievers.checks import faults_of
 from rankgauge.retrievers.configuration import is_closed, own_configuration
