@@ -52,7 +52,8 @@ class Candidate:
 class _Source:
     about: Outline
     terms: list[Term]
-    forbidden: frozenset[str] = field(default_factory=frozenset)
+    forbidden: Mapping[str, str] = field(default_factory=dict)
+    """Words as they stand in the document, by how they are folded."""
 
 
 class KnownItems:
@@ -70,9 +71,12 @@ class KnownItems:
         if doc not in self._sources:
             about = self.terms.outline(doc)
             found = self.terms.terms(doc, about)
-            forbidden = frozenset(term.key for term in found[: self.forbid])
+            forbidden = {term.key: term.text for term in found[: self.forbid]}
             self._sources[doc] = _Source(about, found[self.forbid :][:_MOST_TERMS], forbidden)
         return self._sources[doc]
+
+    def forbidden_words(self, doc: str) -> list[str]:
+        return list(self.source(doc).forbidden.values())
 
     def group(self, doc: str) -> set[str]:
         """A document and its near-copies."""
@@ -129,18 +133,21 @@ class KnownItems:
         if own is None:
             return
         chance = self._chance("multi-hop", doc, turn)
+        for other in self.linked(doc)[turn:]:
+            name = self._named(other)
+            if name is not None and script_of(name) == script_of(own):
+                sides = tuple(telling_words(own)), tuple(telling_words(name))
+                yield Candidate("multi-hop", comparison_of(own, name, chance), (doc, other), sides)
+
+    def linked(self, doc: str) -> list[str]:
+        """Documents that share rare words with a document, those with most of them first; no copies of it."""
         shared: dict[str, int] = {}
         for term in self.source(doc).terms:
             if 2 <= term.documents <= _SHARED_MOST:
                 for i in self.terms.holders(term.key).tolist():
                     other = self.terms.ids[i]
                     shared[other] = shared.get(other, 0) + 1
-        others = sorted((one for one in shared if one not in self.group(doc)), key=lambda one: (-shared[one], one))
-        for other in others[turn:]:
-            name = self._named(other)
-            if name is not None and script_of(name) == script_of(own):
-                sides = tuple(telling_words(own)), tuple(telling_words(name))
-                yield Candidate("multi-hop", comparison_of(own, name, chance), (doc, other), sides)
+        return sorted((one for one in shared if one not in self.group(doc)), key=lambda one: (-shared[one], one))
 
     def _named(self, doc: str) -> str | None:
         """A title that names the subject of the document, and of no other one."""

@@ -40,7 +40,7 @@ class QueryChecks:
             return "short"
         if len(words) > _MOST_WORDS:
             return "long"
-        if any(keys & self._made.source(doc).forbidden for doc in one.sources):
+        if any(keys & self._made.source(doc).forbidden.keys() for doc in one.sources):
             return "forbidden"
         if self._is_known(keys):
             return "duplicate"
