@@ -1,4 +1,4 @@
-"""`rankgauge run` and `rankgauge init`."""
+"""`rankgauge run`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankgauge.plans.plan import RunPlan
     from rankgauge.plans.running import Outcome
 
-__all__ = ["init", "run"]
+__all__ = ["run"]
 
 
 @click.command()
@@ -199,17 +199,3 @@ def _save_run(live: LiveEvaluation, path: Path) -> Path:
     for other in {*files.values()} - {file}:
         other.unlink(missing_ok=True)  # of an earlier start: it would pass for this one's
     return file
-
-
-@click.command()
-@click.argument("plan", metavar="[PLAN.toml]", default="plan.toml")
-def init(plan: str) -> None:
-    """Write a commented plan for `rankgauge run` to start from."""
-    from rankgauge.errors import DataError
-    from rankgauge.formats.sources import write_whole
-    from rankgauge.plans.plan import template
-
-    if Path(plan).exists():
-        raise DataError(f"{plan} exists already; name another file, or remove it first")
-    write_whole(plan, template().encode())
-    echo(f"{plan}: edit it, then: rankgauge run --check {plan}")

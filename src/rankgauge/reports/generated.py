@@ -8,17 +8,18 @@ from typing import Any
 from rankgauge.reports.document import Block, Cell, Column, Notes, Paragraph, Report, Table
 from rankgauge.testsets.generated import GeneratedQueries
 from rankgauge.testsets.query_checks import REASONS
+from rankgauge.testsets.starting import StartedTestSet
 from rankgauge.words import Note
 
-__all__ = ["generated_blocks", "generated_report"]
+__all__ = ["generated_report", "started_report"]
 
 
 def generated_report(found: GeneratedQueries) -> Report:
     """How many queries of each kind, how they compare with people's, and what was dropped."""
-    return Report(Note("generated.title"), list(generated_blocks(found)))
+    return Report(Note("generated.title"), list(_generated_blocks(found)))
 
 
-def generated_blocks(found: GeneratedQueries) -> Iterator[Block]:
+def _generated_blocks(found: GeneratedQueries) -> Iterator[Block]:
     known = found.maker == "known-item"
     maker = Note("generated.known_item") if known else Note("generated.by_model", {"model": found.maker[4:]})
     about: dict[str, Any] = {
@@ -29,12 +30,7 @@ def generated_blocks(found: GeneratedQueries) -> Iterator[Block]:
         "maker": maker,
     }
     yield Paragraph(Note("generated.made", about))
-    number = Column(Note("generated.number"), "count")
-    columns = [Column(Note("generated.kind")), number, Column(Note("generated.wanted"), "count")]
-    rows: list[list[Cell]] = [
-        [Note(f"generated.kind_{kind}"), n, found.wanted.get(kind, 0)] for kind, n in found.made.items()
-    ]
-    yield Table("kinds", columns, rows)
+    yield kinds_table(found)
     yield _compared(found)
     said = []
     if found.dropped:
@@ -53,14 +49,38 @@ def generated_blocks(found: GeneratedQueries) -> Iterator[Block]:
     yield Notes([*said, *found.notes])
 
 
+def kinds_table(found: GeneratedQueries) -> Table:
+    number = Column(Note("generated.number"), "count")
+    columns = [Column(Note("generated.kind")), number, Column(Note("generated.wanted"), "count")]
+    rows: list[list[Cell]] = [
+        [Note(f"generated.kind_{kind}"), n, found.wanted.get(kind, 0)] for kind, n in found.made.items()
+    ]
+    return Table("kinds", columns, rows)
+
+
 def _compared(found: GeneratedQueries) -> Table:
     """Beside the queries of people, where these are known."""
-    both = [found.realism] if found.real is None else [found.realism, found.real]
-    columns = [Column(Note("generated.realism"))]
-    columns += [Column(Note(f"generated.{name}"), "figure") for name in ("these", "real")[: len(both)]]
-    shares: list[list[Cell]] = [
-        [Note("generated.words"), *(one.words for one in both)],
-        [Note("generated.questions"), *(100 * one.questions for one in both)],
-        [Note("generated.taken"), *(None if one.taken is None else 100 * one.taken for one in both)],
+    columns = [
+        Column(Note("generated.realism")),
+        Column(Note("generated.words"), "figure"),
+        Column(Note("generated.questions"), "share"),
+        Column(Note("generated.taken"), "share"),
     ]
-    return Table("realism", columns, shares)
+    both = {"these": found.realism} | ({} if found.real is None else {"real": found.real})
+    rows: list[list[Cell]] = [
+        [Note(f"generated.{name}"), one.words, one.questions, one.taken] for name, one in both.items()
+    ]
+    return Table("realism", columns, rows)
+
+
+def started_report(found: StartedTestSet) -> Report:
+    """What is in the folder and what to do with it, then how it came to be."""
+    about = {
+        "folder": str(found.folder),
+        "documents": len(found.documents.corpus),
+        "queries": len(found.test_set),
+        "systems": found.systems or ["bm25"],
+    }
+    blocks: list[Block] = [Paragraph(Note("started.folder", about)), kinds_table(found.generated)]
+    blocks += [_compared(found.generated), Notes(found.notes)]
+    return Report(Note("started.title"), [*blocks, Paragraph(Note("started.next", {"plan": str(found.plan)}))])
