@@ -10,7 +10,7 @@ import click
 from rankgauge.cli import options
 from rankgauge.cli.bars import bars
 from rankgauge.cli.echo import echo
-from rankgauge.cli.testset_generate import chat_model, kinds_option, model_options, read_kinds
+from rankgauge.cli.testset_generate import chat_model, kinds_option, model_options, noise_option, read_kinds
 from rankgauge.words import Language, say
 
 __all__ = ["init"]
@@ -21,6 +21,7 @@ _OF_DOCUMENTS = {
     "kinds": "--kinds",
     "real": "--real",
     "forbid_words": "--forbid-words",
+    "noise": "--noise",
     "seed": "--seed",
     "endpoint": "--endpoint",
     "model": "--model",
@@ -49,6 +50,7 @@ _OF_DOCUMENTS = {
 @kinds_option
 @click.option("--real", metavar="FILE", help="Queries of people, to be like them: a test set, or a query in each line.")
 @click.option("--forbid-words", type=click.IntRange(0), metavar="N", help="Forbid the N most telling words of a source.")
+@noise_option
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Another seed gives other queries.  [default: 0]")
 @model_options
 @click.option("--cache", metavar="FILE", help="Keep the model's answers here, so that none is paid for twice.")

@@ -13,7 +13,7 @@ from rankgauge.words import Language, say
 if TYPE_CHECKING:
     from rankgauge.testsets.chat import ChatModel
 
-__all__ = ["chat_model", "generate", "kinds_option", "model_options", "read_kinds"]
+__all__ = ["chat_model", "generate", "kinds_option", "model_options", "noise_option", "read_kinds"]
 
 
 def read_kinds(text: str | None) -> dict[str, float] | None:
@@ -37,6 +37,13 @@ kinds_option = click.option(
     metavar="KIND=SHARE,...",
     help="Shares of keyword, question, multi-hop and unanswerable queries. "
     "Default: keyword=0.6,question=0.3,multi-hop=0.1; with --model keyword=0.4,question=0.4 and 0.1 of the others.",
+)
+noise_option = click.option(
+    "--noise",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Without a model: words of similar documents among keywords, as of somebody who remembers badly.  "
+    "[default: 0.3]",
 )
 model_options = options.together(
     click.option("--endpoint", metavar="URL", help="An endpoint of OpenAI's protocol, such as https://host/v1."),
@@ -93,6 +100,7 @@ def _prices(text: str) -> tuple[float, ...]:
     type=click.Choice(["folder", "length", "cluster", "none"]),
     help="Spread the queries over these parts of the documents. Default: folders if ids are paths, else length.",
 )
+@noise_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed gives other queries.")
 @model_options
 @click.option("--no-verify", is_flag=True, help="Do not ask the model which documents answer each query.")
@@ -108,6 +116,7 @@ def generate(
     kinds: str | None,
     real: str | None,
     forbid_words: int,
+    noise: float | None,
     by: str | None,
     seed: int,
     endpoint: str | None,
@@ -150,6 +159,7 @@ def generate(
             budget=None if asked is None else Budget(calls=max_calls, cost=max_cost),
             cache=cache,
             progress=progress,
+            **({} if noise is None else {"noise": noise}),
             **chosen,
         )
     if output is not None and len(found.test_set):

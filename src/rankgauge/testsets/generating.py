@@ -15,7 +15,7 @@ from rankgauge.formats import load_corpus, load_testset
 from rankgauge.formats.queries import read_queries
 from rankgauge.formats.sources import Source
 from rankgauge.model.testset import Query, TestSet
-from rankgauge.retrievers.checks import check_whole
+from rankgauge.retrievers.checks import check_number, check_whole
 from rankgauge.testsets.asked_queries import Asking, ask_queries
 from rankgauge.testsets.chat import ChatModel
 from rankgauge.testsets.chat_cost import Budget
@@ -45,6 +45,7 @@ def generate_queries(
     seed: int = 0,
     by: str | None = None,
     forbid_words: int = 0,
+    noise: float = 0.3,
     real: TestSet | Iterable[str] | str | os.PathLike[str] | None = None,
     model: ChatModel | None = None,
     verify: bool = True,
@@ -56,8 +57,9 @@ def generate_queries(
     """Queries for the documents of a corpus, spread evenly over them, each with the document it is made of as the
     relevant one, and its near-copies.
 
-    Without a `model` they are known items: words and headings of a document that stand together in no other one. A
-    language model writes them in its own words; with `verify` it then looks, in a call of its own, whether that
+    Without a `model` they are known items: words and headings of a document that stand together in no other one, and
+    as somebody who remembers them badly puts other words among keywords, about a share `noise` of as many. A language
+    model writes them in its own words; with `verify` it then looks, in a call of its own, whether that
     document answers the query, and no other one. `kinds` are shares of keyword, question, multi-hop and unanswerable
     queries; `forbid_words` forbids that many telling words of each source. `real` are queries of people: their lengths
     are taken on, a model sees some of them, and both are compared. `cache` keeps the model's answers in a file.
@@ -68,6 +70,7 @@ def generate_queries(
     check_whole("n", n, 1)
     check_whole("forbid_words", forbid_words, 0)
     check_whole("seed", seed, 0)
+    check_number("noise", noise, 0, 1)
     if model is not None and not isinstance(model, ChatModel):
         raise DataError(f"`model` must be a ChatModel, not a {type(model).__name__}")
     texts = {doc: text for doc, text in texts.items() if text.strip()}
@@ -78,7 +81,8 @@ def generate_queries(
     compared = None if sample is None else realism_of(sample, texts)
     copies = near_copies(texts)
     terms = SourceTerms(texts, None if progress is None else lambda done, total: progress("reading", done, total))
-    items = KnownItems(terms, copies, forbid=forbid_words, lengths=compared.lengths if compared else (), seed=seed)
+    lengths = compared.lengths if compared else ()
+    items = KnownItems(terms, copies, forbid=forbid_words, noise=noise, lengths=lengths, seed=seed)
     strata = strata_of(texts, by, seed)
     work = _Work(items, strata.order(seed), wanted, progress)
     asked: Asking | None = None

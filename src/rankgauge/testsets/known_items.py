@@ -1,8 +1,9 @@
 """Known items: queries that somebody would write who has seen a document and looks for it again.
 
-A length is drawn, then words by how well they tell the document from others (Azzopardi, de Rijke and Balog, SIGIR 2007:
-popular and discriminative selection), or a heading is taken and filled up. Questions come from headings, those for two
-documents from titles.
+A length is drawn, then words by how well they tell the document from others, or a heading is taken and filled up. Some
+words are misremembered: they come from documents on similar subjects and not from the one that is looked for (the model
+of Azzopardi, de Rijke and Balog, SIGIR 2007, with discriminative selection and noise). Questions come from headings,
+those for two documents from titles.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _TRIES: Final = 4  # queries of words that are tried of one document
 _MOST_TERMS: Final = 40  # words of a document that may link it to another one
 _CHOSEN_FROM: Final = 12  # words that queries are drawn from
 _SHARED_MOST: Final = 5  # documents that hold a word which links two of them
+_SIMILAR: Final = 5  # documents whose words are taken for those of another one
 _TITLED: Final = 0.5  # share of the keyword queries that begin with a heading
 
 
@@ -60,9 +62,9 @@ class KnownItems:
     """Makes candidates of the documents of a corpus."""
 
     def __init__(
-        self, terms: SourceTerms, copies: Mapping[str, Sequence[str]], *, forbid: int, lengths: Sequence[int], seed: int
+        self, terms: SourceTerms, copies: Mapping[str, Sequence[str]], *, forbid: int, noise: float, lengths: Sequence[int], seed: int
     ) -> None:
-        self.terms, self.copies, self.forbid, self.seed = terms, copies, forbid, seed
+        self.terms, self.copies, self.forbid, self.noise, self.seed = terms, copies, forbid, noise, seed
         self.lengths = [min(max(length, _SHORTEST), _LONGEST) for length in lengths if length] or list(_LENGTHS)
         self._sources: dict[str, _Source] = {}
 
@@ -88,7 +90,7 @@ class KnownItems:
         chance = self._chance("keyword", doc, turn)
         source = self.source(doc)
         for _ in range(_TRIES):
-            length = chance.choice(self.lengths)
+            length = max(_SHORTEST, round(chance.choice(self.lengths) * (1 - self.noise / 2)))
             chosen = self._heading_words(source, length, chance) if chance.random() < _TITLED else []
             left = [term for term in source.terms[:_CHOSEN_FROM] if term.key not in {folded(word) for word in chosen}]
             while left and (len(chosen) < length or (len(chosen) < _LONGEST and not self._tells(chosen, doc))):
@@ -96,7 +98,29 @@ class KnownItems:
                 left.remove(term)
                 chosen.append(term.text)
             if len(chosen) >= _SHORTEST:
-                yield Candidate("keyword", " ".join(chosen), (doc,), (tuple(map(folded, chosen)),))
+                sides = (tuple(map(folded, chosen)),)
+                strange = sum(chance.random() < self.noise for _ in chosen)
+                for word in self._misremembered(doc, strange, chance):
+                    chosen.insert(chance.randint(0, len(chosen)), word)
+                yield Candidate("keyword", " ".join(chosen), (doc,), sides)
+
+    def _misremembered(self, doc: str, count: int, chance: Random) -> list[str]:
+        """Words that documents on similar subjects have, and this one has not."""
+        if not count:
+            return []
+        own, group = self.terms.words_of(doc), self.group(doc)
+        telling = [term.key for term in self.source(doc).terms[:_CHOSEN_FROM]]
+        similar = [other for other in self.terms.best(telling, _SIMILAR + len(group)) if other not in group]
+        found: dict[str, Term] = {}
+        for other in similar[:_SIMILAR]:
+            for term in self.source(other).terms[:_CHOSEN_FROM]:
+                if term.key not in own and term.documents > 1:
+                    found.setdefault(term.key, term)
+        chosen = []
+        while found and len(chosen) < count:
+            (term,) = chance.choices(list(found.values()), [one.weight for one in found.values()])
+            chosen.append(found.pop(term.key).text)
+        return chosen
 
     def _tells(self, words: Sequence[str], doc: str) -> bool:
         return bool(words) and set(self.terms.holding_all(map(folded, words))) <= self.group(doc)

@@ -129,6 +129,10 @@ class SourceTerms:
         """ln(1 + N / n) of a word in n of N documents."""
         return math.log1p(len(self.ids) / max(documents, 1))
 
+    def words_of(self, doc: str) -> frozenset[str]:
+        """The words of a document, folded."""
+        return frozenset(map(folded, plain_words(self._corpus[doc])))
+
     def outline(self, doc: str) -> Outline:
         return outline(self._corpus[doc])
 
