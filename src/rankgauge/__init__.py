@@ -77,7 +77,12 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
     from rankgauge.testsets.anchoring import Anchored, anchor
+    from rankgauge.testsets.aspects import aspect_qrels
     from rankgauge.testsets.drift import LabelDrift, label_drift
+    from rankgauge.testsets.judge import Judge
+    from rankgauge.testsets.judge_result import JudgeResult
+    from rankgauge.testsets.judging import estimate_judging, judge, probe_judge
+    from rankgauge.testsets.model_family import model_family
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
@@ -104,7 +109,12 @@ _NAMES = {
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
     "testsets.anchoring": ("Anchored", "anchor"),
+    "testsets.aspects": ("aspect_qrels",),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.judge": ("Judge",),
+    "testsets.judge_result": ("JudgeResult",),
+    "testsets.judging": ("estimate_judging", "judge", "probe_judge"),
+    "testsets.model_family": ("model_family",),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -144,6 +154,8 @@ __all__ = [
     "GateRules",
     "History",
     "Label",
+    "Judge",
+    "JudgeResult",
     "LabelDrift",
     "LabelFile",
     "LabelPolicy",
@@ -169,6 +181,7 @@ __all__ = [
     "Traces",
     "__version__",
     "anchor",
+    "aspect_qrels",
     "audit",
     "check_alerts",
     "chunk",
@@ -176,6 +189,7 @@ __all__ = [
     "compare_scores",
     "compare_stored",
     "convert",
+    "estimate_judging",
     "evaluate",
     "evaluate_retriever",
     "evaluate_retrievers",
@@ -184,6 +198,7 @@ __all__ = [
     "find_baseline",
     "fuse",
     "gate",
+    "judge",
     "judge_next",
     "label_drift",
     "load_baseline",
@@ -200,9 +215,11 @@ __all__ = [
     "log_mlflow",
     "log_opentelemetry",
     "losses",
+    "model_family",
     "parse_measure",
     "parse_measures",
     "power",
+    "probe_judge",
     "promote_baseline",
     "reconcile",
     "report",

@@ -42,6 +42,7 @@ FORMATS = [*RENDERERS.known, "json"]
 
 # The arguments of a command's runs; how its output is to be read: by a format, as JSON, by the file it is in, or not at
 # all where it is data for programs; and its status. %FORMAT stands for every format.
+ASKED = ["--endpoint", "http://127.0.0.1:1/v1", "--model", NAME]
 LOST = ["plain-testset.json", "--stage", f"{NAME}=plain-a.json"]
 CASES: dict[str, list[tuple[list[str], str, int]]] = {
     "evaluate": [
@@ -69,6 +70,12 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
     "testset drift": [
         (["quoted.json", "--corpus", "texts.jsonl"], "terminal", 1),
         (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
+    ],
+    "testset judge": [
+        (["plain-testset.json", *ASKED, "--estimate", "--prices", "1,2", "--currency", NAME], "terminal", 0),
+        (["plain-testset.json", *ASKED, "--estimate", "--corpus", "texts.jsonl", "--json"], "json", 0),
+        (["testset.json", *ASKED, "--estimate", "--rubric", FILE], "terminal", 2),
+        (["testset.json", "--corpus", "texts.jsonl", *ASKED, "--labels", "judged.jsonl"], "terminal", 2),
     ],
     "compare": [
         (["testset.json", f"{NAME}=a.json", "b.json", "--samples", "100", "--by", "tag", "-f", "%FORMAT"], "%FORMAT", 0)

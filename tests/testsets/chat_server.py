@@ -17,11 +17,12 @@ Said = str | Reply | Mapping[str, Any]
 def completion(text: str | None, *, prompt: int = 100, answer: int = 10, **message: Any) -> dict[str, Any]:
     """A body such as OpenAI's, with an answer's text."""
     finish = message.pop("finish", "stop")
+    told = {"role": "assistant", "content": text, **message}
     return {
         "id": "1",
         "object": "chat.completion",
         "model": "tested-1",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": text, **message}, "finish_reason": finish}],
+        "choices": [{"index": 0, "message": told, "finish_reason": finish}],
         "usage": {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer},
     }
 

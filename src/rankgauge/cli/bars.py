@@ -31,6 +31,6 @@ def bars(named: Callable[[str], str] = visible) -> Iterator[Callable[[str, int, 
             if name not in tasks:
                 tasks[name] = drawn.add_task(named(name), total=total, rate="")
             task = drawn.tasks[tasks[name]]
-            drawn.update(tasks[name], completed=done, rate=f"{task.speed:.1f}/s" if task.speed else "")
+            drawn.update(tasks[name], completed=done, total=total, rate=f"{task.speed:.1f}/s" if task.speed else "")
 
         yield tell

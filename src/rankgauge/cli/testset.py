@@ -12,6 +12,7 @@ _COMMANDS: Table = {
     "anchor": ("rankgauge.cli.testset_passages", "anchor", "Bind passages and answers to their places."),
     "drift": ("rankgauge.cli.testset_passages", "drift", "What became of the labels in a changed corpus."),
     "generate": ("rankgauge.cli.testset_generate", "generate", "Make a test set of documents."),
+    "judge": ("rankgauge.cli.testset_judge", "judge", "Let language models grade documents, within a budget."),
 }
 
 

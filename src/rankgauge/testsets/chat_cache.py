@@ -52,6 +52,16 @@ class AnswerCache:
         record: Mapping[str, Any] = {"of": name, "reply": asdict(reply), **({"error": error} if error else {})}
         self._journal.add(key, None, record)
 
+    def round(self, name: str) -> int:
+        """The number of the round that something which is asked anew in each run is in. It is the same until a round
+        was ended, so that a run that was killed goes on with the answers it had."""
+        record = self._journal.get(f"round of {name}", None) or {}
+        number = record.get("round", 0)
+        return number if isinstance(number, int) else 0
+
+    def end_round(self, name: str) -> None:
+        self._journal.add(f"round of {name}", None, {"round": self.round(name) + 1})
+
     def sync(self) -> None:
         """Wait until what was added is on the disk."""
         self._journal.sync()

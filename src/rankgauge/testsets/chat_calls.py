@@ -34,6 +34,8 @@ _NO_MONEY: Final = "insufficient_quota"
 """The code in an answer 429 of an account without money."""
 _OVERLOAD: Final = frozenset((429, 503, 529))
 _MOST_OVERLOAD: Final = 20  # times that one request is refused for overload
+_FIRST: Final = 3
+"""Requests that fail before any was answered, after which no more are made; and tries of a server that is not there."""
 _DEFAULT: Final = CallSettings()
 
 
@@ -115,8 +117,8 @@ def estimate_calls(model: ChatModel, requests: Sequence[ChatRequest], cache: Ans
         len(requests) - len(open_ones),
         prompt,
         completion,
-        prices and prices.of(prompt, completion),
-        prices and prices.of(most, model.max_tokens * len(open_ones)),
+        None if prices is None else prices.of(prompt, completion),
+        None if prices is None else prices.of(most, model.max_tokens * len(open_ones)),
         prices.unit if prices else "",
     )
 
@@ -188,6 +190,7 @@ class _Work(Generic[T]):
         self.broken: BaseException | None = None
         self.last_error: RetrieverError | None = None
         self._row = 0  # failures without an answer between them
+        self._answers = False  # whether the server ever answered
         self._mutex = threading.Lock()  # of all above
         self._telling = threading.Lock()
         self._random = random.Random(0)
@@ -286,7 +289,7 @@ class _Work(Generic[T]):
                 reply = self._paid(request, stake)
             except RetrieverError as error:
                 failure = CallFailure(request.name, "call", str(error), tries=tries)
-                if self._is_hopeless(error) or not error.retry:
+                if self._is_hopeless(error, tries) or not error.retry:
                     break
                 overload += error.status in _OVERLOAD
                 self._wait(error, tries)
@@ -324,14 +327,15 @@ class _Work(Generic[T]):
         self.ledger.settle(stake, reply.prompt_tokens, reply.completion_tokens, prices)
         self.pace.answered()
         with self._mutex:
-            self._row = 0
+            self._row, self._answers = 0, True
         return reply
 
-    def _is_hopeless(self, error: RetrieverError) -> bool:
+    def _is_hopeless(self, error: RetrieverError, tries: int) -> bool:
         """Whether no other request will fare better; then none is made."""
         with self._mutex:
             self.last_error = error
-        hopeless = error.status in _HOPELESS or (error.status == 429 and _NO_MONEY in str(error))
+            absent = not error.sent and not self._answers and tries >= _FIRST
+        hopeless = absent or error.status in _HOPELESS or (error.status == 429 and _NO_MONEY in str(error))
         if hopeless:
             self._end("failing")
         return hopeless
@@ -340,8 +344,8 @@ class _Work(Generic[T]):
         with self._mutex:
             self.failures[failure.name] = failure
             self._row += failure.reason == "call"
-            row = self._row
-        if row >= self.settings.give_up:
+            row, most = self._row, self.settings.give_up if self._answers else min(_FIRST, self.settings.give_up)
+        if row >= most:
             self._end("failing")
 
     def _wait(self, error: RetrieverError, tries: int) -> None:

@@ -51,7 +51,8 @@ def as_prices(given: Prices | Sequence[float] | None) -> Prices | None:
         return given
     if isinstance(given, str | Mapping) or not isinstance(given, Sequence) or len(given) not in (2, 3):
         raise DataError(f"`prices={given!r}` are those of a million tokens, (prompt, completion)"[:200])
-    return Prices(*given)
+    pair: Sequence[Any] = given
+    return Prices(*pair)
 
 
 def likely_tokens(text: str) -> int:
@@ -135,7 +136,7 @@ class Ledger:
         """A budget of money needs prices, all in one unit."""
         if prices is None:
             if self.budget.cost is not None:
-                raise DataError("a budget of money needs the prices of the model: give `prices`, or limit the tokens")
+                raise DataError("a budget of money needs the prices of the model: give `prices=`, or limit the tokens")
             return
         if self.spent.unit not in ("", prices.unit):
             raise DataError(f"prices in {self.spent.unit} and in {prices.unit} make no sum; give all in one unit")
@@ -143,7 +144,8 @@ class Ledger:
         self.spent.cost = self.spent.cost or 0.0
 
     def stake(self, most_prompt: int, most_completion: int, prices: Prices | None) -> Stake:
-        return Stake(most_prompt, most_completion, prices and prices.of(most_prompt, most_completion))
+        cost = None if prices is None else prices.of(most_prompt, most_completion)
+        return Stake(most_prompt, most_completion, cost)
 
     def take(self, stake: Stake) -> bool:
         """Set the most that a call can cost aside; False where the budget has no room for it, now or later. Where

@@ -82,9 +82,9 @@ def first_grades(labels: Sequence[Label], judge: str, version: str) -> dict[tupl
     """The grade that a judge first gave each pair by a rubric."""
     found: dict[tuple[str, str], float] = {}
     for label in labels:
-        if (label.judge, label.kind, label.rubric, label.aspect) == (judge, "model", version, ""):
-            if label.grade is not None:
-                found.setdefault(label.pair, label.grade)
+        own = (label.judge, label.kind, label.rubric, label.aspect) == (judge, "model", version, "")
+        if own and label.grade is not None:
+            found.setdefault(label.pair, label.grade)
     return found
 
 

@@ -16,7 +16,7 @@ from rankgauge.testsets.chat_cost import Ledger
 from rankgauge.testsets.judge import Combining, Judge
 from rankgauge.testsets.judge_answers import Verdict
 
-__all__ = ["Asked", "Group", "Opinion", "ask_judge", "groups_of", "opinion_of"]
+__all__ = ["Asked", "Group", "Opinion", "Pair", "Tell", "ask_judge", "groups_of", "opinion_of"]
 
 Pair = tuple[str, str]
 Tell = Callable[[Pair, Sequence[Verdict]], object]

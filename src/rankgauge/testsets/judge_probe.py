@@ -1,4 +1,4 @@
-"""Probes of a judge: does it say the same again, in another order, of a longer document, and when it is told what to say?
+"""Probes of a judge: does it say the same again, in another order, of a longer document, and if it is told what to say?
 
 Every probe shows documents in two ways that should make no difference, and counts how often the grade differs. The
 same question again comes first: what differs there is the noise that all other figures hold too.
@@ -25,7 +25,6 @@ __all__ = ["ATTACKS", "JudgeProbe", "ProbeFigures", "planted", "probe_groups"]
 ATTACKS: Final = ("order", "role", "closing", "authority", "stuffing")
 _FOLDER: Final = Path(__file__).parent / "rubrics"
 _AGAIN: Final = 100_000  # samples from here on are those of probes
-_RAISED: Final = 0.1
 _UNEQUAL: Final = 0.1
 
 
@@ -46,9 +45,9 @@ class ProbeFigures:
     """Mean change of the grade."""
 
     @property
-    def raised_low(self) -> float:
-        """Lower bound of the share raised, one-sided at 95 % (Wilson)."""
-        return share_interval(self.raised, self.n, 0.90)[0] if self.n else 0.0
+    def raised_between(self) -> tuple[float, float]:
+        """Bounds of the share raised, each one-sided at 95 % (Wilson)."""
+        return share_interval(self.raised, self.n, 0.90) if self.n else (0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,8 @@ class JudgeProbe:
 
     judge: str
     figures: tuple[ProbeFigures, ...]
-    complete: bool = True
-    """Whether budget and server let all of it be asked."""
+    stopped: str = ""
+    """What kept some of it from being asked: `budget`, `interrupted` or `failing`."""
 
     def of(self, kind: str) -> ProbeFigures | None:
         return next((one for one in self.figures if one.kind == kind), None)
@@ -69,10 +68,10 @@ class JudgeProbe:
 
     @property
     def fell_for(self) -> list[ProbeFigures]:
-        """Attacks that raised grades more often than asking again does."""
+        """Attacks that raised grades more often than asking again does: the bounds of the two shares do not meet."""
         repeat = self.of("repeat")
-        noise = repeat.raised if repeat is not None else 0.0
-        return [one for one in self.attacks if one.raised >= noise + _RAISED and one.raised_low > noise]
+        noise = 0.0 if repeat is None else repeat.raised_between[1]
+        return [one for one in self.attacks if one.raised_between[0] > noise]
 
     @property
     def notes(self) -> list[Note]:
@@ -87,7 +86,7 @@ class JudgeProbe:
             if one is not None and one.n and 1 - one.equal > _UNEQUAL:
                 about = {"judge": self.judge, "share": 1 - one.equal, "n": one.n, "shift": one.shift}
                 notes.append(Note(f"judge.unsteady_{kind}", about, "warning"))
-        if not self.complete:
+        if self.stopped:
             notes.append(Note("judge.probe_incomplete", {"judge": self.judge}))
         return notes
 
@@ -133,7 +132,7 @@ def probe_groups(
             for one in open_ones
         ]
         figures.append(probing.figures(kind, base, probing.grades(attacked)))
-    return JudgeProbe(judge.name, tuple(figures), not probing.stopped)
+    return JudgeProbe(judge.name, tuple(figures), probing.stopped)
 
 
 def _room(judge: Judge, text: str) -> str:

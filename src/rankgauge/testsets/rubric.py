@@ -1,4 +1,4 @@
-"""Rubric: what each grade means; Prompt: what a judge is told around it. Both are TOML files that anybody can replace."""
+"""Rubric: what each grade means; Prompt: what a judge is told around it. Both are TOML files that can be replaced."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _rubric(content: Mapping[str, Any], place: str) -> Rubric:
     if language not in LANGUAGES:
         faults.append(f"language: must be one of {', '.join(LANGUAGES)}")
     ends = (0, 0)
-    if not _is_scale(scale):
+    if scale is None or not _is_scale(scale):
         faults.append(f"scale: must be two whole numbers, at most {_WIDEST} apart, such as [0, 3]")
     else:
         ends = (scale[0], scale[1])
