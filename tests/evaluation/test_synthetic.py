@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rankgauge import Label, LabelPolicy, Query, Record, TestSet, compare, evaluate, evaluate_retriever, gate
-from rankgauge.errors import DataError
+from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.record.comparability import differences
 from rankgauge.reports import report
 from rankgauge.words import tell
@@ -51,7 +51,7 @@ def test_each_kind_has_its_mean() -> None:
     assert "10 of 40 queries are synthetic" in tell(note, "en")
     assert result.record.synthetic == {query.id: "known-item" for query in MADE}
     assert Record.from_dict(json.loads(result.record.to_json())) == result.record
-    assert "Real and synthetic queries apart" in report(result.record, format="terminal", details=True)
+    assert "Real and synthetic queries apart" in report(result.record, format="terminal", detail="evidence")
 
 
 def test_all_synthetic_and_none() -> None:
@@ -108,7 +108,7 @@ def test_records_name_policy_and_sources(tmp_path: Path) -> None:
     assert {(one.kind, one.judge): one.labels for one in told.sources} == LABELLED.labels.sources
     result.record.save(path := tmp_path / "r.json")
     assert Record.load(path) == result.record
-    shown = report(result.record, format="terminal", details=True)
+    shown = report(result.record, format="terminal", detail="evidence")
     assert told.version[:12] in shown
     assert "ana (person): 1" in shown
     assert evaluate(MIXED, A, "RR").record.provenance.test_set is None
@@ -116,7 +116,7 @@ def test_records_name_policy_and_sources(tmp_path: Path) -> None:
     del older["provenance"]["test_set"], older["synthetic"]
     assert Record.from_dict(older).synthetic == {}
     older["provenance"]["test_set"] = {"version": "a", "policy": {"prefer": ["x"]}, "sources": []}
-    with pytest.raises(DataError, match="damaged"):
+    with pytest.raises(RankgaugeError, match="damaged"):
         Record.from_dict(older)
 
 

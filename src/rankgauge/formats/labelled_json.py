@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankgauge.errors import DataError, FormatError
-from rankgauge.formats.labels import item_of, label_of
+from rankgauge.formats.label_items import item_of, label_of
 from rankgauge.model.labels import Label, LabelPolicy, Labels
 from rankgauge.model.query import Query
 from rankgauge.model.testset import TestSet

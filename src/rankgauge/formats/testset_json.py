@@ -8,7 +8,8 @@ from typing import Any
 
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.json_values import dump_lines, dumps, id_of, number_of
-from rankgauge.model.query import Query, grades_of
+from rankgauge.model.annotations import grades_of
+from rankgauge.model.query import Query
 from rankgauge.model.spans import Span
 from rankgauge.model.testset import TestSet
 

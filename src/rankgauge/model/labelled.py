@@ -63,7 +63,7 @@ def _graded(query: Query, grades: Mapping[str, float], aspects: Mapping[str, set
     """A query with other grades. Its known documents stay in their order; groups and passages follow the grades."""
     if query.grades == grades:
         return query
-    ordered = {doc: grades[doc] for doc in query.grades if doc in grades} | grades
+    ordered = {doc: grades[doc] for doc in query.grades if doc in grades} | dict(grades)
     spans = [span for span in query.spans if not span.doc or ordered.get(span.doc, 0) > 0]
     if query.no_answer and any(grade > 0 for grade in ordered.values()):
         doc = next(doc for doc, grade in ordered.items() if grade > 0)
@@ -74,7 +74,7 @@ def _graded(query: Query, grades: Mapping[str, float], aspects: Mapping[str, set
     return replace(query, grades=ordered, groups=_groups(query, ordered, aspects), spans=tuple(spans))
 
 
-def _groups(query: Query, grades: Mapping[str, float], aspects: Mapping[str, set[str]]) -> dict[str, Sequence[str]]:
+def _groups(query: Query, grades: Mapping[str, float], aspects: Mapping[str, set[str]]) -> dict[str, list[str]]:
     """Groups of what is relevant now. A document that no group had joins those that are named like the aspects it
     covers, or is a group of its own."""
     if not query.groups:

@@ -9,7 +9,7 @@ from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError
 from rankgauge.model.spans import Span
 
-__all__ = ["Query", "grades_of"]
+__all__ = ["Query"]
 
 _NUMBERS = {int, float}
 
@@ -84,23 +84,3 @@ class Query:
     def relevant(self) -> list[str]:
         """Documents with a grade above 0, best first."""
         return sorted((doc for doc, grade in self.grades.items() if grade > 0), key=lambda doc: -self.grades[doc])
-
-
-def grades_of(listed: Sequence[str], scores: Mapping[str, float] | None) -> dict[str, float]:
-    """Grades from a list of relevant documents and optional scores, under the rules of `from_annotations`."""
-    scores = scores or {}
-    repeated = sorted({doc for doc in listed if list(listed).count(doc) > 1}) if len(set(listed)) != len(listed) else []
-    if repeated:
-        raise DataError(f"document {repeated[0]!r} is listed twice")
-    against = [doc for doc in listed if doc in scores and not scores[doc] > 0]
-    if against:
-        raise DataError(
-            f"document {against[0]!r} is listed as relevant, but scored {scores[against[0]]:g}; "
-            "remove it from relevant_docs or give it a grade above 0"
-        )
-    unlisted = [doc for doc, score in scores.items() if score > 0 and doc not in listed]
-    if unlisted and listed:
-        raise DataError(
-            f"document {unlisted[0]!r} is scored {scores[unlisted[0]]:g}, but not listed in relevant_docs; list it too"
-        )
-    return {**{doc: float(scores.get(doc, 1.0)) for doc in listed}, **{doc: float(s) for doc, s in scores.items()}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -15,12 +14,14 @@ from rankgauge.model.conversations import conversations_by
 from rankgauge.model.corpus import Corpus
 from rankgauge.model.files import FILES
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.query import Query, grades_of
+from rankgauge.model.query import Query
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from rankgauge.model.differences import TestSetDifference
     from rankgauge.model.labels import Label, LabelPolicy, Labels
+    from rankgauge.model.summary import TestSetSummary
 
 __all__ = ["Corpus", "Query", "TestSet", "as_testset"]
 
@@ -65,27 +66,9 @@ class TestSet(Sequence[Query]):
         A document listed but not scored has grade 1; one scored 0 and not listed is judged non-relevant; one listed
         and scored 0 or less is a contradiction.
         """
-        lists: dict[str, Sequence[Any] | None] = {
-            "relevant_docs": relevant_docs,
-            "relevance_scores": relevance_scores,
-            "ids": ids,
-            "tags": tags,
-        }
-        for what, values in lists.items():
-            if values is not None and len(values) != len(queries):
-                there = "is" if len(queries) == 1 else "are"
-                entries, texts = counted(len(values), "entry", "entries"), counted(len(queries), "query", "queries")
-                raise DataError(f"{what} has {entries}, but there {there} {texts}")
-        made, faults = [], []
-        for i, text in enumerate(queries):
-            try:
-                grades = grades_of(relevant_docs[i], relevance_scores[i] if relevance_scores else None)
-                made.append(Query(text, grades, ids[i] if ids else "", tuple(tags[i]) if tags else ()))
-            except DataError as error:
-                faults.append(f"query {i + 1} ({text!r}): {error}")
-        if faults:
-            raise DataError(f"{name}: " + "; ".join(faults[:20]))
-        return cls(made, name=name)
+        from rankgauge.model.annotations import annotated
+
+        return cls(annotated(queries, relevant_docs, relevance_scores, ids, tags, name), name=name)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], format: str | None = None) -> TestSet:  # noqa: A002
@@ -200,16 +183,80 @@ class TestSet(Sequence[Query]):
         found = (query for query in self._queries if set(tags) <= set(query.tags))
         return self.with_queries(found, name=f"{self.name} [{', '.join(tags)}]")
 
-    def split(self, share: float = 0.5, *, seed: int = 0) -> tuple[TestSet, TestSet]:
-        """Two test sets with a random share of the queries and the rest, each in the original order."""
-        if not isinstance(share, int | float) or not 0 < share < 1:
+    def split(
+        self,
+        share: float = 0.5,
+        *,
+        seed: int = 0,
+        by: str | Sequence[str] | None = None,
+        scores: Mapping[str, float] | None = None,
+    ) -> tuple[TestSet, TestSet]:
+        """Two test sets with a random share of the queries and the rest, each in the original order.
+
+        Turns of one conversation and queries that are nearly the same stay together. `by` makes the two parts alike:
+        by "tag", by "difficulty" (thirds of `scores`, those of a system by query), or by both.
+        """
+        from rankgauge.model.splitting import check_by, parts_of
+
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
             raise DataError(f"share={share!r} must lie between 0 and 1")
-        chosen = set(random.Random(seed).sample(range(len(self)), round(share * len(self))))
+        chosen = parts_of(self, share, seed, check_by(by), scores)
         parts = ([q for i, q in enumerate(self) if (i in chosen) is first] for first in (True, False))
-        first, second = (
-            self.with_queries(part, name=f"{self.name} [part {i}]") for i, part in enumerate(parts, start=1)
-        )
+        named = ((part, f"{self.name} [part {i}]") for i, part in enumerate(parts, start=1))
+        first, second = (self.with_queries(part, name=name) for part, name in named)
         return first, second
+
+    def sample(
+        self, n: int, *, seed: int = 0, by: str | None = None, weights: Mapping[str, float] | None = None
+    ) -> TestSet:
+        """n random queries, in the original order. With `by="tag"` the tags take turns, so that rare ones are there
+        too; with `weights` by id or text, such as how often each was asked, those of more weight are likelier."""
+        from rankgauge.model.splitting import check_by, sample_of
+
+        chosen = sample_of(self, n, seed, check_by(by), weights)
+        return self.with_queries((self[i] for i in chosen), name=f"{self.name} [{n}]")
+
+    def merge(
+        self,
+        other: TestSet,
+        *,
+        conflicts: str = "error",
+        policy: LabelPolicy | None = None,
+        unreviewed: bool = False,
+        name: str | None = None,
+    ) -> TestSet:
+        """The queries of both, those of one id as one. Where grades or texts differ, that is an error; with
+        `conflicts="first"` this test set is right, and with "labels" the grades of both are labels that the policy
+        decides among. Queries of the other without any label are refused unless `unreviewed`."""
+        from rankgauge.model.merging import check_conflicts, merged_labels, merged_queries, refuse_unreviewed
+
+        how = check_conflicts(conflicts)
+        if not isinstance(other, TestSet):
+            raise DataError(f"`other` must be a TestSet, not a {type(other).__name__}; read a file with TestSet.load")
+        if not unreviewed:
+            refuse_unreviewed([query for query in other if query.id not in {own.id for own in self}], other.name)
+        made = TestSet(merged_queries(self, other, how), name=self.name if name is None else name)
+        rule = policy or self._policy or other._policy
+        if rule is None and how != "labels":
+            return made
+        labels = merged_labels(self._as_labels(), other._as_labels(), made, every=how == "labels")
+        return TestSet.from_labels(made, labels, rule, name=made.name)
+
+    def difference(self, other: TestSet) -> TestSetDifference:
+        """What changed from this test set to another version of it."""
+        from rankgauge.model.differences import difference_of
+
+        if not isinstance(other, TestSet):
+            raise DataError(f"`other` must be a TestSet, not a {type(other).__name__}; read a file with TestSet.load")
+        labels, policies = (self.labels, other.labels), (self._policy, other._policy)
+        return difference_of(self, other, labels, policies, (self.version, other.version))
+
+    @property
+    def summary(self) -> TestSetSummary:
+        """How many queries and judgments of which kinds it has, and who gave them."""
+        from rankgauge.model.summary import summary_of
+
+        return summary_of(self, self.name, self.version, self.labels, self._policy)
 
     def renamed(self, name: str) -> TestSet:
         return self.with_queries(self._queries, name=name)

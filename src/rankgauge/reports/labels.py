@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankgauge.evaluation.synthetic import apart_in
-from rankgauge.model.labels import LabelPolicy
 from rankgauge.record import Record
 from rankgauge.record.labels import LabelledTestSet
 from rankgauge.reports.document import Block, Cell, Column, Facts, Table, Text, word
 from rankgauge.words import Note
 
-__all__ = ["label_facts", "policy_note", "source_note", "synthetic_table"]
+__all__ = ["label_facts", "source_note", "synthetic_table"]
 
 _MOST_SOURCES = 20
 _SHORT = 12
@@ -22,22 +21,13 @@ def label_facts(found: LabelledTestSet) -> Facts:
     most = sorted(found.sources, key=lambda source: -source.labels)
     rows: list[tuple[Text, Text]] = [
         (Note("labels.version"), found.version[:_SHORT]),
-        (Note("labels.policy"), policy_note(found.policy)),
+        (Note("labels.policy"), found.policy.note),
     ]
     shown = [source_note(one.kind, one.judge, one.labels) for one in most[:_MOST_SOURCES]]
     if len(most) > _MOST_SOURCES:
         shown.append(Note("labels.more_sources", {"n": len(most) - _MOST_SOURCES}))
     rows.append((Note("labels.sources"), Note("labels.listed", {"sources": shown})))
     return Facts(Note("labels.title"), rows, detail="evidence")
-
-
-def policy_note(policy: LabelPolicy) -> Note:
-    """How labels become a grade."""
-    combine = Note(f"labels.combine_{policy.combine}")
-    if not policy.prefer:
-        return Note("labels.policy_all", {"combine": combine})
-    kinds = [Note(f"labels.kind_{kind}") for kind in policy.prefer]
-    return Note("labels.policy_prefer", {"kinds": kinds, "combine": combine})
 
 
 def source_note(kind: str, judge: str, n: int) -> Note:
