@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rankgauge.formats import load_chunks, load_corpus, load_qrels, load_run, load_testset
     from rankgauge.formats.chunks import save_chunks
     from rankgauge.formats.convert import convert
+    from rankgauge.formats.documents import Documents, load_documents
     from rankgauge.formats.labels import LabelFile, load_labels, save_labels
     from rankgauge.formats.pool import load_pool, save_pool
     from rankgauge.formats.traces import load_traces
@@ -78,11 +79,15 @@ if TYPE_CHECKING:
     from rankgauge.sensitivity.judge_next import judge_next
     from rankgauge.testsets.anchoring import Anchored, anchor
     from rankgauge.testsets.aspects import aspect_qrels
+    from rankgauge.testsets.chat import ChatModel
     from rankgauge.testsets.drift import LabelDrift, label_drift
+    from rankgauge.testsets.generated import GeneratedQueries
+    from rankgauge.testsets.generating import generate_queries
     from rankgauge.testsets.judge import Judge
     from rankgauge.testsets.judge_result import JudgeResult
     from rankgauge.testsets.judging import estimate_judging, judge, probe_judge
     from rankgauge.testsets.model_family import model_family
+    from rankgauge.testsets.starting import StartedTestSet, init_from_documents
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
@@ -94,6 +99,7 @@ _NAMES = {
     "formats": ("load_chunks", "load_corpus", "load_qrels", "load_run", "load_testset"),
     "formats.chunks": ("save_chunks",),
     "formats.convert": ("convert",),
+    "formats.documents": ("Documents", "load_documents"),
     "formats.labels": ("LabelFile", "load_labels", "save_labels"),
     "formats.pool": ("load_pool", "save_pool"),
     "formats.traces": ("load_traces",),
@@ -110,6 +116,10 @@ _NAMES = {
     "comparison.verify": ("verify",),
     "testsets.anchoring": ("Anchored", "anchor"),
     "testsets.aspects": ("aspect_qrels",),
+    "testsets.chat": ("ChatModel",),
+    "testsets.generated": ("GeneratedQueries",),
+    "testsets.generating": ("generate_queries",),
+    "testsets.starting": ("StartedTestSet", "init_from_documents"),
     "testsets.drift": ("LabelDrift", "label_drift"),
     "testsets.judge": ("Judge",),
     "testsets.judge_result": ("JudgeResult",),
@@ -144,18 +154,21 @@ _NAMES = {
 __all__ = [
     "Anchored",
     "Call",
+    "ChatModel",
     "Chunk",
     "Chunks",
     "Comparison",
     "Contract",
     "Corpus",
+    "Documents",
     "Evaluation",
     "GateResult",
     "GateRules",
+    "GeneratedQueries",
     "History",
-    "Label",
     "Judge",
     "JudgeResult",
+    "Label",
     "LabelDrift",
     "LabelFile",
     "LabelPolicy",
@@ -173,6 +186,7 @@ __all__ = [
     "Record",
     "Run",
     "Span",
+    "StartedTestSet",
     "Sweep",
     "TestSet",
     "Trace",
@@ -198,12 +212,15 @@ __all__ = [
     "find_baseline",
     "fuse",
     "gate",
+    "generate_queries",
+    "init_from_documents",
     "judge",
     "judge_next",
     "label_drift",
     "load_baseline",
     "load_chunks",
     "load_corpus",
+    "load_documents",
     "load_labels",
     "load_monitor_plan",
     "load_plan",

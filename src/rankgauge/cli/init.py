@@ -10,7 +10,14 @@ import click
 from rankgauge.cli import options
 from rankgauge.cli.bars import bars
 from rankgauge.cli.echo import echo
-from rankgauge.cli.testset_generate import chat_model, kinds_option, model_options, noise_option, read_kinds
+from rankgauge.cli.testset_generate import (
+    chat_model,
+    kinds_option,
+    model_options,
+    noise_option,
+    read_kinds,
+    read_prices,
+)
 from rankgauge.words import Language, say
 
 __all__ = ["init"]
@@ -29,6 +36,7 @@ _OF_DOCUMENTS = {
     "prices": "--prices",
     "max_cost": "--max-cost",
     "max_calls": "--max-calls",
+    "judge_model": "--judge-model",
     "cache": "--cache",
     "encoding": "--encoding",
     "max_bytes": "--max-bytes",
@@ -49,18 +57,19 @@ _OF_DOCUMENTS = {
 @click.option("-n", "count", type=click.IntRange(1), help="How many queries.  [default: 100]")
 @kinds_option
 @click.option("--real", metavar="FILE", help="Queries of people, to be like them: a test set, or a query in each line.")
-@click.option("--forbid-words", type=click.IntRange(0), metavar="N", help="Forbid the N most telling words of a source.")
+@click.option("--forbid-words", type=click.IntRange(0), metavar="N", help="Forbid the N most telling words.")
 @noise_option
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="Another seed gives other queries.  [default: 0]")
 @model_options
-@click.option("--cache", metavar="FILE", help="Keep the model's answers here, so that none is paid for twice.")
+@click.option("--judge-model", metavar="NAME", help="A model of the same endpoint that grades what retrievers find.")
+@click.option("--cache", metavar="FILE", help="The models' answers are kept here.  [default: beside FOLDER]")
 @click.option("--encoding", metavar="NAME", help="Of files that are not UTF-8, such as gb18030.")
 @click.option("--max-bytes", type=click.IntRange(1), metavar="N", help="Leave larger files out.  [default: 20000000]")
 @click.option("--force", is_flag=True, help="Replace what such a command wrote into the folder before.")
 @options.json_flag
 @options.lang
 @click.pass_context
-def init(ctx: click.Context, plan: str | None, folder: str | None, language: Language, **given: Any) -> None:
+def init(ctx: click.Context, /, plan: str | None, folder: str | None, language: Language, **given: Any) -> None:
     """Write a commented plan for `rankgauge run` to start from.
 
     With --from-docs also all that it needs: a corpus of the documents in a folder, queries made of them, the pool of
@@ -101,6 +110,8 @@ def _start(
     prices: str | None,
     max_cost: float | None,
     max_calls: int | None,
+    judge_model: str | None,
+    cache: str | None,
     as_json: bool,
     **choices: Any,
 ) -> None:
@@ -110,18 +121,28 @@ def _start(
     from rankgauge.testsets.starting import init_from_documents
 
     asked = chat_model(endpoint, model, api_key_env, prices)
-    limits = {"calls": max_calls, "cost": max_cost}
     if asked is None and any(value is not None for value in (api_key_env, prices, max_cost, max_calls)):
         raise click.UsageError("--api-key-env, --prices, --max-cost and --max-calls go with --endpoint and --model")
-    chosen = {name: value for name, value in choices.items() if value is not None}
+    if asked is None and (judge_model is not None or cache is not None):
+        raise click.UsageError("--judge-model and --cache go with --endpoint and --model")
+    chosen: dict[str, Any] = {name: value for name, value in choices.items() if value is not None}
+    target = output or "rankgauge-testset"
+    if asked is not None:
+        chosen["cache"] = cache or f"{target.rstrip('/')}.answers.jsonl"
+    if judge_model is not None:
+        from rankgauge.testsets.judge import Judge
+
+        chosen["judge"] = Judge(
+            str(endpoint), judge_model, scale="binary", api_key_env=api_key_env, prices=read_prices(prices)
+        )
     with bars(lambda what: say(f"generated.doing_{what}", language)) as progress:
         found = init_from_documents(
             folder,
-            output or "rankgauge-testset",
+            target,
             n=count or 100,
             kinds=read_kinds(kinds),
             model=asked,
-            budget=None if asked is None else Budget(**limits),
+            budget=None if asked is None else Budget(calls=max_calls, cost=max_cost),
             progress=progress,
             **chosen,
         )

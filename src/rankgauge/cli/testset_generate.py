@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ from rankgauge.words import Language, say
 if TYPE_CHECKING:
     from rankgauge.testsets.chat import ChatModel
 
-__all__ = ["chat_model", "generate", "kinds_option", "model_options", "noise_option", "read_kinds"]
+__all__ = ["chat_model", "generate", "kinds_option", "model_options", "noise_option", "read_kinds", "read_prices"]
 
 
 def read_kinds(text: str | None) -> dict[str, float] | None:
@@ -71,11 +72,13 @@ def chat_model(
         api_key_env=api_key_env,
         temperature=0.7,
         max_tokens=max_tokens,
-        prices=None if prices is None else _prices(prices),
+        prices=read_prices(prices),
     )
 
 
-def _prices(text: str) -> tuple[float, ...]:
+def read_prices(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
     try:
         first, second = map(float, text.split(","))
     except ValueError:
@@ -104,7 +107,7 @@ def _prices(text: str) -> tuple[float, ...]:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed gives other queries.")
 @model_options
 @click.option("--no-verify", is_flag=True, help="Do not ask the model which documents answer each query.")
-@click.option("--cache", metavar="FILE", help="Keep the model's answers here, so that none is paid for twice.")
+@click.option("--cache", metavar="FILE", help="The model's answers are kept here.  [default: beside --output]")
 @click.option("-o", "--output", metavar="FILE", help="Write the test set to this file.")
 @options.json_flag
 @options.lang
@@ -146,9 +149,13 @@ def generate(
 
     options.refuse_overwriting(output, [path for path in (corpus, real, cache) if path])
     chosen: dict[str, Any] = {"kinds": read_kinds(kinds), "by": by, "seed": seed, "forbid_words": forbid_words}
+    if noise is not None:
+        chosen["noise"] = noise
     asked = chat_model(endpoint, model, api_key_env, prices)
     if asked is None and (given := [name for name, value in _OF_MODEL.items() if ctx.params[name]]):
         raise click.UsageError(f"{_OF_MODEL[given[0]]} goes with --endpoint and --model")
+    if asked is not None and cache is None and output not in (None, "-"):
+        cache = f"{os.path.splitext(str(output))[0]}.answers.jsonl"
     with bars(lambda what: say(f"generated.doing_{what}", language)) as progress:
         found = generate_queries(
             corpus,
@@ -159,7 +166,6 @@ def generate(
             budget=None if asked is None else Budget(calls=max_calls, cost=max_cost),
             cache=cache,
             progress=progress,
-            **({} if noise is None else {"noise": noise}),
             **chosen,
         )
     if output is not None and len(found.test_set):

@@ -27,8 +27,8 @@ _BOMS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"),
 _CONTROLS: Final = frozenset(range(32)) - set(b"\t\n\r\f\x1b\x08")
 _BEGINNING: Final = 8192
 REASONS: Final = ("empty", "binary", "encoding", "too_large", "unreadable", "link", "no_pypdf", "other_kind")
-"""Why a file is left out. It is empty, or a PDF without text; no text; in no known encoding; larger than allowed; cannot
-be read; a link; a PDF, and pypdf is missing; of a kind that is not read."""
+"""Why a file is left out. It is empty, or a PDF without text; no text; in no known encoding; larger than allowed; not
+to be read; a link; a PDF, and pypdf is missing; of a kind that is not read."""
 Progress = Callable[[int, int], None]
 
 
@@ -55,10 +55,11 @@ class Documents:
 
     def to_dict(self) -> dict[str, Any]:
         """Counts as JSON holds them; the first hundred paths of each reason."""
+        left = {reason: {"files": len(own), "paths": list(own[:100])} for reason, own in self.left_out.items()}
         return {
             "documents": len(self.corpus),
             "kinds": self.kinds,
-            "left_out": {reason: {"files": len(own), "paths": list(own[:100])} for reason, own in self.left_out.items()},
+            "left_out": left,
         }
 
 

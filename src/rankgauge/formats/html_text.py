@@ -12,10 +12,15 @@ _SILENT: Final = frozenset(("script", "style", "template", "svg", "noscript", "i
 _AROUND: Final = frozenset(("nav", "footer", "aside"))
 """What stands on every page; left out, unless nothing else is there."""
 _BLOCKS: Final = frozenset(
-    "address article blockquote body br dd details div dl dt fieldset figcaption figure form h1 h2 h3 h4 h5 h6 header hr"
-    " html li main ol option p pre section summary table tbody td tfoot th thead tr ul".split()
+    (
+        *("address", "article", "blockquote", "body", "br", "dd", "details", "div", "dl", "dt", "fieldset"),
+        *("figcaption", "figure", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "html", "li", "main"),
+        *("ol", "option", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
+    )
 )
-_VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_VOID: Final = frozenset(
+    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
+)
 _CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _MOST_OPEN: Final = 10_000
 

@@ -23,7 +23,7 @@ from rankgauge.testsets.chat_cache import AnswerCache
 from rankgauge.testsets.chat_calls import Calls, ChatRequest, call_all
 from rankgauge.testsets.chat_cost import Budget, Ledger, Usage
 from rankgauge.testsets.chat_pace import CallSettings
-from rankgauge.testsets.known_items import Candidate, Kind, KnownItems
+from rankgauge.testsets.known_items import KINDS, Candidate, Kind, KnownItems
 from rankgauge.testsets.query_checks import QueryChecks
 from rankgauge.testsets.source_terms import content_words
 
@@ -120,8 +120,8 @@ class _Asker:
     def drafts(self, wanted: Mapping[str, int]) -> Iterator[_Draft]:
         """What is to be written, for what is still wanted: of each document in turn."""
         have = Counter(one.kind for one in self.found.accepted)
-        for kind, count in wanted.items():
-            for _ in range(count - have[kind]):  # type: ignore[index]
+        for kind in KINDS:
+            for _ in range(wanted.get(kind, 0) - have[kind]):
                 if kind == "multi-hop":
                     pair = next(self._linked, None)
                     if pair is None:
@@ -130,7 +130,7 @@ class _Asker:
                 else:
                     turn, place = divmod(self._place, len(self._order))
                     self._place += 1
-                    yield self._draft(kind, (self._order[place],), turn)  # type: ignore[arg-type]
+                    yield self._draft(kind, (self._order[place],), turn)
 
     def _draft(self, kind: Kind, sources: tuple[str, ...], turn: int) -> _Draft:
         self._number += 1

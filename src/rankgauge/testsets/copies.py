@@ -16,7 +16,7 @@ Hashes = npt.NDArray[np.uint64]
 _TOKEN: Final = re.compile(r"[\u3400-\u9fff]|[^\W_]+")
 _SHINGLE: Final = 5
 _BANDS, _ROWS = 16, 4
-_FACTORS: Final = np.random.default_rng(1).integers(1, 2**63, _BANDS * _ROWS, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+_FACTORS: Final = np.random.default_rng(1).integers(1, 2**63, _BANDS * _ROWS, dtype=np.uint64) | np.uint64(1)
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _ALIKE: Final = 0.8
 _BLOCK: Final = 1 << 16  # shingles hashed at a time

@@ -82,11 +82,11 @@ class GeneratedQueries:
             said.append(Note("generated.failures", {"n": sum(self.failures.values()), "reasons": kinds}, "warning"))
         if self.cut_without_words:
             said.append(Note("generated.no_jieba", {}, "warning"))
-        if taken is not None and taken > _MOST_TAKEN:
+        real = None if self.real is None else self.real.taken
+        if taken is not None and real is None and taken > _MOST_TAKEN:
             said.append(Note("generated.lexical", {"share": taken}, "warning"))
-        elif taken is not None and self.real is not None and self.real.taken is not None:
-            if abs(taken - self.real.taken) > _FAR:
-                said.append(Note("generated.unlike_real", {"share": taken, "real": self.real.taken}, "warning"))
+        if taken is not None and real is not None and abs(taken - real) > _FAR:
+            said.append(Note("generated.unlike_real", {"share": taken, "real": real}, "warning"))
         if self.made.get("unanswerable") and self.maker == "known-item":
             said.append(Note("generated.foreign", {"n": self.made["unanswerable"]}))
         if self.made.get("multi-hop") and self.maker == "known-item":

@@ -18,7 +18,7 @@ from rankgauge.model.testset import Query, TestSet
 from rankgauge.retrievers.checks import check_number, check_whole
 from rankgauge.testsets.asked_queries import Asking, ask_queries
 from rankgauge.testsets.chat import ChatModel
-from rankgauge.testsets.chat_cost import Budget
+from rankgauge.testsets.chat_cost import Budget, as_budget
 from rankgauge.testsets.chat_pace import CallSettings
 from rankgauge.testsets.copies import near_copies
 from rankgauge.testsets.generated import GeneratedQueries
@@ -49,7 +49,7 @@ def generate_queries(
     real: TestSet | Iterable[str] | str | os.PathLike[str] | None = None,
     model: ChatModel | None = None,
     verify: bool = True,
-    budget: Budget | None = None,
+    budget: Budget | Mapping[str, float] | None = None,
     calls: CallSettings | None = None,
     cache: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -92,8 +92,8 @@ def generate_queries(
     else:
         styles = [query.text for query in sample or ()]
         asked = ask_queries(
-            items, work.order, wanted, model, styles=styles, verify=verify, budget=budget, calls=calls, cache=cache,
-            seed=seed, progress=progress,
+            items, work.order, wanted, model, styles=styles, verify=verify, budget=as_budget(budget), calls=calls,
+            cache=cache, seed=seed, progress=progress,
         )  # fmt: skip
         accepted, work.dropped = asked.accepted, asked.dropped
     maker = "known-item" if model is None else f"llm:{model.model}"
@@ -146,7 +146,7 @@ def _sample(real: Any) -> list[Query] | None:
     elif isinstance(real, TestSet):
         found = list(real)
     else:
-        listed = list(real) if isinstance(real, Iterable) else [None]
+        listed: list[Any] = list(real) if isinstance(real, Iterable) else [None]
         if not all(isinstance(text, str) for text in listed):
             raise DataError("`real` must be a test set, texts of queries, or the path of a file of one of these")
         found = _unlabelled(listed)
@@ -163,7 +163,7 @@ def _read_sample(path: str | os.PathLike[str]) -> list[Query]:
     source = Source(path)
     if source.head(1024).lstrip()[:1] in (b"{", b"["):
         try:
-            return list(load_testset(source))  # type: ignore[arg-type]
+            return list(load_testset(source))
         except (FormatError, DataError):
             return _unlabelled(read_queries(path).values())
     lines = source.text().splitlines()

@@ -62,7 +62,14 @@ class KnownItems:
     """Makes candidates of the documents of a corpus."""
 
     def __init__(
-        self, terms: SourceTerms, copies: Mapping[str, Sequence[str]], *, forbid: int, noise: float, lengths: Sequence[int], seed: int
+        self,
+        terms: SourceTerms,
+        copies: Mapping[str, Sequence[str]],
+        *,
+        forbid: int,
+        noise: float,
+        lengths: Sequence[int],
+        seed: int,
     ) -> None:
         self.terms, self.copies, self.forbid, self.noise, self.seed = terms, copies, forbid, noise, seed
         self.lengths = [min(max(length, _SHORTEST), _LONGEST) for length in lengths if length] or list(_LENGTHS)
@@ -116,7 +123,7 @@ class KnownItems:
             for term in self.source(other).terms[:_CHOSEN_FROM]:
                 if term.key not in own and term.documents > 1:
                     found.setdefault(term.key, term)
-        chosen = []
+        chosen: list[str] = []
         while found and len(chosen) < count:
             (term,) = chance.choices(list(found.values()), [one.weight for one in found.values()])
             chosen.append(found.pop(term.key).text)

@@ -17,6 +17,7 @@ _LINK: Final = re.compile(r"!?\[([^\]\[]{0,300})\]\([^()\s]{0,500}\)")
 _URL: Final = re.compile(r"\bhttps?://\S{1,2000}")
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 _NUMBER: Final = re.compile(r"^(?:\(?\d+(?:\.\d+)*[.)]?|[A-Za-z][.)])\s+")
+_SENTENCE: Final = re.compile(r"[.!;:,\u3002\uff01\uff1b\uff1a\uff0c]\s*$")
 _LONGEST_TITLE: Final = 90
 _READ: Final = 200_000
 """Characters of a document that are looked at for headings and prose."""
@@ -44,7 +45,7 @@ def outline(text: str) -> Outline:
     first = next((line for line in text.split("\n") if line.strip()), "")
     if not title and found and places and not text[: places[0][0]].strip():
         title = found[0]
-    elif not title and len(first) <= _LONGEST_TITLE and not re.search(r"[.!;:,\u3002\uff01\uff1b\uff1a\uff0c]\s*$", first):
+    elif not title and len(first) <= _LONGEST_TITLE and not _SENTENCE.search(first):
         title = _plain(first)
     rest = _without(text, places)
     rest = _CODE.sub("\n", rest)

@@ -70,7 +70,7 @@ def question_of(heading: str, prose: str, chance: Random) -> str | None:
     script = script_of(heading)
     known = _templates(script)
     text = " ".join(heading.split()).rstrip(" ?.!\uff1f\u3002\uff01")
-    if script == "zh" and len(text) > _MOST_CHINESE or script == "en" and len(text.split()) > _MOST_WORDS:
+    if (len(text) > _MOST_CHINESE) if script == "zh" else (len(text.split()) > _MOST_WORDS):
         return None
     if known.vague.search(text) or _JOINED.search(text):
         return None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +10,9 @@ from typing import Any, Final
 
 from rankgauge.arguments import as_path, named_arguments
 from rankgauge.errors import DataError, FormatError, RankgaugeError
-from rankgauge.extras import check_all_installed
 from rankgauge.formats.documents import Documents, load_documents
 from rankgauge.formats.json_values import dump_lines
-from rankgauge.formats.pool import save_pool
-from rankgauge.formats.sources import write_whole
-from rankgauge.model.pool import Pool, PooledPair
+from rankgauge.model.pool import Pool
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.bm25 import BM25
@@ -26,17 +21,20 @@ from rankgauge.retrievers.dense import Dense
 from rankgauge.retrievers.hybrid import Hybrid
 from rankgauge.retrievers.interface import Retriever
 from rankgauge.testsets.chat import ChatModel
-from rankgauge.testsets.chat_cost import Budget
+from rankgauge.testsets.chat_cost import Budget, Usage, as_budget
 from rankgauge.testsets.chat_pace import CallSettings
 from rankgauge.testsets.generated import GeneratedQueries
 from rankgauge.testsets.generating import generate_queries
+from rankgauge.testsets.judge import Judge
+from rankgauge.testsets.judge_result import JudgeResult
+from rankgauge.testsets.judging import judge as grade_pairs
+from rankgauge.testsets.pooling import pool
+from rankgauge.testsets.starting_files import FILES, check_target, plan_text, write_files
 from rankgauge.words import Note
 
 __all__ = ["StartedTestSet", "init_from_documents"]
 
-_FILES: Final = ("corpus.jsonl", "testset.json", "pool.jsonl", "plan.toml")
 _DEPTH: Final = 20
-_LEFT_OUT: Final = 5  # more files than were read, by this factor, are worth a remark
 Progress = Callable[[str, int, int], None]
 
 
@@ -47,21 +45,22 @@ class StartedTestSet:
     folder: Path
     documents: Documents
     generated: GeneratedQueries
+    test_set: TestSet
     systems: list[str]
     """The retrievers of the plan, which the pool was filled by."""
     lacking: dict[str, str] = field(default_factory=dict)
     """Retrievers that could not be used, and why."""
     pooled: int = 0
     """Pairs of query and document that nobody has judged."""
+    judged: JudgeResult | None = None
+    """What a language model made of the pool."""
+    dropped: int = 0
+    """Queries for which it calls no document relevant."""
     files: list[str] = field(default_factory=list)
 
     @property
     def plan(self) -> Path:
         return self.folder / "plan.toml"
-
-    @property
-    def test_set(self) -> TestSet:
-        return self.generated.test_set
 
     @property
     def notes(self) -> list[Note]:
@@ -71,6 +70,10 @@ class StartedTestSet:
             said.append(Note("started.lacking", {"name": name, "why": why}, "warning"))
         said += self.generated.notes
         said.append(Note("started.shows", {}))
+        if self.judged is not None:
+            said += self.judged.notes
+        if self.dropped:
+            said.append(Note("started.judge_dropped", {"n": self.dropped}, "warning"))
         if self.pooled:
             said.append(Note("started.unjudged", {"n": self.pooled}))
         return said
@@ -86,6 +89,8 @@ class StartedTestSet:
             "systems": self.systems,
             "lacking": self.lacking,
             "pooled": self.pooled,
+            "judged": None if self.judged is None else self.judged.to_dict(),
+            "dropped_by_judge": self.dropped,
         }
 
 
@@ -103,7 +108,8 @@ def init_from_documents(
     real: TestSet | Iterable[str] | str | os.PathLike[str] | None = None,
     model: ChatModel | None = None,
     verify: bool = True,
-    budget: Budget | None = None,
+    budget: Budget | Mapping[str, float] | None = None,
+    judge: Judge | None = None,
     calls: CallSettings | None = None,
     cache: str | os.PathLike[str] | None = None,
     encoding: str | None = None,
@@ -112,16 +118,18 @@ def init_from_documents(
     force: bool = False,
     progress: Progress | None = None,
 ) -> StartedTestSet:
-    """Make of a folder of documents what `rankgauge run` needs, in a new folder: the corpus, synthetic queries, the pool
-    of what retrievers find for them, and a plan.
+    """Make of a folder of documents what `rankgauge run` needs, in a new folder: the corpus, synthetic queries, the
+    pool of what retrievers find for them, and a plan.
 
     All files are written, or none. A folder that is there is refused unless it is empty; `force` replaces the files of
-    these names in it. The other arguments are those of `load_documents` and `generate_queries`; `depth` is how far the
-    pool reaches into each list.
+    these names in it. A `judge` grades the pool, within what the queries left of the `budget`. The other arguments are
+    those of `load_documents` and `generate_queries`; `depth` is how far the pool reaches into each list.
     """
     target = Path(as_path("output", output))
     check_whole("depth", depth, 1)
-    _check_target(target, force)
+    if judge is not None and not isinstance(judge, Judge):
+        raise DataError(f"`judge` must be a Judge, not a {type(judge).__name__}")
+    check_target(target, force)
     tell = progress or (lambda what, done, total: None)
     documents = load_documents(
         folder, encoding=encoding, max_bytes=max_bytes, progress=lambda done, total: tell("files", done, total)
@@ -146,33 +154,27 @@ def init_from_documents(
         cache=cache,
         progress=progress,
     )
+    if generated.stopped == "interrupted":
+        raise KeyboardInterrupt
     if not any(query.relevant for query in generated.test_set):
         raise DataError("no query could be made that is found by its words in one document alone; give more documents")
     systems, lacking = _systems(documents.corpus, tell)
-    runs = [_run(name, system, generated.test_set, depth, tell) for name, system in systems.items()]
-    pool = _pool(runs, generated.test_set, depth)
+    runs = {name: _run(name, system, generated.test_set, depth, tell) for name, system in systems.items()}
+    judged, dropped, test_set = None, 0, generated.test_set
+    if judge is not None and runs:
+        rest = _left_of(as_budget(budget), generated.usage)
+        judged, test_set = _judged(runs, generated, documents.corpus, judge, depth, rest, cache, tell)
+        dropped = len(generated.test_set) - len(test_set)
+    answerable = [query.id for query in test_set if not query.no_answer]
+    waiting = pool(runs, depth, judged=test_set, queries=answerable) if runs and answerable else Pool()
     contents = {
         "corpus.jsonl": dump_lines({"_id": doc, "text": text} for doc, text in documents.corpus.items()),
-        "plan.toml": _plan(list(systems) or ["bm25"], generated).encode(),
+        "plan.toml": plan_text(systems or ["bm25"], generated.realism.taken, judge.name if judge else "").encode(),
     }
-    _write(target, contents, generated.test_set, pool)
-    return StartedTestSet(target, documents, generated, list(systems), lacking, len(pool), list(_FILES))
-
-
-def _check_target(target: Path, force: bool) -> None:
-    """Refuse what is there before the work begins."""
-    if target.is_symlink() and not target.exists():
-        raise DataError(f"{target} is a link that leads nowhere; name another folder")
-    if target.exists():
-        if not target.is_dir():
-            raise DataError(f"{target} is a file; name a folder")
-        if any(target.iterdir()) and not force:
-            raise DataError(
-                f"{target} exists already and is not empty; name another folder, or give `force=True`, which replaces "
-                f"{', '.join(_FILES)} in it"
-            )
-    elif not target.absolute().parent.is_dir():
-        raise DataError(f"the folder {str(target.absolute().parent)!r} does not exist; make it first")
+    write_files(target, contents, test_set, waiting)
+    return StartedTestSet(
+        target, documents, generated, test_set, list(systems), lacking, len(waiting), judged, dropped, list(FILES)
+    )
 
 
 def _systems(corpus: Mapping[str, str], tell: Progress) -> tuple[dict[str, Retriever], dict[str, str]]:
@@ -199,68 +201,45 @@ def _run(name: str, system: Retriever, test_set: TestSet, depth: int, tell: Prog
     return Run(found, name=name)
 
 
-def _pool(runs: list[Run], test_set: TestSet, depth: int) -> Pool:
-    """What the systems found and nobody has judged."""
-    pairs: dict[tuple[str, str], tuple[list[str], int]] = {}
-    for run in runs:
-        for query in test_set:
-            for rank, doc in enumerate(list(run[query.id])[:depth] if not query.no_answer else (), start=1):
-                if doc not in query.grades:
-                    systems, best = pairs.get((query.id, doc), ([], rank))
-                    pairs[query.id, doc] = [*systems, run.name], min(best, rank)
-    return Pool(PooledPair(*pair, tuple(systems), rank) for pair, (systems, rank) in pairs.items())
+def _judged(
+    runs: Mapping[str, Run],
+    generated: GeneratedQueries,
+    corpus: Mapping[str, str],
+    judge: Judge,
+    depth: int,
+    budget: Budget,
+    cache: str | os.PathLike[str] | None,
+    tell: Progress,
+) -> tuple[JudgeResult, TestSet]:
+    """The pool graded, sources included, and the test set with these labels; without queries that the judge finds no
+    relevant document for. Queries that need two documents keep theirs: each alone is no answer."""
+    asked = [query for query in generated.test_set if query.relevant and not query.groups]
+    found = pool(runs, depth, queries=[query.id for query in asked])
+    there = {one.pair for one in found}
+    sources = [(query.id, doc) for query in asked for doc in query.relevant if (query.id, doc) not in there]
+    pairs = Pool([*sources, *found])
+    result = grade_pairs(
+        pairs,
+        generated.test_set,
+        corpus,
+        judge=judge,
+        budget=budget,
+        cache=cache,
+        progress=lambda name, done, total: tell("judging", done, total),
+    )
+    if result.stopped == "interrupted":
+        raise KeyboardInterrupt
+    labelled = generated.test_set.renamed(generated.maker).with_labels(result.labels)
+    kept = [query for query in labelled if query.no_answer or query.relevant]
+    return result, labelled.with_queries(kept) if len(kept) < len(labelled) else labelled
 
 
-def _plan(systems: list[str], generated: GeneratedQueries) -> str:
-    """The plan, which says in its head what it can show."""
-    written = Path(__file__).with_name("templates").joinpath("plan.toml").read_text("utf-8")
-    options = {"hybrid": "\nparameters = { weight = 0.5 }   # share of the dense part"}
-    tables = [f'[[system]]\nname = "{name}"\nuse = "{name}"{options.get(name, "")}\n' for name in systems]
-    taken = generated.realism.taken or 0.0
-    filled = {
-        "@TAKEN@": f"{100 * taken:.0f} % of\n# their words are taken from the documents",
-        "@JUDGED@": "",
-        "@SYSTEMS@": "\n".join(tables),
-        "@BASELINE@": f'baseline = "{systems[0]}"' if len(systems) > 1 else f'# baseline = "{systems[0]}"',
-        "@REPORT@": f'{"" if _reports() else "# "}report = "report.html"',
-    }
-    for place, text in filled.items():
-        written = written.replace(place, text)
-    return written
-
-
-def _reports() -> bool:
-    """Whether the HTML report can be made here."""
-    needed = [("jinja2", "jinja2", "report"), ("vl_convert", "vl-convert-python", "report")]
-    try:
-        check_all_installed("the report", needed)
-    except RankgaugeError:
-        return False
-    return True
-
-
-def _write(target: Path, contents: Mapping[str, bytes], test_set: TestSet, pool: Pool) -> None:
-    """All files, first beside the folder, so that it is complete as soon as it is there."""
-    try:
-        scratch = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name[:40]}-"))
-    except OSError as error:
-        raise FormatError(str(target), [f"cannot be written: {error.strerror or error}"]) from None
-    try:
-        for name, data in contents.items():
-            write_whole(scratch / name, data)
-        test_set.renamed("testset").save(scratch / "testset.json")
-        save_pool(pool, scratch / "pool.jsonl")
-        mask = os.umask(0)
-        os.umask(mask)
-        scratch.chmod(0o777 & ~mask)
-        if not target.exists() or not any(target.iterdir()):
-            if target.exists():
-                target.rmdir()
-            scratch.rename(target)
-        else:
-            for name in _FILES:  # the plan last: it needs the others
-                os.replace(scratch / name, target / name)
-    except OSError as error:
-        raise FormatError(str(target), [f"cannot be written: {error.strerror or error}"]) from None
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+def _left_of(budget: Budget, used: Usage | None) -> Budget:
+    """What the queries leave to the judge."""
+    if used is None:
+        return budget
+    return Budget(
+        calls=None if budget.calls is None else max(budget.calls - used.calls, 0),
+        tokens=None if budget.tokens is None else max(budget.tokens - used.tokens, 0),
+        cost=None if budget.cost is None else max(budget.cost - (used.cost or 0.0), 0.0),
+    )
