@@ -84,8 +84,8 @@ def load_documents(
     check_text("encoding", encoding)
     if encoding is not None:
         try:
-            codecs.lookup(encoding)
-        except LookupError:
+            b"a".decode(encoding)
+        except (LookupError, ValueError):
             raise DataError(f"`encoding={encoding!r}` is not known; give one such as gb18030 or latin-1") from None
     if isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1:
         raise DataError(f"`max_bytes` must be a whole number from 1, not {max_bytes!r}")

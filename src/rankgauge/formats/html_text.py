@@ -15,7 +15,7 @@ _BLOCKS: Final = frozenset(
     (
         *("address", "article", "blockquote", "body", "br", "dd", "details", "div", "dl", "dt", "fieldset"),
         *("figcaption", "figure", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "html", "li", "main"),
-        *("ol", "option", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
+        *("ol", "option", "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul"),
     )
 )
 _VOID: Final = frozenset(

@@ -18,6 +18,7 @@ _URL: Final = re.compile(r"\bhttps?://\S{1,2000}")
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 _NUMBER: Final = re.compile(r"^(?:\(?\d+(?:\.\d+)*[.)]?|[A-Za-z][.)])\s+")
 _SENTENCE: Final = re.compile(r"[.!;:,\u3002\uff01\uff1b\uff1a\uff0c]\s*$")
+_AROUND: Final = re.compile(r"^[ –—-]+|[ :\uff1a–—-]+$")
 _LONGEST_TITLE: Final = 90
 _READ: Final = 200_000
 """Characters of a document that are looked at for headings and prose."""
@@ -66,4 +67,4 @@ def _plain(line: str) -> str:
     line = line.split("\n")[0].strip().lstrip("#").strip().rstrip("#")
     line = _TAG.sub(" ", _LINK.sub(r"\1", line))
     line = _NUMBER.sub("", re.sub(r"[`*\\]|\{#[^}]*\}|(?<!\w)_|_(?!\w)", "", line).strip())
-    return " ".join(line.split()).strip(" :\uff1a-–—")
+    return _AROUND.sub("", " ".join(line.split()))

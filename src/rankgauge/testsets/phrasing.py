@@ -17,6 +17,7 @@ __all__ = ["comparison_of", "is_common", "is_named", "is_question", "question_of
 _MOST_WORDS, _MOST_CHINESE = 9, 18
 _MOST_NAME, _MOST_CHINESE_NAME = 4, 10
 _JOINED: Final = re.compile(r"[,;:!()\uff0c\uff1b\uff1a\uff01\uff08\uff09\u3001|<>\"]")
+_END: Final = re.compile(r"[ ?.!\uff1f\u3002\uff01]+$")
 _ING: Final = re.compile(r"^([a-z]+)ing$")
 
 
@@ -69,7 +70,7 @@ def question_of(heading: str, prose: str, chance: Random) -> str | None:
     """
     script = script_of(heading)
     known = _templates(script)
-    text = " ".join(heading.split()).rstrip(" ?.!\uff1f\u3002\uff01")
+    text = _END.sub("", " ".join(heading.split()))
     if (len(text) > _MOST_CHINESE) if script == "zh" else (len(text.split()) > _MOST_WORDS):
         return None
     if known.vague.search(text) or _JOINED.search(text):

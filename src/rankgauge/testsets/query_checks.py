@@ -31,6 +31,7 @@ class QueryChecks:
     def __init__(self, made: KnownItems) -> None:
         self._made = made
         self._known: dict[str, list[frozenset[str]]] = {}
+        self._together_asked: set[frozenset[str]] = set()
         self._streams: dict[str, str] = {}
 
     def fault(self, one: Candidate, *, by_words: bool = True) -> str | None:
@@ -42,7 +43,7 @@ class QueryChecks:
             return "long"
         if any(keys & self._made.source(doc).forbidden.keys() for doc in one.sources):
             return "forbidden"
-        if self._is_known(keys):
+        if self._is_known(keys) or (len(one.sources) > 1 and frozenset(one.sources) in self._together_asked):
             return "duplicate"
         if any(self._copies(one.text, words, doc) for doc in one.sources):
             return "copied"
@@ -78,6 +79,8 @@ class QueryChecks:
         return False
 
     def add(self, one: Candidate) -> None:
+        if len(one.sources) > 1:
+            self._together_asked.add(frozenset(one.sources))
         keys = frozenset(content_words(one.text))
         for key in keys:
             self._known.setdefault(key, []).append(keys)
