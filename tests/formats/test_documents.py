@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -177,9 +176,8 @@ def test_pdf(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def no_pypdf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def no_pypdf(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pypdf", None)
-    yield
 
 
 def test_without_pypdf_the_others_are_read(tmp_path: Path, no_pypdf: Any) -> None:

@@ -105,7 +105,8 @@ def test_kinds_are_tags_and_keep_their_rules(corpus: dict[str, str], found: Gene
             assert query.no_answer
             assert not query.grades
             keys = content_words(query.text)
-            assert max(len(set(keys) & set(map(folded, plain_words(text)))) for text in corpus.values()) * 2 <= len(keys)
+            most = max(len(set(keys) & set(map(folded, plain_words(text)))) for text in corpus.values())
+            assert 2 * most <= len(keys)
         else:
             assert query.relevant
         if query.tags == ("question",):
@@ -115,8 +116,8 @@ def test_kinds_are_tags_and_keep_their_rules(corpus: dict[str, str], found: Gene
 
 def test_questions_and_comparisons() -> None:
     corpus = {
-        "a": "# Zeppelin engine\n\nThe Zeppelin engine is a motor of the flying Hindenburg kind.\n\n## Resetting the valve\n\n"
-        "Turn the valve.",
+        "a": "# Zeppelin engine\n\nThe Zeppelin engine is a motor of the flying Hindenburg kind.\n\n"
+        "## Resetting the valve\n\nTurn the valve.",
         "b": "# Quartz clock\n\nA quartz clock is a clock with a crystal.\n\n## How do I wind it?\n\nNot at all.",
         "c": "# Steam engine\n\nA motor of the older Hindenburg kind. It is a motor that boils water.",
     }
@@ -318,7 +319,8 @@ def test_near_copies_against_all_pairs() -> None:
 
 
 def test_outlines() -> None:
-    text = "---\ntitle: 'Front matter'\n---\n\nIntro\n=====\n\n```\n# no heading\n```\n\n## 2.1 Set *up* [a link](x.md) #\n"
+    text = "---\ntitle: 'Front matter'\n---\n\nIntro\n=====\n\n```\n# no heading\n```\n"
+    text += "\n## 2.1 Set *up* [a link](x.md) #\n"
     about = outline(f"{text}\nProse with `code` at https://example.org/a/b and <b>tags</b>.")
     assert about.title == "Front matter"
     assert about.headings == ("Intro", "Set up a link")
@@ -397,7 +399,7 @@ def test_chinese() -> None:
 def test_chinese_without_jieba(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs of characters are no words to make queries of; headings still are."""
     monkeypatch.setattr("rankgauge.testsets.source_terms.find_spec", lambda name: None)
-    corpus = {"a": "# 重置密码\n\n在设置页面点击。", "b": "# 申请发票\n\n发票在订单页面。Boiler valve pressure valve boiler."}
+    corpus = {"a": "# 重置密码\n\n在设置页面点击。", "b": "# 申请发票\n\n发票在这里。Boiler valve valve boiler."}
     made = generate_queries(corpus, 4, kinds={"keyword": 0.5, "question": 0.5})
     assert any(query.tags == ("question",) for query in made.test_set)
     assert not any(re.search(r"[\u4e00-\u9fff]", q.text) for q in made.test_set if q.tags == ("keyword",))
@@ -417,7 +419,7 @@ def test_plain_words_without_jieba(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_folding() -> None:
-    pairs = {"queries": "query", "indexes": "indexe", "Class": "class", "status": "status", "user's": "user", "gas": "gas"}
+    pairs = {"queries": "query", "indexes": "index", "Class": "class", "status": "status", "user's": "user"}
     assert {word: folded(word) for word in pairs} == pairs
     assert telling_words("How do I use the new index") == ["index"]
 
@@ -486,7 +488,8 @@ def test_files_of_real_queries(files: Path) -> None:
     (files / "queries.tsv").write_text("q1\treset password\nq2\twhere is my order\n")
     TestSet([Query("reset password", {"d1": 1.0}), Query("where is my order", {"d2": 1.0})]).save(files / "set.json")
     for name, taken in (("lines.txt", None), ("queries.tsv", None), ("set.json", 0.0)):
-        told = json.loads(run_command("testset", "generate", "corpus.jsonl", "-n", "3", "--real", name, "--json").stdout)
+        done = run_command("testset", "generate", "corpus.jsonl", "-n", "3", "--real", name, "--json")
+        told = json.loads(done.stdout)
         assert (told["real"]["queries"], told["real"]["words"]) == (2, 3.0), name
         assert told["real"]["taken"] == taken
 

@@ -42,6 +42,8 @@ class Asking:
     accepted: list[Candidate] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
+    fault: str = ""
+    """What the first of the failures says."""
     usage: Usage = field(default_factory=Usage)
     left: int = 0
     stopped: str = ""
@@ -52,6 +54,7 @@ class Asking:
         return {
             "usage": self.usage,
             "failures": dict(self.failures),
+            "fault": self.fault,
             "left": self.left,
             "stopped": self.stopped,
         }
@@ -248,6 +251,7 @@ class _Asker:
             progress=None if progress is None else lambda done, total: progress(what, done, total),
         )
         self.found.failures.update(failure.reason for failure in made.failures)
+        self.found.fault = self.found.fault or next((one.detail or one.raw for one in made.failures), "")
         self.found.left += len(made.left)
         self.found.stopped = self.found.stopped or made.stopped
         return made

@@ -12,12 +12,14 @@ from rankgauge.testsets.known_items import KINDS
 from rankgauge.testsets.query_checks import REASONS
 from rankgauge.testsets.realism import Realism
 from rankgauge.words import Note
+from rankgauge.words.visible import clipped
 
 __all__ = ["GeneratedQueries"]
 
 _MOST_TAKEN: Final = 0.8
 """Share of words taken from the source above which queries favour whatever matches words."""
 _FAR: Final = 0.15
+_SHOWN: Final = 160  # characters of a failure
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class GeneratedQueries:
     """What the language model took."""
     failures: dict[str, int] = field(default_factory=dict)
     """Calls without a usable answer, by the reason."""
+    fault: str = ""
+    """What the first of them says."""
     left: int = 0
     """Calls that were not made, since the budget was spent or the run was stopped."""
     stopped: str = ""
@@ -79,7 +83,8 @@ class GeneratedQueries:
             said.append(Note(f"generated.stopped_{self.stopped}", {"n": self.left}, "warning"))
         if self.failures:
             kinds = [Note("generated.failure", {"n": count, "reason": why}) for why, count in self.failures.items()]
-            said.append(Note("generated.failures", {"n": sum(self.failures.values()), "reasons": kinds}, "warning"))
+            about = {"n": sum(self.failures.values()), "reasons": kinds, "fault": clipped(self.fault, _SHOWN)}
+            said.append(Note("generated.failures", about, "warning"))
         if self.cut_without_words:
             said.append(Note("generated.no_jieba", {}, "warning"))
         real = None if self.real is None else self.real.taken
@@ -119,6 +124,7 @@ class GeneratedQueries:
             "verified": self.verified,
             "usage": None if self.usage is None else asdict(self.usage),
             "failures": self.failures,
+            "fault": self.fault,
             "left": self.left,
             "stopped": self.stopped,
         }

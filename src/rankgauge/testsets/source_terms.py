@@ -45,6 +45,8 @@ def folded(word: str) -> str:
         word = word.removesuffix(mark)
     if not word.isascii() or len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
+    if word.endswith(("xes", "zes", "ches", "shes", "sses")):
+        return word[:-2]
     return f"{word[:-3]}y" if word.endswith("ies") and len(word) > 4 else word[:-1]
 
 
