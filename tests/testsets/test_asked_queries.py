@@ -27,10 +27,8 @@ KEY = "sk-canary-0123456789abcdef"
 
 def documents(asked: Asked) -> dict[str, str]:
     """The documents of a request, by their letters."""
-    return {
-        found[1]: found[3]
-        for found in re.finditer(r"\[\[document (\w) (\w+) begins\]\]\n(.*?)\n\[\[document \1 \2 ends\]\]", said(asked), re.S)
-    }
+    fence = re.compile(r"\[\[document (\w) (\w+) begins\]\]\n(.*?)\n\[\[document \1 \2 ends\]\]", re.DOTALL)
+    return {found[1]: found[3] for found in fence.finditer(said(asked))}
 
 
 def verifies(asked: Asked) -> bool:

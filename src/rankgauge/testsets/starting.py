@@ -165,6 +165,8 @@ def init_from_documents(
         rest = _left_of(as_budget(budget), generated.usage)
         judged, test_set = _judged(runs, generated, documents.corpus, judge, depth, rest, cache, tell)
         dropped = len(generated.test_set) - len(test_set)
+        if not any(query.relevant for query in test_set):
+            raise DataError(f"the judge {judge.name} calls no document relevant to any of the queries; look at its rubric")
     answerable = [query.id for query in test_set if not query.no_answer]
     waiting = pool(runs, depth, judged=test_set, queries=answerable) if runs and answerable else Pool()
     contents = {
