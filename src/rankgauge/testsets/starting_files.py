@@ -66,7 +66,7 @@ def _reports() -> bool:
 
 
 def write_files(target: Path, contents: Mapping[str, bytes], test_set: TestSet, pool: Pool) -> None:
-    """All files, first beside the folder, so that it is complete as soon as it is there."""
+    """All files, first beside the folder, so that it is complete as soon as it is there. A pool of nothing is none."""
     try:
         scratch = Path(tempfile.mkdtemp(dir=target.absolute().parent, prefix=f".{target.name[:40]}-"))
     except OSError as error:
@@ -75,7 +75,8 @@ def write_files(target: Path, contents: Mapping[str, bytes], test_set: TestSet, 
         for name, data in contents.items():
             write_whole(scratch / name, data)
         test_set.renamed("testset").save(scratch / "testset.json")
-        save_pool(pool, scratch / "pool.jsonl")
+        if len(pool):
+            save_pool(pool, scratch / "pool.jsonl")
         mask = os.umask(0)
         os.umask(mask)
         scratch.chmod(0o777 & ~mask)
@@ -85,7 +86,10 @@ def write_files(target: Path, contents: Mapping[str, bytes], test_set: TestSet, 
             scratch.rename(target)
         else:
             for name in FILES:  # the plan last: it needs the others
-                os.replace(scratch / name, target / name)
+                if (scratch / name).exists():
+                    os.replace(scratch / name, target / name)
+                else:
+                    (target / name).unlink(missing_ok=True)
     except OSError as error:
         raise FormatError(str(target), [f"cannot be written: {error.strerror or error}"]) from None
     finally:
