@@ -12,10 +12,13 @@ import pytest
 
 import rankgauge as rg
 from rankgauge.errors import RankgaugeError
+from rankgauge.model.labels import Label, Labels
 
 QRELS = {f"query {i}": {"d1": 1, "d2": 0} for i in range(4)}
 RUNS = {"a": {q: {"d2": 2.0, "d1": 1.0} for q in QRELS}, "b": {q: {"d1": 2.0, "d2": 1.0} for q in QRELS}}
 TEST_SET = rg.TestSet([rg.Query(text, grades) for text, grades in QRELS.items()])
+READABLE = rg.TestSet([rg.Query("a b", {"d": 1}, texts={"d": "text"})])
+JUDGE = rg.Judge("http://127.0.0.1:9/v1", "m", retries=0)  # nobody answers there
 
 
 def search(query: str, k: int) -> list[str]:
@@ -51,6 +54,12 @@ GIVEN: dict[str, dict[str, Any]] = {
     "fuse": {"runs": RUNS},
     "gate": {"record": rg.evaluate(QRELS, RUNS["a"])},
     "judge_next": {"qrels": QRELS, "runs": RUNS},
+    "Judge": {"endpoint": "http://127.0.0.1:9/v1", "model": "m"},
+    "judge": {"pairs": None, "test_set": READABLE, "judge": JUDGE, "budget": {"calls": 0}},
+    "estimate_judging": {"pairs": None, "test_set": READABLE, "judge": JUDGE},
+    "probe_judge": {"pairs": None, "test_set": READABLE, "judge": JUDGE, "budget": {"calls": 0}},
+    "aspect_qrels": {"labels": Labels([Label("q", "d", 1, "j", aspect="a")])},
+    "model_family": {"name": "gpt-4"},
     "load_qrels": {"first": "nowhere"},
     "load_run": {"first": "nowhere"},
     "load_testset": {"first": "nowhere"},

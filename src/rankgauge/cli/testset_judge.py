@@ -196,7 +196,8 @@ def judge(
     budget = Budget(calls=max_calls, tokens=max_tokens_total, cost=max_cost)
     tested = load_testset(source)
     pairs: Any = _pairs_of(tested, runs, depth) if runs else pool
-    known = {"labels": labels, "cache": cache, "aspects": None if aspects is None else _read_aspects(aspects)}
+    points = None if aspects is None else _read_aspects(aspects)
+    known: dict[str, Any] = {"labels": labels, "cache": cache, "aspects": points}
     if estimate:
         costs = estimate_judging(pairs, tested, corpus, judge=judges, **known)
         show(estimate_report(costs, budget), _of_estimate(costs), as_json, None, language)

@@ -111,8 +111,9 @@ def _probe_table(probe: JudgeProbe, named: bool = False) -> Table:
 
 
 def _example(one: JudgeFailure) -> Note:
-    about = {"query": clipped(one.query, _MOST_TEXT), "doc": clipped(one.doc, _MOST_TEXT)}
-    about |= {"reason": Note(f"judge.reason_{one.reason}"), "raw": one.raw, "detail": one.detail}
+    reason = Note(f"judge.reason_{one.reason}")
+    names = {"query": clipped(one.query, _MOST_TEXT), "doc": clipped(one.doc, _MOST_TEXT)}
+    about = {**names, "reason": reason, "raw": one.raw, "detail": one.detail}
     key = "example_raw" if one.raw else "example_detail" if one.detail else "example"
     return Note(f"judge.{key}", about)
 

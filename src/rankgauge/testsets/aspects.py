@@ -9,6 +9,7 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.labels import LabelPolicy, Labels
+from rankgauge.retrievers.checks import check_number
 
 __all__ = ["aspect_qrels", "check_aspects"]
 
@@ -19,6 +20,9 @@ def aspect_qrels(labels: Labels, policy: LabelPolicy = LabelPolicy(), *, least: 
     grade of `least` or more. One that covers none is judged, and not relevant."""
     import polars as pl
 
+    if not isinstance(labels, Labels) or not isinstance(policy, LabelPolicy):
+        raise DataError("`labels` are Labels, such as load_labels gives, and `policy` is a LabelPolicy")
+    check_number("least", least)
     if not labels.aspects:
         raise DataError(
             f"{labels.name}: no label is of an aspect; judge with a rubric that has criteria, or `aspects=`"

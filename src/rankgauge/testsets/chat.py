@@ -224,7 +224,7 @@ def _key_header(url: str, variable: str | None) -> dict[str, str]:
     else:
         if not isinstance(variable, str) or not variable:
             raise DataError(f"`api_key_env` is the name of an environment variable, not {variable!r}"[:100])
-        key = os.environ.get(variable, "").strip()
+        key = os.environ.get(variable, "").strip() if variable.isprintable() else ""
         if not key:
             raise RankgaugeError(f"the environment variable {variable} (api_key_env) is not set: put the key there")
     if not key:

@@ -32,8 +32,7 @@ _HOPELESS: Final = frozenset((401, 402, 403, 404))
 """Statuses that no other request will change."""
 _NO_MONEY: Final = "insufficient_quota"
 """The code in an answer 429 of an account without money."""
-_OVERLOAD: Final = frozenset((429, 503, 529))
-_MOST_OVERLOAD: Final = 20  # times that one request is refused for overload
+_MOST_OVERLOAD: Final = 8  # times that one request is refused for overload
 _FIRST: Final = 3
 """Requests that fail before any was answered, after which no more are made; and tries of a server that is not there."""
 _DEFAULT: Final = CallSettings()
@@ -291,7 +290,7 @@ class _Work(Generic[T]):
                 failure = CallFailure(request.name, "call", str(error), tries=tries)
                 if self._is_hopeless(error, tries) or not error.retry:
                     break
-                overload += error.status in _OVERLOAD
+                overload += _is_overload(error)
                 self._wait(error, tries)
                 continue
             try:
@@ -350,7 +349,7 @@ class _Work(Generic[T]):
 
     def _wait(self, error: RetrieverError, tries: int) -> None:
         own = min(_LONGEST, self.settings.backoff * 2 ** min(tries - 1, 10)) * self._random.uniform(0.5, 1.5)
-        if error.status in _OVERLOAD:
+        if _is_overload(error):
             self.pace.overloaded(own if error.retry_after is None else error.retry_after)  # a server counts all calls
         else:
             self.stop.wait(own if error.retry_after is None else error.retry_after)
@@ -366,3 +365,8 @@ class _Work(Generic[T]):
         with self._mutex:
             self.answers[request.name] = answer
             self.replies[request.name] = reply
+
+
+def _is_overload(error: RetrieverError) -> bool:
+    """Whether the server asks for patience: too many requests, or a pause that it names."""
+    return error.status == 429 or (error.status is not None and error.retry_after is not None)

@@ -21,6 +21,7 @@ __all__ = ["AnchorReport", "first_grades", "held_against"]
 
 _LEAST: Final = 5  # anchors that a drift can be seen with
 _CHANGED: Final = 0.1
+_ALIKE: Final = 6
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,13 @@ def held_against(
 
 
 def _interval(values: Any, clusters: Any) -> Interval | None:
-    if len(set(clusters.tolist())) < 2:
+    """Of the mean change, queries being independent. Where all queries moved alike there is no spread to go by, but six
+    that move the same way do so by chance with 2 / 2^6 = 3 %."""
+    n = len(set(clusters.tolist()))
+    if n < 2:
         return None
     numbers = np.unique(clusters, return_inverse=True)[1].astype(np.int64)
-    return mean_interval(values, shares=False, clusters=numbers)
+    found = mean_interval(values, shares=False, clusters=numbers)
+    if found is None and n >= _ALIKE:
+        found = Interval(float(values.mean()), float(values.mean()), 0.95, "alike")
+    return found

@@ -20,9 +20,9 @@ _MADE_BY = "llm:"
 def family_notes(judges: Sequence[Judge], test_set: TestSet, rerankers: Any = ()) -> list[Note]:
     """A warning for each judge of the family of a generator of queries or of a reranker: models prefer what their own
     family writes and ranks. Several judges of one family are no second opinion."""
-    models = [rerankers] if isinstance(rerankers, str) else list(rerankers)
-    if not all(isinstance(name, str) for name in models):
-        raise DataError("`rerankers` are the names of models")
+    models = [rerankers] if isinstance(rerankers, str) else rerankers
+    if not isinstance(models, Sequence) or not all(isinstance(name, str) for name in models):
+        raise DataError("`rerankers` are the names of models, a list of texts")
     made_by = Counter(one.synthetic.removeprefix(_MADE_BY) for one in test_set if one.synthetic.startswith(_MADE_BY))
     notes = []
     for one in judges:

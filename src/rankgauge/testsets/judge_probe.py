@@ -132,7 +132,7 @@ def probe_groups(
             for one in open_ones
         ]
         figures.append(probing.figures(kind, base, probing.grades(attacked)))
-    return JudgeProbe(judge.name, tuple(figures), probing.stopped)
+    return JudgeProbe(judge.name, tuple(figures), probing.stopped or ("" if base else "failing"))
 
 
 def _room(judge: Judge, text: str) -> str:

@@ -175,4 +175,9 @@ def _listed(given: Any) -> list[PooledPair | Pair]:
         raise DataError(
             f"`pairs` is a Pool, the path of one, or a list of (query, document), not a {type(given).__name__}"
         )
-    return list(dict.fromkeys(tuple(one) if isinstance(one, list) else one for one in given))
+    pairs = [tuple(one) if isinstance(one, list) else one for one in given]
+    for one in pairs:
+        plain = isinstance(one, tuple) and len(one) == 2 and all(isinstance(part, str) for part in one)
+        if not plain and not isinstance(one, PooledPair):
+            raise DataError(f"`pairs` holds {one!r}; give (query, document), or a PooledPair"[:300])
+    return list(dict.fromkeys(pairs))

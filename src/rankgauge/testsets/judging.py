@@ -67,11 +67,11 @@ def judge(
         ledger.check(one.chat.prices)
     people = _people(anchors)
     check_whole("probe", probe, 0)
+    kept = _cache_path(labels, cache)
     with ExitStack() as stack:
-        file = None if labels is None else LabelFile(labels)
+        file = None if labels is None else LabelFile(_path("labels", labels))
         if file is not None:
             stack.callback(file.close)
-        kept = _cache_path(labels, cache)
         answers = None if kept is None else stack.enter_context(AnswerCache(kept))
         store = LabelStore(file)
         estimate = work.estimate(store.labels, answers)
@@ -84,8 +84,10 @@ def judge(
             left += run.left
             # The next judge may be served by another server.
             stopped = run.stopped if run.stopped != "failing" or one is work.judges[-1] else stopped
-        wanted, named = set(work.pairs), {one.name for one in work.judges}
-        found = [label for label in store.labels if label.pair in wanted and label.judge in named]
+        places = {pair: place for place, pair in enumerate(work.pairs)}
+        named = {one.name for one in work.judges}
+        found = [label for label in store.labels if label.pair in places and label.judge in named]
+        found.sort(key=lambda label: places[label.pair])  # whatever the order of the answers was
     return JudgeResult(
         Labels(found, name="labels" if labels is None else os.fspath(labels)),
         tuple(reports),
@@ -113,8 +115,8 @@ def estimate_judging(
     """What judging will cost, without asking anything: calls, tokens, and money where prices are given. What is in the
     files of labels and answers costs nothing."""
     work = Work(pairs, test_set, corpus, judge, aspects)
-    known = load_labels(labels) if labels is not None and os.path.exists(labels) else Labels()
     kept = _cache_path(labels, cache)
+    known = Labels() if labels is None or not os.path.exists(_path("labels", labels)) else load_labels(labels)
     if kept is None or not os.path.exists(kept):
         return work.estimate(known, None)
     with AnswerCache(kept) as answers:
@@ -139,7 +141,7 @@ def probe_judge(
     work = Work(pairs, test_set, corpus, judge, None)
     ledger = Ledger(_budget(budget))
     with ExitStack() as stack:
-        answers = None if cache is None else stack.enter_context(AnswerCache(cache))
+        answers = None if cache is None else stack.enter_context(AnswerCache(_path("cache", cache)))
         groups = work.groups(judge, work.pairs)
         return probe_groups(
             judge,
@@ -147,7 +149,7 @@ def probe_judge(
             check_whole("n", n, 1),
             ledger=ledger,
             cache=answers,
-            seed=seed,
+            seed=check_whole("seed", seed),
             progress=_told(progress, judge),
         )
 
@@ -155,14 +157,13 @@ def probe_judge(
 def _budget(given: Any) -> Budget:
     if given is None or isinstance(given, Budget):
         return given or Budget()
-    if not isinstance(given, Mapping):
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
         raise DataError('`budget` is a mapping such as {"calls": 100, "tokens": 1000000, "cost": 5.0}')
-    return Budget(
-        **{
-            str(name): int(value) if isinstance(value, float) and value.is_integer() and name != "cost" else value
-            for name, value in given.items()
-        }
-    )
+    whole = {  # 1e6 is a whole number too
+        name: int(value) if name != "cost" and isinstance(value, float) and value.is_integer() else value
+        for name, value in given.items()
+    }
+    return Budget(**whole)
 
 
 def _people(anchors: Any) -> dict[tuple[str, str], float]:
@@ -179,11 +180,23 @@ def _people(anchors: Any) -> dict[tuple[str, str], float]:
     return found
 
 
+def _path(argument: str, value: Any) -> str:
+    """A path that the system can take."""
+    path = as_path(argument, value)
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        path = "\0"
+    if "\0" in path:
+        raise DataError(f"`{argument}={value!r}` is no path")
+    return path
+
+
 def _cache_path(labels: Any, cache: Any) -> str | None:
     """The file of answers: by default beside the labels, or none where these have no file."""
     if cache is not None:
-        return as_path("cache", cache)
-    return None if labels is None else f"{os.path.splitext(as_path('labels', labels))[0]}.answers.jsonl"
+        return _path("cache", cache)
+    return None if labels is None else f"{os.path.splitext(_path('labels', labels))[0]}.answers.jsonl"
 
 
 def _told(progress: Progress | None, judge: Judge) -> Callable[[int, int], object] | None:

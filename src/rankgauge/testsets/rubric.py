@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from rankgauge.arguments import as_path
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.settings import read_toml
 
@@ -76,11 +77,11 @@ def version_of(rubric: Rubric, prompt: Prompt) -> str:
 
 def load_rubric(given: str | os.PathLike[str] | None, scale: str | None = None, language: str = "en") -> Rubric:
     """A rubric from a file, or the one that comes with a scale and a language."""
-    if scale is not None and scale not in SCALES:
+    if scale is not None and (not isinstance(scale, str) or scale not in SCALES):
         raise DataError(f"`scale={scale!r}` is none of {', '.join(SCALES)}; a rubric of your own can have any")
-    if language not in LANGUAGES:
+    if not isinstance(language, str) or language not in LANGUAGES:
         raise DataError(f"`language={language!r}` is none of {', '.join(LANGUAGES)}")
-    path = _FOLDER / f"{SCALES[scale or '0-3']}-{language}.toml" if given is None else Path(given)
+    path = _FOLDER / f"{SCALES[scale or '0-3']}-{language}.toml" if given is None else Path(as_path("rubric", given))
     rubric = _rubric(read_toml(path, "a rubric is a TOML file with `scale` and a table [grades]"), str(path))
     if given is not None and scale is not None:
         wanted = load_rubric(None, scale)
@@ -94,7 +95,7 @@ def load_rubric(given: str | os.PathLike[str] | None, scale: str | None = None, 
 
 def load_prompt(given: str | os.PathLike[str] | None, language: str = "en") -> Prompt:
     """A prompt from a file, or the one that comes with a language."""
-    path = _FOLDER / f"prompt-{language}.toml" if given is None else Path(given)
+    path = _FOLDER / f"prompt-{language}.toml" if given is None else Path(as_path("prompt", given))
     content = read_toml(path, f"a prompt is a TOML file with the texts {', '.join(_PARTS)}")
     faults = [f"{key}: unknown; known are {', '.join(_PARTS)}" for key in content if key not in _PARTS]
     for part in _PARTS:
