@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from rankgauge.arguments import named_arguments
 from rankgauge.model.testset import TestSet
 from rankgauge.testsets.chat_cost import Usage
 from rankgauge.testsets.known_items import KINDS
@@ -22,6 +23,7 @@ _FAR: Final = 0.15
 _SHOWN: Final = 160  # characters of a failure
 
 
+@named_arguments
 @dataclass(frozen=True)
 class GeneratedQueries:
     """A test set of queries that no person asked."""

@@ -38,6 +38,7 @@ _DEPTH: Final = 20
 Progress = Callable[[str, int, int], None]
 
 
+@named_arguments
 @dataclass(frozen=True)
 class StartedTestSet:
     """A folder with all that `rankgauge run` needs, and how it came to be."""
