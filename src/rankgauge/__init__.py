@@ -79,14 +79,17 @@ if TYPE_CHECKING:
     from rankgauge.sensitivity.judge_next import judge_next
     from rankgauge.testsets.anchoring import Anchored, anchor
     from rankgauge.testsets.aspects import aspect_qrels
+    from rankgauge.testsets.candidates import Candidates, candidates
     from rankgauge.testsets.chat import ChatModel
     from rankgauge.testsets.drift import LabelDrift, label_drift
     from rankgauge.testsets.generated import GeneratedQueries
     from rankgauge.testsets.generating import generate_queries
+    from rankgauge.testsets.incident_queries import incident_queries
     from rankgauge.testsets.judge import Judge
     from rankgauge.testsets.judge_result import JudgeResult
     from rankgauge.testsets.judging import estimate_judging, judge, probe_judge
     from rankgauge.testsets.model_family import model_family
+    from rankgauge.testsets.pooling import pool
     from rankgauge.testsets.starting import StartedTestSet, init_from_documents
 
 # Names load on first use, so that importing the package costs next to nothing.
@@ -125,6 +128,9 @@ _NAMES = {
     "testsets.judge_result": ("JudgeResult",),
     "testsets.judging": ("estimate_judging", "judge", "probe_judge"),
     "testsets.model_family": ("model_family",),
+    "testsets.candidates": ("Candidates", "candidates"),
+    "testsets.incident_queries": ("incident_queries",),
+    "testsets.pooling": ("pool",),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -154,6 +160,7 @@ _NAMES = {
 __all__ = [
     "Anchored",
     "Call",
+    "Candidates",
     "ChatModel",
     "Chunk",
     "Chunks",
@@ -197,6 +204,7 @@ __all__ = [
     "anchor",
     "aspect_qrels",
     "audit",
+    "candidates",
     "check_alerts",
     "chunk",
     "compare",
@@ -213,6 +221,7 @@ __all__ = [
     "fuse",
     "gate",
     "generate_queries",
+    "incident_queries",
     "init_from_documents",
     "judge",
     "judge_next",
@@ -235,6 +244,7 @@ __all__ = [
     "model_family",
     "parse_measure",
     "parse_measures",
+    "pool",
     "power",
     "probe_judge",
     "promote_baseline",

@@ -9,7 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankgauge import Label, LabelPolicy, Query, Record, TestSet, compare, evaluate, evaluate_retriever, gate
+from rankgauge import (
+    Label,
+    LabelPolicy,
+    Query,
+    Record,
+    TestSet,
+    compare,
+    compare_stored,
+    evaluate,
+    evaluate_retriever,
+    gate,
+)
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.record.comparability import differences
 from rankgauge.reports import report
@@ -78,6 +89,19 @@ def test_a_comparison_says_it_once() -> None:
     assert tell(note, "en").endswith(", 2 more")
     assert len(tell(note, "zh")) < 400
     assert [note.key for note in compare(MADE, runs, "RR").notes].count("synthetic.all") == 1
+
+
+def test_stored_scores_say_it_too(tmp_path: Path) -> None:
+    labelled = MIXED.with_labels()
+    for name, run in {"a": A, "b": B}.items():
+        evaluate(labelled, run, "RR", name=name).record.save(tmp_path / f"{name}.json")
+    found = compare_stored([tmp_path / "a.json", tmp_path / "b.json"])
+    note = next(note for note in found.notes if note.key == "synthetic.systems")
+    told = {one.parameters["system"]: one.parameters["means"].parameters for one in note.parameters["systems"]}
+    assert (told["b"]["real"], told["b"]["synthetic"]) == pytest.approx(means(B))
+    assert found.record.synthetic == evaluate(MIXED, A, "RR").record.synthetic
+    assert found.record.provenance.test_set is not None
+    assert found.record.provenance.test_set.version == labelled.version
 
 
 def test_a_gate_and_a_live_run_say_it() -> None:

@@ -46,9 +46,9 @@ def test_a_policy_without_imports_leaves_their_documents_unjudged() -> None:
 
 def test_labels_of_unknown_queries_are_told() -> None:
     labels = Labels([of("q1", "d1", 1), of("q9", "d1", 1)])
-    with pytest.raises(DataError, match=r"'q9'.*of_queries"):
+    with pytest.raises(DataError, match=r"'q9'.*skip_unknown"):
         PLAIN.with_labels(labels)
-    assert PLAIN.with_labels(labels.of_queries(PLAIN))[0].grades["d1"] == 1
+    assert PLAIN.with_labels(labels, skip_unknown=True)[0].grades["d1"] == 1
 
 
 def test_groups_and_passages_follow_the_grades() -> None:

@@ -9,7 +9,7 @@ import click
 from rankgauge.cli.echo import echo
 from rankgauge.words import Language, say
 
-__all__ = ["show"]
+__all__ = ["show", "wrote"]
 
 
 def show(built: Any, data: dict[str, Any], as_json: bool, output: str | None, language: Language) -> None:
@@ -31,5 +31,10 @@ def show(built: Any, data: dict[str, Any], as_json: bool, output: str | None, la
         click.echo(text, err=True, nl=False)
     else:
         write_whole("-", text.encode())
-    if output not in (None, "-"):
-        echo(say("spans.wrote", language, path=output), err=True)
+    if output is not None and output != "-":
+        wrote(output, language)
+
+
+def wrote(path: str, language: Language) -> None:
+    """That a file was written."""
+    echo(say("spans.wrote", language, path=path), err=True)

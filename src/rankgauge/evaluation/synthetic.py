@@ -13,7 +13,7 @@ from rankgauge.model.ranked import Bools, Floats
 from rankgauge.record import Record
 from rankgauge.words import Note
 
-__all__ = ["Apart", "apart_in", "mixed_note", "notes_in", "synthetic_notes", "systems_note"]
+__all__ = ["Apart", "apart_in", "kinds_note", "mixed_note", "notes_in", "synthetic_notes", "systems_note"]
 
 _MOST_MEASURES = 3
 _MOST_SYSTEMS = 4
@@ -79,6 +79,24 @@ def notes_in(record: Record, system: str, measures: Sequence[str]) -> list[Note]
     if apart:
         return [mixed_note(apart, made, len(record.queries))]
     return [_all(record.synthetic, made)] if made else []
+
+
+def kinds_note(
+    columns: Mapping[str, tuple[Floats, Bools]],
+    measure: str,
+    how: str,
+    queries: Sequence[str],
+    synthetic: Mapping[str, str],
+) -> Note:
+    """The same of several systems, by their scores of one measure and which of these count."""
+    made = _made(queries, synthetic)
+    if made.all():
+        return _all(synthetic, len(made))
+    mixed = {}
+    for name, (values, counted) in columns.items():
+        apart = Apart.of(measure, how, np.where(counted, values, 0.0), counted, made, queries)
+        mixed[name] = mixed_note([apart], int(made.sum()), len(made))
+    return systems_note(mixed)
 
 
 def _all(synthetic: Mapping[str, str], n: int) -> Note:

@@ -182,6 +182,7 @@ _JSON_ONLY = {
     "no_answer": "which queries have no answer",
     "conversation": "conversations",
     "spans": "gold passages",
+    "synthetic": "which queries are synthetic",
 }
 """What only JSON can hold of a query."""
 

@@ -46,4 +46,5 @@ def _label(cells: Mapping[str, Any], judge: str) -> Label:
     given = {name: text for name, text in texts.items() if text}
     if missing := [name for name in ("query", "doc") if name not in given]:
         raise DataError(f"the {missing[0]} id is missing")
-    return Label(**{"judge": judge, **given, "grade": grade})
+    values: dict[str, Any] = {"judge": judge, **given, "grade": grade}
+    return Label(**values)

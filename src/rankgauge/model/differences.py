@@ -69,9 +69,7 @@ class TestSetDifference:
         if self.policies[0] != self.policies[1]:
             told = [Note("testsets.no_policy") if policy is None else policy.note for policy in self.policies]
             notes.append(Note("testsets.diff_policy", {"before": told[0], "after": told[1]}))
-        if self.same:
-            return [Note("testsets.diff_same")]
-        return notes
+        return [Note("testsets.diff_same")] if self.same else notes
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""

@@ -14,7 +14,7 @@ from rankgauge.model.labels import Label, LabelPolicy, Labels
 from rankgauge.model.query import Query
 from rankgauge.visible import visible
 
-__all__ = ["graded", "imported", "kept_labels", "version_of"]
+__all__ = ["graded", "imported", "kept_labels", "refuse_unknown", "version_of"]
 
 
 def imported(queries: Iterable[Query], name: str) -> Iterator[Label]:
@@ -36,14 +36,18 @@ def kept_labels(labels: Labels, policy: LabelPolicy, queries: Iterable[Query], n
     return Labels((*(label for label in own if label.pair not in odd), *fresh), name=labels.name)
 
 
-def graded(queries: Sequence[Query], labels: Labels, policy: LabelPolicy) -> list[Query]:
-    """The queries with the grades that a policy makes of the labels, and no others."""
+def refuse_unknown(labels: Labels, queries: Iterable[Query]) -> None:
+    """Labels of queries that are not there are of another test set, or of one whose ids have changed."""
     if unknown := sorted({label.query for label in labels} - {query.id for query in queries}):
         raise DataError(
             f"{labels.name}: there are labels of query {unknown[0]!r}, which the test set does not have "
-            f"({counted(len(unknown), 'such query', 'such queries')}); "
-            "leave them out with `labels.of_queries(test_set)`"
+            f"({counted(len(unknown), 'such query', 'such queries')}); leave them out with `skip_unknown=True`"
         )
+
+
+def graded(queries: Sequence[Query], labels: Labels, policy: LabelPolicy) -> list[Query]:
+    """The queries with the grades that a policy makes of the labels, and no others."""
+    refuse_unknown(labels, queries)
     grades, aspects = labels.grades(policy), _aspects(labels, policy)
     return [_graded(query, grades.get(query.id, {}), aspects.get(query.id, {})) for query in queries]
 

@@ -174,7 +174,8 @@ class Labels(Sequence[Label]):
         for number, label in enumerate(labels, start=1):
             if not isinstance(label, Label):
                 raise DataError(f"{name}: entry {number} is a {type(label).__name__}; give a Label")
-            if label.is_new(last.get(label.voice)):
+            # What takes back a label that is not among these may be added to those where it is.
+            if label.voice not in last or label.is_new(last[label.voice]):
                 last[label.voice] = label
                 kept.append(label)
         self._labels, self.name = tuple(kept), name

@@ -147,6 +147,6 @@ def _keys(queries: Sequence[Query], seed: int, weights: Mapping[str, float] | No
     if odd:
         raise DataError(f"the weight of query {odd[0]!r} is no number from 0 on")
     if not any(values):
-        raise DataError("no query has a weight above 0: `weights` are by the ids of the queries, or by their texts")
+        raise DataError("no query has a weight above 0: `weights=` are by the ids of the queries, or by their texts")
     # log(u) / w, which has the order of u ** (1 / w)
     return [math.log(draw or 5e-324) / value if value else -math.inf for draw, value in zip(draws, values, strict=True)]

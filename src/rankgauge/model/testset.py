@@ -112,13 +112,27 @@ class TestSet(Sequence[Query]):
         made._labels, made._policy = own, rule
         return made
 
-    def with_labels(self, labels: Labels | Iterable[Label] = (), policy: LabelPolicy | None = None) -> TestSet:
+    def with_labels(
+        self,
+        labels: Labels | Iterable[Label] = (),
+        policy: LabelPolicy | None = None,
+        *,
+        skip_unknown: bool = False,
+    ) -> TestSet:
         """The same queries with further labels; their grades are what the policy makes of all labels.
 
         Where the set has no labels yet, the grades that it has become labels of kind `import`, whose judge is its
         name. Without a `policy` it keeps its own, or has the usual one: people before models, a majority of them.
+        Labels of other queries are an error, or left out with `skip_unknown`.
         """
-        return TestSet.from_labels(self, self._as_labels().added(labels), policy or self._policy, name=self.name)
+        from rankgauge.model.labelled import refuse_unknown
+        from rankgauge.model.labels import Labels
+
+        given = labels if isinstance(labels, Labels) else Labels(labels)
+        if skip_unknown:
+            given = given.of_queries(self)
+        refuse_unknown(given, self)
+        return TestSet.from_labels(self, self._as_labels().added(given), policy or self._policy, name=self.name)
 
     def _as_labels(self) -> Labels:
         """Its labels, or its grades as such."""

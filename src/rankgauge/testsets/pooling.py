@@ -82,9 +82,9 @@ def pool(
     """The documents that systems have among their first k, without those that are judged.
 
     `runs` maps a name to a run of any kind that `evaluate` takes, or to a live evaluation. `judged` are a test set,
-    judgments, labels, or the path of any of them. `queries`, ids or a test set, are those to judge; without them all of
-    the test set that `judged` is, else all of the runs. Documents of a query come by their best rank; `shuffle`, a
-    seed, puts them in a random order, which tells a judge nothing.
+    judgments, labels, the path of a test set or of judgments, or a list of these. `queries`, ids or a test set, are
+    those to judge; without them all of the test set that `judged` is, else all of the runs. Documents of a query come
+    by their best rank; `shuffle`, a seed, puts them in a random order, which tells a judge nothing.
     """
     return pooled(runs, k, judged=judged, queries=queries, shuffle=shuffle, contract=contract, name=name).pool
 
@@ -106,13 +106,13 @@ def pooled(
     if shuffle is not None:
         check_whole("shuffle", shuffle, 0)
     opened = {str(system): _opened(run, str(system)) for system, run in runs.items()}
-    known = _read(judged)
-    if queries is None and isinstance(known, TestSet):
-        queries = known
+    known = [_read(one) for one in (judged if isinstance(judged, list | tuple) else [judged])]
+    if queries is None:
+        queries = next((one for one in known if isinstance(one, TestSet)), None)
     wanted = _ids(queries)
     here = queries_of(opened)
     asked = here if wanted is None else wanted
-    pairs = _pairs(known)
+    pairs = frozenset[tuple[str, str]]().union(*map(_pairs, known))
     found = list(retrieved(opened, k, asked, contract or Contract()))
     left = [
         PooledPair(one.query, one.doc, tuple(one.ranks), one.best) for one in found if (one.query, one.doc) not in pairs
