@@ -76,6 +76,7 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["plain-testset.json", *ASKED, "--estimate", "--corpus", "texts.jsonl", "--json"], "json", 0),
         (["testset.json", *ASKED, "--estimate", "--rubric", FILE], "terminal", 2),
         (["testset.json", "--corpus", "texts.jsonl", *ASKED, "--labels", "judged.jsonl"], "terminal", 2),
+    ],
     "testset build": [
         (["testset.json", "-o", "built.json"], "terminal", 0),
         (["plain-testset.json", "--labels", "labels.jsonl", "--skip-unknown", "--json"], "json", 0),
