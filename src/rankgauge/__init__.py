@@ -77,10 +77,12 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.collecting import TraceCollector
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
+    from rankgauge.testsets.agreement import LabelAgreement, agreement
     from rankgauge.testsets.anchoring import Anchored, anchor
     from rankgauge.testsets.aspects import aspect_qrels
     from rankgauge.testsets.candidates import Candidates, candidates
     from rankgauge.testsets.chat import ChatModel
+    from rankgauge.testsets.correction import Corrected, corrected
     from rankgauge.testsets.drift import LabelDrift, label_drift
     from rankgauge.testsets.generated import GeneratedQueries
     from rankgauge.testsets.generating import generate_queries
@@ -88,8 +90,12 @@ if TYPE_CHECKING:
     from rankgauge.testsets.judge import Judge
     from rankgauge.testsets.judge_result import JudgeResult
     from rankgauge.testsets.judging import estimate_judging, judge, probe_judge
+    from rankgauge.testsets.lint.findings import Finding
+    from rankgauge.testsets.lint.linting import Lint, lint
     from rankgauge.testsets.model_family import model_family
     from rankgauge.testsets.pooling import pool
+    from rankgauge.testsets.sampling import Sample, draw_sample, load_sample
+    from rankgauge.testsets.sizing import SizePlan, plan_size
     from rankgauge.testsets.starting import StartedTestSet, init_from_documents
 
 # Names load on first use, so that importing the package costs next to nothing.
@@ -117,20 +123,26 @@ _NAMES = {
     "comparison.traces": ("TraceEvaluation", "evaluate_traces"),
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
+    "testsets.agreement": ("LabelAgreement", "agreement"),
     "testsets.anchoring": ("Anchored", "anchor"),
     "testsets.aspects": ("aspect_qrels",),
+    "testsets.candidates": ("Candidates", "candidates"),
     "testsets.chat": ("ChatModel",),
     "testsets.generated": ("GeneratedQueries",),
     "testsets.generating": ("generate_queries",),
     "testsets.starting": ("StartedTestSet", "init_from_documents"),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.incident_queries": ("incident_queries",),
     "testsets.judge": ("Judge",),
     "testsets.judge_result": ("JudgeResult",),
     "testsets.judging": ("estimate_judging", "judge", "probe_judge"),
+    "testsets.lint.findings": ("Finding",),
+    "testsets.lint.linting": ("Lint", "lint"),
     "testsets.model_family": ("model_family",),
-    "testsets.candidates": ("Candidates", "candidates"),
-    "testsets.incident_queries": ("incident_queries",),
     "testsets.pooling": ("pool",),
+    "testsets.correction": ("Corrected", "corrected"),
+    "testsets.sampling": ("Sample", "draw_sample", "load_sample"),
+    "testsets.sizing": ("SizePlan", "plan_size"),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -167,8 +179,10 @@ __all__ = [
     "Comparison",
     "Contract",
     "Corpus",
+    "Corrected",
     "Documents",
     "Evaluation",
+    "Finding",
     "GateResult",
     "GateRules",
     "GeneratedQueries",
@@ -176,10 +190,12 @@ __all__ = [
     "Judge",
     "JudgeResult",
     "Label",
+    "LabelAgreement",
     "LabelDrift",
     "LabelFile",
     "LabelPolicy",
     "Labels",
+    "Lint",
     "LiveEvaluation",
     "Losses",
     "Measure",
@@ -192,6 +208,8 @@ __all__ = [
     "RankgaugeError",
     "Record",
     "Run",
+    "Sample",
+    "SizePlan",
     "Span",
     "StartedTestSet",
     "Sweep",
@@ -201,6 +219,7 @@ __all__ = [
     "TraceEvaluation",
     "Traces",
     "__version__",
+    "agreement",
     "anchor",
     "aspect_qrels",
     "audit",
@@ -211,6 +230,8 @@ __all__ = [
     "compare_scores",
     "compare_stored",
     "convert",
+    "corrected",
+    "draw_sample",
     "estimate_judging",
     "evaluate",
     "evaluate_retriever",
@@ -226,6 +247,7 @@ __all__ = [
     "judge",
     "judge_next",
     "label_drift",
+    "lint",
     "load_baseline",
     "load_chunks",
     "load_corpus",
@@ -236,6 +258,7 @@ __all__ = [
     "load_pool",
     "load_qrels",
     "load_run",
+    "load_sample",
     "load_testset",
     "load_traces",
     "log_mlflow",
@@ -244,6 +267,7 @@ __all__ = [
     "model_family",
     "parse_measure",
     "parse_measures",
+    "plan_size",
     "pool",
     "power",
     "probe_judge",

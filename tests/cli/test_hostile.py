@@ -44,6 +44,8 @@ FORMATS = [*RENDERERS.known, "json"]
 # all where it is data for programs; and its status. %FORMAT stands for every format.
 ASKED = ["--endpoint", "http://127.0.0.1:1/v1", "--model", NAME]
 LOST = ["plain-testset.json", "--stage", f"{NAME}=plain-a.json"]
+NAMED = [f"{NAME}=plain-a.json", "b\u202e=plain-b.json"]
+AS_RUNS = [word for run in NAMED for word in ("--run", run)]
 CASES: dict[str, list[tuple[list[str], str, int]]] = {
     "evaluate": [
         (["testset.json", f"{NAME}=a.json", FILE, "-q", "-f", "%FORMAT"], "%FORMAT", 0),
@@ -71,11 +73,22 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["quoted.json", "--corpus", "texts.jsonl"], "terminal", 1),
         (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
     ],
+    "testset generate": [
+        (["texts.jsonl", "-n", "5", "-o", f"g{FILE}.json"], "terminal", 0),
+        (["texts.jsonl", "-n", "5", "--real", "plain-testset.json", "--json"], "json", 0),
+        (["texts.jsonl", "--kinds", NAME], "terminal", 2),
+        (["texts.jsonl", "-n", "2", *ASKED], "terminal", 2),
+    ],
     "testset judge": [
         (["plain-testset.json", *ASKED, "--estimate", "--prices", "1,2", "--currency", NAME], "terminal", 0),
         (["plain-testset.json", *ASKED, "--estimate", "--corpus", "texts.jsonl", "--json"], "json", 0),
         (["testset.json", *ASKED, "--estimate", "--rubric", FILE], "terminal", 2),
         (["testset.json", "--corpus", "texts.jsonl", *ASKED, "--labels", "judged.jsonl"], "terminal", 2),
+    ],
+    "testset lint": [
+        (["testset.json", "a.json", f"{NAME}=b.json", "--corpus", "texts.jsonl", "--details"], "terminal", 1),
+        (["plain-testset.json", "--mend", "-o", f"m{FILE}.json", "--against", "testset.json", "--json"], "json", 1),
+        (["testset.json", "--only", NAME], "terminal", 2),
     ],
     "testset build": [
         (["testset.json", "-o", "built.json"], "terminal", 0),
@@ -113,6 +126,31 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["--monitor", NAME], "terminal", 2),
         (["searches.jsonl", "--column", f"text={NAME}"], "terminal", 2),
     ],
+    "testset agreement": [
+        (["plain-qrels.json", f"{NAME}=plain-qrels.json", *AS_RUNS, "--details"], "terminal", 0),
+        (["qrels.json", "plain-testset.json", f"{NAME}=plain-qrels.json", "--json"], "json", 0),
+        (["plain-qrels.json", FILE, "--scale", NAME], "terminal", 2),
+        ([f"{NAME}={FILE}"], "terminal", 2),
+    ],
+    "testset draw": [
+        (["qrels.json", *NAMED, "-n", "12", "--sample", "sample.json", "-o", f"pool{FILE}"], "terminal", 0),
+        (["plain-qrels.json", "-n", "12", "--sample", "plain-sample.json", "--json"], "json", 0),
+        (["plain-testset.json", "-n", "12", "--strata", "tag", "--sample", "sample.json"], "terminal", 2),
+        (["plain-qrels.json", *NAMED, "--depth", "1", "-n", "12", "--sample", f"s{FILE}"], "terminal", 0),
+        ([FILE, "-n", "900", "--sample", "sample.json"], "terminal", 2),
+    ],
+    "testset correct": [
+        (["plain-qrels.json", "plain-qrels.json", *NAMED, "--details"], "terminal", 1),
+        (["plain-qrels.json", "plain-testset.json", *NAMED, "-m", "AP", "--json"], "json", 1),
+        (["qrels.json", "qrels.json", *NAMED, "--sample", "sample.json", "--incomplete", "skip"], "terminal", 1),
+        (["plain-qrels.json", "qrels.json", *NAMED, "--sample", FILE], "terminal", 2),
+        (["plain-qrels.json", FILE, *NAMED], "terminal", 2),
+    ],
+    "testset size": [
+        (["plain-qrels.json", *NAMED, "--judge", "plain-testset.json", "--details"], "terminal", 1),
+        (["plain-qrels.json", *NAMED, "--difference", "0.3", "--json"], "json", 0),
+        (["plain-qrels.json", *NAMED, "--judge", FILE], "terminal", 2),
+    ],
     "compare": [
         (["testset.json", f"{NAME}=a.json", "b.json", "--samples", "100", "--by", "tag", "-f", "%FORMAT"], "%FORMAT", 0)
     ],
@@ -126,7 +164,12 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["plan.toml", "--check"], "terminal", 0),
         (["bad.toml", "--check"], "terminal", 2),
     ],
-    "init": [(["plan.toml"], "terminal", 2), ([f"new{FILE}"], "terminal", 0)],
+    "init": [
+        (["plan.toml"], "terminal", 2),
+        ([f"new{FILE}"], "terminal", 0),
+        (["--from-docs", FILE], "terminal", 2),
+        (["--from-docs", ".", "-o", FILE], "terminal", 2),
+    ],
     "gate": [
         (["alone.json", "--baseline", "alone.json", "--target", "nDCG@10 >= 0.9", "-f", "%FORMAT"], "%FORMAT", 1),
         *(
