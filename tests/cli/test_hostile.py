@@ -166,8 +166,9 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
     ],
     "init": [
         (["plan.toml"], "terminal", 2),
-        ([f"new{FILE}"], "terminal", 0),
         (["--from-docs", FILE], "terminal", 2),
+        (["--from-docs", "pages", "-o", f"new{FILE}", "--force"], "terminal", 0),
+        (["--from-docs", "pages", "-o", f"new{FILE}", "--force", "--json"], "json", 0),
         (["--from-docs", ".", "-o", FILE], "terminal", 2),
     ],
     "gate": [
@@ -342,6 +343,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run_command("baseline", "set", "main", "alone.json")
         run_command("evaluate", "testset.json", f"{NAME}=a.json", FILE, "-o", "made.json")
         Path("elsewhere").mkdir()
+        Path("pages").mkdir()
+        for number in range(3):
+            Path("pages", f"{number}{FILE}.md").write_text(f"# Boiler{number} valves\n\n{LONG}", "utf-8", "replace")
+        Path("pages", f"empty{FILE}.md").write_text("")
         for path in ("testset.json", "a.json"):
             Path("elsewhere", path).write_bytes(Path("plain-" + path).read_bytes())
         Path("elsewhere", FILE).write_bytes(Path("a.json").read_bytes())
@@ -381,6 +386,11 @@ def test_outputs_keep_their_rules(name: str, folder: Path) -> None:
                 check(run_command(*name.split(), *words, status=2 if unfit else status), chosen)
     if (folder / "summary.md").exists():
         RULES["markdown"]((folder / "summary.md").read_text(encoding="utf-8"))
+
+
+def test_a_new_plan_keeps_the_rules() -> None:
+    """It is never written over, so its name is used once."""
+    check(run_command("init", f"new{FILE}.toml"), "terminal")
 
 
 @pytest.mark.parametrize("name", CASES)
