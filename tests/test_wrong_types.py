@@ -50,6 +50,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "evaluate_retrievers": {"retrievers": {"a": search, "b": search}, "test_set": QRELS, "samples": 100},
     "sweep": {"factory": lambda shift: search, "grid": {"shift": [0, 1]}, "test_set": TEST_SET},
     "TestSet": {"queries": [rg.Query("a b", {"d": 1})]},
+    "click_labels": {"log": [{"list": "l", "query": "q", "doc": "d", "clicked": 1}]},
     "Query": {"text": "a b", "grades": {"d": 1}},
     "Qrels": {"source": QRELS},
     "Run": {"source": RUNS["a"]},
@@ -71,6 +72,10 @@ GIVEN: dict[str, dict[str, Any]] = {
     "probe_judge": {"pairs": None, "test_set": READABLE, "judge": JUDGE, "budget": {"calls": 0}},
     "aspect_qrels": {"labels": Labels([Label("q", "d", 1, "j", aspect="a")])},
     "model_family": {"name": "gpt-4"},
+    "review_queue": {"test_set": TEST_SET, "runs": RUNS},
+    "import_reviews": {"sheet": "nowhere", "labels": "labels"},
+    "save_sheet": {"queue": rg.review_queue(TEST_SET), "path": "sheet.csv", "test_set": TEST_SET},
+    "ReviewSession": {"queue": [("query 0", "d1")], "test_set": TEST_SET, "labels": "labels", "judge": "ana"},
     "load_qrels": {"first": "nowhere"},
     "load_run": {"first": "nowhere"},
     "load_testset": {"first": "nowhere"},
@@ -91,7 +96,7 @@ THEN: dict[str, Callable[[Any], Any]] = {
     "Query": lambda made: rg.evaluate_retriever(search, rg.TestSet([made])),
 }
 SKIPPED = {"progress"}  # called by us, and its errors are the caller's
-SLOW = {"agreement", "corrected", "plan_size", "compare", "evaluate_retrievers", "sweep", "judge_next"}
+SLOW = {"review_queue", "agreement", "corrected", "plan_size", "compare", "evaluate_retrievers", "sweep", "judge_next"}
 CASES = [
     (name, argument)
     for name in GIVEN

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from rankgauge.testsets.aspects import aspect_qrels
     from rankgauge.testsets.candidates import Candidates, candidates
     from rankgauge.testsets.chat import ChatModel
+    from rankgauge.testsets.click_labels import ClickLabels, click_labels
     from rankgauge.testsets.correction import Corrected, corrected
     from rankgauge.testsets.drift import LabelDrift, label_drift
     from rankgauge.testsets.generated import GeneratedQueries
@@ -94,6 +95,11 @@ if TYPE_CHECKING:
     from rankgauge.testsets.lint.linting import Lint, lint
     from rankgauge.testsets.model_family import model_family
     from rankgauge.testsets.pooling import pool
+    from rankgauge.testsets.review.importing import import_reviews
+    from rankgauge.testsets.review.queue import review_queue
+    from rankgauge.testsets.review.queued import ReviewQueue
+    from rankgauge.testsets.review.session import ReviewSession
+    from rankgauge.testsets.review.sheets import save_sheet
     from rankgauge.testsets.sampling import Sample, draw_sample, load_sample
     from rankgauge.testsets.sizing import SizePlan, plan_size
     from rankgauge.testsets.starting import StartedTestSet, init_from_documents
@@ -127,11 +133,17 @@ _NAMES = {
     "testsets.anchoring": ("Anchored", "anchor"),
     "testsets.aspects": ("aspect_qrels",),
     "testsets.candidates": ("Candidates", "candidates"),
+    "testsets.click_labels": ("ClickLabels", "click_labels"),
     "testsets.chat": ("ChatModel",),
     "testsets.generated": ("GeneratedQueries",),
     "testsets.generating": ("generate_queries",),
     "testsets.starting": ("StartedTestSet", "init_from_documents"),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.review.importing": ("import_reviews",),
+    "testsets.review.queue": ("review_queue",),
+    "testsets.review.queued": ("ReviewQueue",),
+    "testsets.review.session": ("ReviewSession",),
+    "testsets.review.sheets": ("save_sheet",),
     "testsets.incident_queries": ("incident_queries",),
     "testsets.judge": ("Judge",),
     "testsets.judge_result": ("JudgeResult",),
@@ -176,6 +188,7 @@ __all__ = [
     "ChatModel",
     "Chunk",
     "Chunks",
+    "ClickLabels",
     "Comparison",
     "Contract",
     "Corpus",
@@ -207,6 +220,8 @@ __all__ = [
     "Query",
     "RankgaugeError",
     "Record",
+    "ReviewQueue",
+    "ReviewSession",
     "Run",
     "Sample",
     "SizePlan",
@@ -226,6 +241,7 @@ __all__ = [
     "candidates",
     "check_alerts",
     "chunk",
+    "click_labels",
     "compare",
     "compare_scores",
     "compare_stored",
@@ -242,6 +258,7 @@ __all__ = [
     "fuse",
     "gate",
     "generate_queries",
+    "import_reviews",
     "incident_queries",
     "init_from_documents",
     "judge",
@@ -275,11 +292,13 @@ __all__ = [
     "reconcile",
     "report",
     "retrievers",
+    "review_queue",
     "run_plan",
     "save_charts",
     "save_chunks",
     "save_labels",
     "save_pool",
+    "save_sheet",
     "set_baseline",
     "sweep",
     "sweep_chunks",
