@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rankgauge.formats import load_chunks, load_corpus, load_qrels, load_run, load_testset
     from rankgauge.formats.chunks import save_chunks
     from rankgauge.formats.convert import convert
+    from rankgauge.formats.documents import Documents, load_documents
     from rankgauge.formats.labels import LabelFile, load_labels, save_labels
     from rankgauge.formats.pool import load_pool, save_pool
     from rankgauge.formats.traces import load_traces
@@ -80,9 +81,12 @@ if TYPE_CHECKING:
     from rankgauge.testsets.anchoring import Anchored, anchor
     from rankgauge.testsets.aspects import aspect_qrels
     from rankgauge.testsets.candidates import Candidates, candidates
+    from rankgauge.testsets.chat import ChatModel
     from rankgauge.testsets.click_labels import ClickLabels, click_labels
     from rankgauge.testsets.correction import Corrected, corrected
     from rankgauge.testsets.drift import LabelDrift, label_drift
+    from rankgauge.testsets.generated import GeneratedQueries
+    from rankgauge.testsets.generating import generate_queries
     from rankgauge.testsets.incident_queries import incident_queries
     from rankgauge.testsets.judge import Judge
     from rankgauge.testsets.judge_result import JudgeResult
@@ -98,6 +102,7 @@ if TYPE_CHECKING:
     from rankgauge.testsets.review.sheets import save_sheet
     from rankgauge.testsets.sampling import Sample, draw_sample, load_sample
     from rankgauge.testsets.sizing import SizePlan, plan_size
+    from rankgauge.testsets.starting import StartedTestSet, init_from_documents
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
@@ -109,6 +114,7 @@ _NAMES = {
     "formats": ("load_chunks", "load_corpus", "load_qrels", "load_run", "load_testset"),
     "formats.chunks": ("save_chunks",),
     "formats.convert": ("convert",),
+    "formats.documents": ("Documents", "load_documents"),
     "formats.labels": ("LabelFile", "load_labels", "save_labels"),
     "formats.pool": ("load_pool", "save_pool"),
     "formats.traces": ("load_traces",),
@@ -128,6 +134,10 @@ _NAMES = {
     "testsets.aspects": ("aspect_qrels",),
     "testsets.candidates": ("Candidates", "candidates"),
     "testsets.click_labels": ("ClickLabels", "click_labels"),
+    "testsets.chat": ("ChatModel",),
+    "testsets.generated": ("GeneratedQueries",),
+    "testsets.generating": ("generate_queries",),
+    "testsets.starting": ("StartedTestSet", "init_from_documents"),
     "testsets.drift": ("LabelDrift", "label_drift"),
     "testsets.review.importing": ("import_reviews",),
     "testsets.review.queue": ("review_queue",),
@@ -175,6 +185,7 @@ __all__ = [
     "Anchored",
     "Call",
     "Candidates",
+    "ChatModel",
     "Chunk",
     "Chunks",
     "ClickLabels",
@@ -182,10 +193,12 @@ __all__ = [
     "Contract",
     "Corpus",
     "Corrected",
+    "Documents",
     "Evaluation",
     "Finding",
     "GateResult",
     "GateRules",
+    "GeneratedQueries",
     "History",
     "Judge",
     "JudgeResult",
@@ -213,6 +226,7 @@ __all__ = [
     "Sample",
     "SizePlan",
     "Span",
+    "StartedTestSet",
     "Sweep",
     "TestSet",
     "Trace",
@@ -243,8 +257,10 @@ __all__ = [
     "find_baseline",
     "fuse",
     "gate",
+    "generate_queries",
     "import_reviews",
     "incident_queries",
+    "init_from_documents",
     "judge",
     "judge_next",
     "label_drift",
@@ -252,6 +268,7 @@ __all__ = [
     "load_baseline",
     "load_chunks",
     "load_corpus",
+    "load_documents",
     "load_labels",
     "load_monitor_plan",
     "load_plan",

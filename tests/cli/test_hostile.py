@@ -81,6 +81,12 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["quoted.json", "--corpus", "texts.jsonl"], "terminal", 1),
         (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
     ],
+    "testset generate": [
+        (["texts.jsonl", "-n", "5", "-o", f"g{FILE}.json"], "terminal", 0),
+        (["texts.jsonl", "-n", "5", "--real", "plain-testset.json", "--json"], "json", 0),
+        (["texts.jsonl", "--kinds", NAME], "terminal", 2),
+        (["texts.jsonl", "-n", "2", *ASKED], "terminal", 2),
+    ],
     "testset judge": [
         (["plain-testset.json", *ASKED, "--estimate", "--prices", "1,2", "--currency", NAME], "terminal", 0),
         (["plain-testset.json", *ASKED, "--estimate", "--corpus", "texts.jsonl", "--json"], "json", 0),
@@ -192,7 +198,13 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["plan.toml", "--check"], "terminal", 0),
         (["bad.toml", "--check"], "terminal", 2),
     ],
-    "init": [(["plan.toml"], "terminal", 2), ([f"new{FILE}"], "terminal", 0)],
+    "init": [
+        (["plan.toml"], "terminal", 2),
+        (["--from-docs", FILE], "terminal", 2),
+        (["--from-docs", "pages", "-o", f"new{FILE}", "--force"], "terminal", 0),
+        (["--from-docs", "pages", "-o", f"new{FILE}", "--force", "--json"], "json", 0),
+        (["--from-docs", ".", "-o", FILE], "terminal", 2),
+    ],
     "gate": [
         (["alone.json", "--baseline", "alone.json", "--target", "nDCG@10 >= 0.9", "-f", "%FORMAT"], "%FORMAT", 1),
         *(
@@ -385,6 +397,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run_command("baseline", "set", "main", "alone.json")
         run_command("evaluate", "testset.json", f"{NAME}=a.json", FILE, "-o", "made.json")
         Path("elsewhere").mkdir()
+        Path("pages").mkdir()
+        for number in range(3):
+            Path("pages", f"{number}{FILE}.md").write_text(f"# Boiler{number} valves\n\n{LONG}", "utf-8", "replace")
+        Path("pages", f"empty{FILE}.md").write_text("")
         for path in ("testset.json", "a.json"):
             Path("elsewhere", path).write_bytes(Path("plain-" + path).read_bytes())
         Path("elsewhere", FILE).write_bytes(Path("a.json").read_bytes())
@@ -424,6 +440,11 @@ def test_outputs_keep_their_rules(name: str, folder: Path) -> None:
                 check(run_command(*name.split(), *words, status=2 if unfit else status), chosen)
     if (folder / "summary.md").exists():
         RULES["markdown"]((folder / "summary.md").read_text(encoding="utf-8"))
+
+
+def test_a_new_plan_keeps_the_rules() -> None:
+    """It is never written over, so its name is used once."""
+    check(run_command("init", f"new{FILE}.toml"), "terminal")
 
 
 @pytest.mark.parametrize("name", CASES)

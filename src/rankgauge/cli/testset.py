@@ -9,6 +9,7 @@ from rankgauge.cli.groups import LazyGroup, Table
 __all__ = ["testset"]
 
 _COMMANDS: Table = {
+    "generate": ("rankgauge.cli.testset_generate", "generate", "Make a test set of documents."),
     "build": ("rankgauge.cli.testset_building", "build", "A test set from annotations and files of labels."),
     "candidates": ("rankgauge.cli.testset_candidates", "candidates", "Queries from logs and incidents to judge."),
     "pool": ("rankgauge.cli.testset_pool", "pool", "Documents of several systems that are worth a judgment."),

@@ -16,7 +16,7 @@ from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 from rankgauge.retrievers.checks import check_number, check_whole
 
-__all__ = ["Budget", "Ledger", "Prices", "Usage", "as_prices", "likely_tokens", "most_tokens"]
+__all__ = ["Budget", "Ledger", "Prices", "Usage", "as_budget", "as_prices", "likely_tokens", "most_tokens"]
 
 _MILLION: Final = 1_000_000
 _OF_A_MESSAGE: Final = 16
@@ -87,6 +87,16 @@ class Budget:
     @property
     def limited(self) -> bool:
         return (self.calls, self.tokens, self.cost) != (None, None, None)
+
+
+def as_budget(given: Budget | Mapping[str, float] | None) -> Budget:
+    """A budget from a mapping."""
+    if given is None or isinstance(given, Budget):
+        return given or Budget()
+    if not isinstance(given, Mapping):
+        raise DataError('`budget` is a mapping such as {"calls": 100, "tokens": 1000000, "cost": 5.0}')
+    whole = {name: int(given[name]) for name in given if name != "cost" and float(given[name]).is_integer()}
+    return Budget(**{**given, **whole})  # type: ignore[arg-type]
 
 
 @dataclass
