@@ -9,8 +9,8 @@ from rankgauge.cli.groups import LazyGroup, Table
 __all__ = ["testset"]
 
 _COMMANDS: Table = {
-    "generate": ("rankgauge.cli.testset_generate", "generate", "Make a test set of documents."),
     "build": ("rankgauge.cli.testset_building", "build", "A test set from annotations and files of labels."),
+    "generate": ("rankgauge.cli.testset_generate", "generate", "Make a test set of documents."),
     "candidates": ("rankgauge.cli.testset_candidates", "candidates", "Queries from logs and incidents to judge."),
     "pool": ("rankgauge.cli.testset_pool", "pool", "Documents of several systems that are worth a judgment."),
     "judge": ("rankgauge.cli.testset_judge", "judge", "Let language models grade documents, within a budget."),
