@@ -19,7 +19,8 @@ from typing import Any
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError
 from rankgauge.evaluation import Scoring, make_plan
-from rankgauge.live.live import Asking, LiveEvaluation
+from rankgauge.live.asking import Asking
+from rankgauge.live.evaluation import LiveEvaluation
 from rankgauge.live.sweep import Sweep, check_folds, check_keys, outcome_of, settings_of
 from rankgauge.live.trials import try_settings
 from rankgauge.measures import Measure
@@ -160,9 +161,7 @@ def sweep_chunks(
         key = {"sweep": about, "setting": dict(setting)}
         return nullcontext() if cache is None else open_journal(cache, f"sweep-{called}", key)
 
-    tried = try_settings(
-        factory, settings, asking, exact={}, progress=progress, kept=kept, asked=asked, after=after
-    )
+    tried = try_settings(factory, settings, asking, exact={}, progress=progress, kept=kept, asked=asked, after=after)
     found = outcome_of(called, plan.measures[0], settings, tried, folds, seed)
     versions = [replace(version, **figures[version.label]) for version in found.versions]
     result = replace(found.result, versions=versions, budget=budgets[0] if budgets else None)

@@ -12,7 +12,7 @@ from rankgauge.comparison import Comparison
 from rankgauge.comparison.systems import check_systems
 from rankgauge.errors import DataError
 from rankgauge.evaluation import DEFAULT_MEASURES, GivenChunks, Scoring, make_plan
-from rankgauge.live.live import Asking
+from rankgauge.live.asking import Asking
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract

@@ -24,8 +24,9 @@ from rankgauge.comparison import Comparison
 from rankgauge.errors import DataError
 from rankgauge.evaluation import Scoring, hashed, make_plan, record_of
 from rankgauge.formats.json_values import plain_value
+from rankgauge.live.asking import Asking
 from rankgauge.live.choosing import best_of, held_out
-from rankgauge.live.live import Asking, LiveEvaluation
+from rankgauge.live.evaluation import LiveEvaluation
 from rankgauge.live.trials import Trials, asks_for_k, try_settings
 from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.chunks import Chunks

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rankgauge.errors import DataError, MissingExtraError, RetrieverError
-from rankgauge.live.live import Asking, LiveEvaluation, RetrievalError
+from rankgauge.live.asking import Asking
+from rankgauge.live.evaluation import LiveEvaluation, RetrievalError
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.own_code import told
 from rankgauge.words import Note, tell

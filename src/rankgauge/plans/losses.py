@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rankgauge.comparison.losses import losses_of_list
-from rankgauge.live.live import LiveEvaluation
+from rankgauge.live.evaluation import LiveEvaluation
 from rankgauge.model.run import Run
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.plans.plan import RunPlan

@@ -14,7 +14,8 @@ from rankgauge.errors import DataError, RankgaugeError, RetrieverError
 from rankgauge.evaluation import hashed, signatures
 from rankgauge.formats import load_corpus, load_testset
 from rankgauge.formats.git import commit_of
-from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever, live_record
+from rankgauge.live.evaluation import LiveEvaluation, RetrievalError, live_record
+from rankgauge.live.live import evaluate_retriever
 from rankgauge.live.sweep import Sweep
 from rankgauge.model.testset import Corpus, TestSet
 from rankgauge.plans.losses import losses_of_systems

@@ -1,0 +1,171 @@
+"""`LiveEvaluation`: what a live retriever answered and how good that is, and records of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from rankgauge.arguments import named_arguments
+from rankgauge.comparison import Comparison
+from rankgauge.comparison.recording import with_lists
+from rankgauge.errors import RetrieverError
+from rankgauge.evaluation import (
+    Evaluation,
+    hashed,
+    record_of,
+)
+from rankgauge.model.run import Run
+from rankgauge.model.testset import TestSet
+from rankgauge.record import Calls, Cost, InputFile, Record
+from rankgauge.retrievers.answers import RetrievalResult
+from rankgauge.retrievers.stages import StageRecorder
+from rankgauge.stats.latency import Latency
+from rankgauge.stats.settings import Settings
+from rankgauge.words import Note, tell
+from rankgauge.words.visible import shortened
+
+__all__ = ["LiveEvaluation", "RetrievalError", "live_record"]
+
+
+class RetrievalError(RetrieverError):
+    """Too few queries were answered for figures that say something about the retriever: `retrieval` has the answers
+    and errors there were, `reason` what is wrong with them."""
+
+    def __init__(self, name: str, retrieval: RetrievalResult, reason: Note) -> None:
+        super().__init__(shortened(f"{name}: {tell(reason, 'en')}", 500))
+        self.retrieval, self.reason = retrieval, reason
+
+
+@named_arguments
+class LiveEvaluation(Evaluation):
+    """Scores of a live retriever, with `.latency`, `.throughput`, `.failed` and the answers (`.retrieval`) beside."""
+
+    def __init__(
+        self,
+        scored: Evaluation,
+        retrieval: RetrievalResult,
+        notes: Sequence[Note],
+        sources: Mapping[str, Any],
+        run: Run | None = None,
+    ) -> None:
+        super().__init__(
+            scored.table,
+            scored.plan,
+            scored.name,
+            sources=sources,
+            test_set=scored.test_set,
+            conversations=scored.conversations,
+        )
+        self.retrieval, self.asked, self.live = retrieval, retrieval.k, True
+        self.run = run or retrieval.run
+        """The lists that were scored, as a run: it can be saved, fused and compared. Of documents, where chunks were
+        retrieved."""
+        self.corpus: Mapping[str, str] | None = None
+        """The texts of the documents, of which the record holds the beginnings."""
+        self.live_notes = list(notes)
+        """Notes on the calls and the lists they gave."""
+        self.resuming = False
+        """Whether kept answers are those of an interrupted start of the same run."""
+        self.proven = False
+        """Whether kept answers are known to be those that the retriever would give now."""
+        self.recorder: StageRecorder | None = None
+
+    @cached_property
+    def stages(self) -> dict[str, Run]:
+        """The lists of the stages before the last, by name, of a retriever that tells them (`stages(query, k)`)."""
+        k = self.retrieval.k
+        if self.recorder is None or self.test_set is None or k is None:
+            return {}
+        return self.recorder.runs({query.id: query.text for query in self.test_set}, k)
+
+    @property
+    def cost(self) -> Cost | None:
+        """What the answers cost; None where no cost was asked for or found."""
+        return self.retrieval.cost
+
+    def remedy(self, wanted: int) -> Note | None:
+        return self.retrieval.depth.remedy(self.retrieval.k, wanted)
+
+    @cached_property
+    def record(self) -> Record:
+        """The result document, with the texts of the queries and the first documents of their lists."""
+        return _with_lists([self], hashed(self.sources), self.test_set or TestSet([]), self.corpus)
+
+    @property
+    def latency(self) -> Latency:
+        """Seconds of the calls that were made and answered now, at the stated concurrency; of kept answers there are
+        none, and its count is 0 when all were kept."""
+        return self.retrieval.latency
+
+    @property
+    def throughput(self) -> float | None:
+        """Answered calls in a second (QPS); None where all answers came from the cache."""
+        return self.retrieval.throughput if self.latency.count else None
+
+    @property
+    def failed(self) -> list[str]:
+        """Queries without an answer; they count as empty lists."""
+        return self.retrieval.failed
+
+    @property
+    def calls(self) -> Calls:
+        """What the calls cost, as the record holds it."""
+        retrieval = self.retrieval
+        return Calls(
+            k=retrieval.k,
+            concurrency=retrieval.concurrency,
+            latency=self.latency if self.latency.count else None,
+            throughput=self.throughput,
+            cached=0 if self.resuming else retrieval.cached,
+            resumed=retrieval.cached if self.resuming else 0,
+            proven=self.proven and retrieval.cached > 0,
+            repeated=retrieval.repeated,
+            failed=retrieval.failed,
+            errors=retrieval.errors,
+            notes=self.live_notes,
+            cost=retrieval.cost,
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a careful reader must be warned of, in English."""
+        return [*(tell(note, "en") for note in self.live_notes if note.level == "warning"), *super().warnings]
+
+    def __repr__(self) -> str:
+        remarks = len(self.warnings)
+        hint = f"; {remarks} warning{'s' if remarks > 1 else ''}: see .warnings" if remarks else ""
+        return f"{super().__repr__()[:-1]}{hint})"
+
+
+def live_record(
+    found: Sequence[LiveEvaluation],
+    test_set: TestSet,
+    settings: Settings | None = None,
+    *,
+    baseline: str | None = None,
+    inputs: Mapping[str, InputFile] | None = None,
+    slices: bool = False,
+    corpus: Mapping[str, str] | None = None,
+    lists: bool = True,
+) -> Record:
+    """Live evaluations on one test set as a record, compared where there are settings for it. Without `lists` one that
+    is not compared holds the scores alone, as a monitor keeps it at every check."""
+    if settings is None and not lists:
+        return record_of(found, inputs=inputs, test_set=test_set)
+    if settings is None:
+        return _with_lists(found, inputs, test_set, corpus)
+    runs = {live.name: live.run for live in found}
+    known = {"qrels": test_set.qrels, "runs": runs, "test_set": test_set, "corpus": corpus}
+    compared = Comparison.of(found, settings, baseline=baseline, **known)
+    return compared.to_record(inputs=inputs or {}, slices=slices)
+
+
+def _with_lists(
+    found: Sequence[LiveEvaluation],
+    inputs: Mapping[str, InputFile] | None,
+    test_set: TestSet,
+    corpus: Mapping[str, str] | None,
+) -> Record:
+    runs = {live.name: live.run for live in found}
+    return with_lists(record_of(found, inputs=inputs, test_set=test_set), found, runs, test_set, corpus)
