@@ -1,4 +1,4 @@
-"""`losses`: at which stage of a pipeline each relevant document was lost, and what mending each stage could gain."""
+"""`losses`: at which stage each relevant document was lost, and how much improving each stage could gain."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
-from rankgauge.record import InputFile, LossesResult, LostDocument, Mend, Record
+from rankgauge.record import Headroom, InputFile, LossesResult, LostDocument, Record
 from rankgauge.record.result import Result
 from rankgauge.stats.levels import check_whole
 from rankgauge.visible import visible
@@ -43,7 +43,7 @@ _MOST_OF_QUERY = 20
 
 @named_arguments
 class Losses(Result):
-    """Where relevant documents were lost: `.places`, `.mends`, `.per_query`, `.lost`, `.record`."""
+    """Where relevant documents were lost: `.places`, `.headroom`, `.per_query`, `.lost`, `.record`."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Losses(Result):
         sources: Mapping[str, Any] | None = None,
     ) -> None:
         self.result, self.evaluation, self.sources = result, evaluation, dict(sources or {})
-        self.places, self.mends, self.lost = result.places, result.mends, result.lost
+        self.places, self.headroom, self.lost = result.places, result.headroom, result.lost
         self._qrels, self._run, self._corpus = qrels, run, corpus
 
     def to_record(self, *, inputs: Mapping[str, InputFile] | None = None, lists: bool = True) -> Record:
@@ -142,7 +142,7 @@ def losses(
     rel: float | None = None,
     collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
 ) -> Losses:
-    """Where each relevant document was lost, and what mending that stage could gain at most in recall.
+    """Where each relevant document was lost, and how much improving that stage could gain at most in recall.
 
     `stages` maps names to runs of any kind that `evaluate` takes, in the order of the pipeline, such as
     {"candidates": run, "reranked": run}; the last list is what the reader gets, cut after `k` documents. `corpus`,
@@ -286,32 +286,32 @@ def losses_of(
         documents=int(relevant.sum()),
         queries=int(located.counted.sum()),
         places=places,
-        mends=list(_mends(located, names)),
+        headroom=list(_headroom(located, names)),
         per_query={place.key: located.counts([place.key]).tolist() for place in places},
         lost=_lost(located),
     )
     return replace(found, notes=list(notes_of_losses(found, located)))
 
 
-def _mends(located: Located, stages: Sequence[str]) -> Iterator[Mend]:
-    """Each part of the pipeline that could be mended, first to last."""
+def _headroom(located: Located, stages: Sequence[str]) -> Iterator[Headroom]:
+    """Each part of the pipeline that could be improved, first to last."""
     now, known = located.recall(), [place.key for place in located.places]
 
-    def mend(kind: Any, stage: str, keys: Sequence[str]) -> Mend:
+    def of(kind: Any, stage: str, keys: Sequence[str]) -> Headroom:
         gain = located.recall(keys, fitting=kind != "budget") - now
-        return Mend(kind, stage, int(located.counts(keys).sum()), max(0.0, gain))
+        return Headroom(kind, stage, int(located.counts(keys).sum()), max(0.0, gain))
 
     for kind in ("corpus", "index"):
         if kind in known:
-            yield mend(kind, "", [kind])
+            yield of(kind, "", [kind])
     first, *later = stages
-    yield mend("first", first, [f"stage:{first}"])
+    yield of("first", first, [f"stage:{first}"])
     for name in later[:-1]:
-        yield mend("stage", name, [f"stage:{name}"])
+        yield of("stage", name, [f"stage:{name}"])
     cut = ["rank", *(["budget"] if "budget" in known else [])]
-    yield mend("order", stages[-1], [*(f"stage:{name}" for name in later[-1:]), *cut])
+    yield of("order", stages[-1], [*(f"stage:{name}" for name in later[-1:]), *cut])
     if "budget" in known:
-        yield mend("budget", "", ["budget"])
+        yield of("budget", "", ["budget"])
 
 
 def _lost(located: Located) -> dict[str, list[LostDocument]]:

@@ -23,7 +23,6 @@ from rankgauge.reports.document import (
 )
 from rankgauge.stats.settings import Verdict
 from rankgauge.words import Note
-from rankgauge.words.visible import clipped
 
 __all__ = ["changed_part", "leaderboard_part", "reference_of"]
 
@@ -221,11 +220,11 @@ def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
 
 def _changes_table(record: Record, entry: Changes, listed: Sequence[Any], head: Note) -> Table:
     rows = [
-        (clipped(record.texts.get(change.query) or change.query, _LONGEST), change.a, change.b, change.difference)
+        (record.texts.get(change.query) or change.query, change.a, change.b, change.difference)
         for change in listed
     ]
     columns = [
-        Column(head),
+        Column(head, most=_LONGEST),
         Column(entry.a, "score"),
         Column(entry.b, "score"),
         Column(word("difference"), "signed", drop=1),
