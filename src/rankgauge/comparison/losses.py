@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankgauge.arguments import named_arguments
-from rankgauge.comparison.lost_documents import Located, locate
+from rankgauge.comparison.lost_documents import Located, Sizes, locate
 from rankgauge.comparison.recording import documents_of, lists_of, relevant_of, texts_of
 from rankgauge.engine.chunks import collapse
 from rankgauge.errors import ContractError, DataError, counted
@@ -157,15 +157,21 @@ def losses(
     budget = None if budget is None else check_whole("budget", budget, 1)
     if not isinstance(stages, Mapping) or not stages:
         raise DataError('`stages` are given by name, first to last: {"candidates": run, "reranked": run}')
-    if budget is not None and corpus is None:
-        raise DataError("`budget=` needs the texts of the documents: give them with `corpus=`")
-    plan = make_plan(f"R@{k}", contract, ties, missing, no_relevant, duplicates, depth, rel)
+    asked = [f"R@{k}", *([] if budget is None else [f"R(budget={budget})"])]
+    plan = make_plan(asked, contract, ties, missing, no_relevant, duplicates, depth, rel)
     _in_order(plan.contract)
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
+    if budget is not None and corpus is None and not (isinstance(scoring.rule, Chunks) and scoring.rule.texts):
+        raise DataError("`budget=` needs the texts of the documents: give them with `corpus=`")
     judgments, test_set = read_judgments(qrels)
-    opened = {str(name): scoring.opened(run, str(name)) for name, run in stages.items()}
-    last = list(opened)[-1]
-    merged = replace(scoring, plan=opened[last][1], collapse_chunks=None)
+    unmeasured = scoring.changed(plan=replace(plan, measures=plan.measures[:1], asked=plan.asked[:1]))
+    last = list(stages)[-1]
+    opened = {
+        str(name): (scoring if name is last else unmeasured).opened(run, str(name)) for name, run in stages.items()
+    }
+    last = str(last)
+    told = opened[last][1]
+    merged = replace(scoring, plan=replace(unmeasured.plan, contract=told.contract), collapse_chunks=None)
     evaluation = merged.evaluation(test_set or judgments, opened[last][0], last)
     result = losses_of(
         evaluation,
@@ -175,9 +181,9 @@ def losses(
         corpus=scoring.documents,
         indexed=_indexed(indexed, scoring),
         budget=budget,
-        tokenizer=tokenizer,
+        sizes=None if budget is None else Sizes(scoring.documents or {}, tokenizer or len, scoring.rule),
     )
-    sources = scoring.sources(qrels, {last: stages[last]})
+    sources = scoring.sources(qrels, {last: list(stages.values())[-1]})
     sources |= {f"stage:{name}": run for name, run in stages.items() if str(name) != last}
     return Losses(
         result,
@@ -206,9 +212,13 @@ def _indexed(given: Any, scoring: Scoring) -> frozenset[str] | None:
 
 def recall_of(measures: Sequence[Measure], k: int) -> Measure:
     """The first recall at a depth among some measures, else that at k."""
-    deep = (measure for measure in measures if measure.name == "R" and isinstance(measure.at, int))
-    plain = (measure for measure in deep if not measure.get("capped") and not measure.get("judged_only"))
-    return next(plain, parse_measure(f"R@{k}"))
+    for measure in measures:
+        if isinstance(measure.at, int):
+            if measure.name == "R" and not measure.get("capped") and not measure.get("judged_only"):
+                return measure
+            if measure.name == "StRecall":  # of passages: a place has a document, or a chunk
+                return parse_measure("R").with_at(measure.at)
+    return parse_measure(f"R@{k}")
 
 
 def losses_of_list(
@@ -220,15 +230,28 @@ def losses_of_list(
     k: int,
     corpus: Mapping[str, str] | None = None,
     indexed: Collection[str] | None = None,
+    budget: int | None = None,
+    sizes: Sizes | None = None,
+    without: Collection[str] = (),
 ) -> LossesResult:
-    """Of a list that was scored before, by its own recall or that at k."""
+    """Of a list that was scored before, by its own recall or that at k. Queries `without` known stages are left out."""
     if scored.name in earlier:
         raise DataError(f"a stage and a run are both named {scored.name!r}; name them apart")
     measure = recall_of(scored.measures, k)
     evaluation = Scoring(make_plan(measure, _in_order(scored.contract))).evaluation(qrels, run, scored.name)
     depth = int(measure.at or k)
     judgments, _ = read_judgments(qrels)
-    return losses_of(evaluation, judgments, {**earlier, scored.name: run}, k=depth, corpus=corpus, indexed=indexed)
+    return losses_of(
+        evaluation,
+        judgments,
+        {**earlier, scored.name: run},
+        k=depth,
+        corpus=corpus,
+        indexed=indexed,
+        budget=budget,
+        sizes=sizes,
+        without=without,
+    )
 
 
 def _in_order(contract: Contract) -> Contract:
@@ -249,27 +272,28 @@ def losses_of(
     corpus: Mapping[str, str] | None = None,
     indexed: Collection[str] | None = None,
     budget: int | None = None,
-    tokenizer: Callable[[str], int] | None = None,
+    sizes: Sizes | None = None,
+    without: Collection[str] = (),
 ) -> LossesResult:
     """The places of all relevant documents, and what they are worth. `evaluation` is of recall at k of the last stage,
     and tells which queries count."""
     from rankgauge.comparison.loss_notes import notes_of_losses
-    from rankgauge.engine.matching import BudgetTexts
 
     (measure,) = evaluation.measures
-    texts = None if budget is None or corpus is None else BudgetTexts(corpus, tokenizer or len)
+    queries = list(evaluation.table.queries)
+    known = np.array([query not in without for query in queries], dtype=bool)
     located = locate(
         judgments,
         stages,
         evaluation.contract,
         k=k,
         rel=measure.get("rel"),
-        queries=list(evaluation.table.queries),
-        counted=evaluation.table.counted[:, 0],
+        queries=queries,
+        counted=evaluation.table.counted[:, 0] & known,
         corpus=corpus,
         indexed=indexed,
         budget=budget,
-        texts=texts,
+        sizes=sizes,
     )
     places = [located.filled(place) for place in located.places]
     relevant = located.counts([place.key for place in places])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rankgauge.formats import RunParts
 
-__all__ = ["ChunkTexts", "Context", "Parents", "check_rule", "collapse", "parents_by"]
+__all__ = ["ChunkTexts", "Context", "Parents", "Rule", "check_rule", "collapse", "parents_by"]
 
 
 class Parents(dict[str, str]):

@@ -10,11 +10,8 @@ from typing import Any
 from rankgauge.arguments import check_text
 from rankgauge.engine.chunks import Parents
 from rankgauge.errors import DataError
-from rankgauge.evaluation import (
-    Scoring,
-    hashed,
-    signatures,
-)
+from rankgauge.evaluation import Scoring, hashed, signatures
+from rankgauge.evaluation.passages import checked_chunks
 from rankgauge.live.asked import askable, doubts_about
 from rankgauge.live.checks import check_scoring, documents_of
 from rankgauge.live.chunked import check_documents, known_chunks, with_own
@@ -67,10 +64,12 @@ class Asking:
         if parent_field is not None and (scoring.collapse_chunks is not None or scoring.chunks is not None):
             other = "collapse_chunks" if scoring.collapse_chunks is not None else "chunks"
             raise DataError(f"`parent_field` and `{other}` both say of which document a chunk is: give one of them")
-        given = {"judgments": test_set, "queries": queries, "corpus": corpus}
+        given = {**scoring.sources(test_set, {}), "queries": queries}
         before = signatures(given)
         tested, documents = askable(test_set, queries), documents_of(corpus)
         scoring = replace(scoring, corpus=documents)
+        if scoring.chunks is not None:
+            scoring = replace(scoring, chunks=checked_chunks(scoring.chunks))
         check_scoring(scoring, own_texts=own_texts)
         sources = hashed(given, before)  # now: when all is asked, they may be others
         return cls(tested, documents, calls, scoring, id_field, score_field, sources, parent_field)
@@ -88,17 +87,19 @@ class Asking:
     ) -> LiveEvaluation:
         """Every query asked, and the answers scored. `kept` opens what holds the answers of a system of this name;
         `stages` keeps the lists of earlier stages too, which a sweep of many settings has no room for."""
-        scoring = with_own(self.scoring, retriever, self.parent_field)
-        check_scoring(scoring)
+        scoring = with_own(self.scoring, retriever, self.parent_field, self.test_set)
+        check_scoring(replace(scoring, own_chunks=False))  # which says too that an overlap needs chunks
         made = as_searcher(retriever, name=name, id_field=self.id_field, score_field=self.score_field)
         recorder = None
         if stages and is_staged(retriever):
-            recorder = StageRecorder(retriever, id_field=self.id_field, score_field=self.score_field)
+            recorder = StageRecorder(retriever, watched(made, self.parent_field).read)
             made = replace(made, call=recorder.search, is_async=False, takes_k=True)
         searcher = watched(made, self.parent_field)
         chunked = scoring.rule is not None or self.parent_field is not None or scoring.chunks is not None
         documents = self.corpus if self.corpus is not None or chunked else scoring.documents
         called = name or searcher.name
+        if scoring.passages is not None:
+            scoring.passages.check_name(called)
         with kept(called) as journal:
             retrieval = run_queries(
                 searcher,
@@ -122,11 +123,15 @@ class Asking:
         if scoring.rule is not None and documents is not None:
             retrieval = replace(retrieval, known_ids=known_chunks(retrieval, scoring, documents))
         run, plan = scoring.opened(retrieval.run, called)
-        scored = replace(scoring, plan=plan, collapse_chunks=None).evaluation(self.test_set, run, called)
+        merged = scoring.changed(plan=plan, collapse_chunks=None, cut=None)
+        scored = merged.evaluation(self.test_set, run, called)
         gold = documents if scoring.chunks is None else None  # where it holds chunks, labels are of documents
         fields = id_fields(scored, retrieval, self.test_set, gold)
         live = LiveEvaluation(scored, retrieval, [], self.sources, Run(run))
-        live.recorder, live.id_fields, live.corpus = recorder, fields, documents
+        live.recorder, live.id_fields, live.corpus, live.rule = recorder, fields, documents, scoring.rule
+        if merged.passages is not None:
+            live.labels = merged.passages.labels(self.test_set, merged.passages.chunks_of(called, run))
+            live.corpus = live.labels.chunks.texts or None
         live.live_notes += [*doubts_about(self.test_set), *notes_on(retrieval, self.test_set, gold)]
         live.live_notes += too_shallow(scored, retrieval.k)
         if fields is not None:  # which says the same, and what to do

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison import Comparison
-from rankgauge.comparison.recording import with_lists
+from rankgauge.comparison.recording import texts_of, with_lists
+from rankgauge.engine.chunks import Parents, Rule, collapse, parents_by
 from rankgauge.errors import RetrieverError
-from rankgauge.evaluation import (
-    Evaluation,
-    hashed,
-    record_of,
-)
+from rankgauge.evaluation import Evaluation, hashed, record_of
+from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Calls, Cost, InputFile, Record
 from rankgauge.retrievers.answers import RetrievalResult
+from rankgauge.retrievers.parents import parent_of
 from rankgauge.retrievers.stages import StageRecorder
 from rankgauge.stats.latency import Latency
 from rankgauge.stats.settings import Settings
 from rankgauge.words import Note, tell
 from rankgauge.words.visible import shortened
 
-__all__ = ["LiveEvaluation", "RetrievalError", "live_record"]
+if TYPE_CHECKING:
+    from rankgauge.engine.spans import SpanLabels
+
+__all__ = ["LiveEvaluation", "RetrievalError", "judgments_of", "live_record"]
 
 
 class RetrievalError(RetrieverError):
@@ -70,14 +73,39 @@ class LiveEvaluation(Evaluation):
         self.proven = False
         """Whether kept answers are known to be those that the retriever would give now."""
         self.recorder: StageRecorder | None = None
+        self.rule: Rule | None = None
+        """What merged chunks into documents."""
+        self.labels: SpanLabels | None = None
+        """The labels brought onto chunks, where chunks were scored."""
 
     @cached_property
     def stages(self) -> dict[str, Run]:
-        """The lists of the stages before the last, by name, of a retriever that tells them (`stages(query, k)`)."""
+        """The lists of the stages before the last, by name, of a retriever that tells them (`stages(query, k)`); of
+        documents, where chunks were retrieved."""
         k = self.retrieval.k
         if self.recorder is None or self.test_set is None or k is None:
             return {}
-        return self.recorder.runs({query.id: query.text for query in self.test_set}, k)
+        found = self.recorder.runs({query.id: query.text for query in self.test_set}, k)
+        return found if self.rule is None else {name: self._merged(run, self.rule) for name, run in found.items()}
+
+    def _merged(self, run: Run, rule: Rule) -> Run:
+        """A stage's list of documents. A chunk that the rule does not cover stays as it is: the last list has none."""
+        parent = parents_by(rule)[0]
+        ids = {own: parent_of(own) for part in run.parts() for own in part["doc"]}
+        return collapse(run, Parents({own: doc or parent(chunk) or chunk for own, (doc, chunk) in ids.items()}, ""))[0]
+
+    @property
+    def unknown_stages(self) -> dict[str, str]:
+        """Queries whose answers were kept from before and whose earlier stages could not be asked again, with the
+        error."""
+        return dict(self.recorder.unknown) if self.stages and self.recorder is not None else {}
+
+    @property
+    def judged(self) -> Qrels:
+        """The judgments that the lists were scored by: of chunks, where labels were brought onto these."""
+        if self.labels is None or self.contract.overlap is None:
+            return (self.test_set or TestSet([])).qrels
+        return self.labels.qrels(self.contract.overlap)
 
     @property
     def cost(self) -> Cost | None:
@@ -156,7 +184,8 @@ def live_record(
     if settings is None:
         return _with_lists(found, inputs, test_set, corpus)
     runs = {live.name: live.run for live in found}
-    known = {"qrels": test_set.qrels, "runs": runs, "test_set": test_set, "corpus": corpus}
+    corpus = corpus if found[0].labels is None else found[0].corpus
+    known = {"qrels": judgments_of(found, test_set), "runs": runs, "test_set": test_set, "corpus": corpus}
     compared = Comparison.of(found, settings, baseline=baseline, **known)
     return compared.to_record(inputs=inputs or {}, slices=slices)
 
@@ -167,5 +196,17 @@ def _with_lists(
     test_set: TestSet,
     corpus: Mapping[str, str] | None,
 ) -> Record:
-    runs = {live.name: live.run for live in found}
-    return with_lists(record_of(found, inputs=inputs, test_set=test_set), found, runs, test_set, corpus)
+    runs, record = {live.name: live.run for live in found}, record_of(found, inputs=inputs, test_set=test_set)
+    qrels = judgments_of(found, test_set)
+    corpus = corpus if found[0].labels is None else found[0].corpus
+    if qrels is None:  # of several systems, each with its own chunks
+        return replace(record, texts=texts_of(test_set))
+    return with_lists(record, found, runs, qrels, test_set, corpus)
+
+
+def judgments_of(found: Sequence[LiveEvaluation], test_set: TestSet) -> Qrels | None:
+    """The judgments that all of them were scored by; None where chunks are judged and each has its own."""
+    own = {None if live.labels is None else (id(live.labels.chunks), live.contract.overlap) for live in found}
+    if len(own) > 1:
+        return None
+    return test_set.qrels if found[0].labels is None else found[0].judged

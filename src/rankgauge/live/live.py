@@ -87,7 +87,7 @@ def evaluate_retriever(
     """
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
-    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, chunks=chunks, overlap=overlap)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, chunks=chunks, overlap=overlap, own_chunks=True)
     check_cost(cost, cost_unit)
     own_texts = corpus is None  # of the retriever, which is looked at before the first call
     fields = (id_field, score_field, queries, parent_field)

@@ -22,7 +22,7 @@ from rankgauge.formats import Source
 from rankgauge.formats.settings import read_table, read_toml
 from rankgauge.formats.variables import register_plan
 from rankgauge.gating.rules import GateRules, Measured, check_gate_table
-from rankgauge.plans.entries import SweepPlan, read_sweeps, read_systems
+from rankgauge.plans.entries import SweepPlan, overlap_faults, read_sweeps, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
 from rankgauge.plans.systems import SystemPlan
 from rankgauge.retrievers.checks import faults_of
@@ -95,6 +95,7 @@ class _PlanFile:
         | Annotated[list[str], Meta(min_length=1, description="one name")]
     ) = field(default_factory=lambda: list(DEFAULT_MEASURES))
     contract: str | None = None
+    overlap: int | float | None = None
     system: Any = field(default_factory=list)
     calls: PlannedCalls = field(default_factory=PlannedCalls)
     compare: _CompareTable = field(default_factory=_CompareTable)
@@ -114,6 +115,8 @@ class RunPlan:
     corpus: Path | None
     measures: list[str]
     contract: str | None
+    overlap: float | None
+    """Share of a passage that a chunk must hold to be relevant, where labels are brought onto chunks."""
     systems: list[SystemPlan]
     calls: PlannedCalls
     comparison: Settings
@@ -181,9 +184,9 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
     tested, wrong = read_test_set(files["testset"]) if "testset" in there else (None, [])
     faults += [*wrong, *(corpus_faults(files["corpus"]) if "corpus" in there else ())]
     measures = [read.measures] if isinstance(read.measures, str) else read.measures
-    faults += _measure_faults(measures, read.contract, has_corpus="corpus" in content)
     has_corpus = "corpus" in named  # that its file is missing is told once
     systems, wrong = read_systems(read.system, folder, has_corpus=has_corpus, imports=imports)
+    faults += _measure_faults(measures, read.contract, systems, has_corpus="corpus" in content)
     faults += [*wrong, *cache_faults(read.calls.folder_of(file))]
     settings, wrong = _settings(read.compare, [system.name for system in systems])
     faults += wrong
@@ -192,6 +195,7 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
         queries = None if tested is None else len(tested)
         sweeps, wrong = read_sweeps(read.sweep, systems, folder, queries=queries, has_corpus=has_corpus)
         faults += wrong
+    faults += overlap_faults(read.overlap, systems, sweeps)
     measured = None if tested is None else Measured(measures, read.contract, tested.tags)
     faults += check_gate_table(read.gate, measured)
     faults += [
@@ -207,6 +211,7 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
         corpus=files["corpus"].absolute() if "corpus" in files else None,
         measures=measures,
         contract=read.contract,
+        overlap=read.overlap,
         systems=systems,
         calls=read.calls,
         comparison=settings,
@@ -232,7 +237,9 @@ def _in_order(faults: list[str], content: Mapping[str, Any]) -> list[str]:
     return sorted(dict.fromkeys(faults), key=place)
 
 
-def _measure_faults(names: list[str], contract: str | None, *, has_corpus: bool) -> Iterator[str]:
+def _measure_faults(
+    names: list[str], contract: str | None, systems: list[SystemPlan], *, has_corpus: bool
+) -> Iterator[str]:
     try:
         make_plan(DEFAULT_MEASURES, contract)
     except RankgaugeError as error:
@@ -244,8 +251,15 @@ def _measure_faults(names: list[str], contract: str | None, *, has_corpus: bool)
         yield f"measures: {error}"
         return
     budgets = [measure for measure in planned.measures if measure.get("budget") is not None]
-    if budgets and not has_corpus:
+    if budgets and not has_corpus and not any(system.chunks for system in systems):
         yield f'measures: {budgets[0]} needs the texts of the documents: corpus = "corpus.jsonl"'
+    characters = [measure for measure in planned.measures if "characters" in measure.definition.needs]
+    bare = [system.name for system in systems if system.is_named and not system.has_chunks]
+    if characters and bare:
+        yield (
+            f"measures: {characters[0]} counts characters of chunks and passages, and nothing says what the chunks of "
+            f'{bare[0]!r} are: chunks = "chunks.jsonl" under its [[system]], or chunk_ids'
+        )
 
 
 def _settings(table: _CompareTable, names: list[str]) -> tuple[Settings, list[str]]:

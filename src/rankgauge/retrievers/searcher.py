@@ -89,6 +89,11 @@ class Searcher:
             results = first_of(results, (k or 0) + SPARE)  # so that the time covers its work; it may have no end
         return self._response(results, k, time.perf_counter() - start)
 
+    def read(self, results: Any) -> list[Hit]:
+        """The hits of a list that this retriever made otherwise than by a call, such as that of a stage."""
+        entries = list(results)
+        return self._response(entries, max(1, len(entries)), 0.0).hits
+
     def _response(self, results: Any, k: int | None, seconds: float) -> Response:
         hits, faults = hits_of(results, k, id_field=self.id_field, score_field=self.score_field)
         if faults and not self.takes_k:

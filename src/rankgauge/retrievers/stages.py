@@ -7,13 +7,14 @@ candidates alone does not pay for the re-ranker.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Protocol
 
 from rankgauge.model.run import Run
-from rankgauge.retrievers.hits import Hit, hits_of
+from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import Retriever
+from rankgauge.retrievers.own_code import told
 
 __all__ = ["StageRecorder", "Staged", "is_staged", "names_with", "stages_of"]
 
@@ -61,10 +62,14 @@ def stages_of(retriever: Retriever, query: str, k: int) -> Iterator[tuple[str, l
 class StageRecorder:
     """Asks a retriever of several stages, and keeps what the earlier ones found, by the text of the query."""
 
-    def __init__(self, retriever: Staged, *, id_field: str | None = None, score_field: str | None = None) -> None:
-        self._retriever, self._fields = retriever, {"id_field": id_field, "score_field": score_field}
+    def __init__(self, retriever: Staged, read: Callable[[list[Any]], list[Hit]]) -> None:
+        """`read` takes what a stage returned as hits."""
+        self._retriever, self._read = retriever, read
         self._earlier = list(retriever.stage_names)[:-1]
         self._kept: dict[str, dict[str, dict[str, float]]] = {}
+        self.unknown: dict[str, str] = {}
+        """Queries whose answers were kept from before and whose earlier stages could not be asked again, with the
+        error."""
 
     @property
     def ids(self) -> frozenset[str] | None:
@@ -80,22 +85,18 @@ class StageRecorder:
 
     def _lists(self, stages: Iterable[tuple[str, Any]]) -> dict[str, dict[str, float]]:
         """Lists as a run holds them, whatever the retriever returns."""
-        made: dict[str, dict[str, float]] = {}
-        for name, found in stages:
-            entries = list(found)
-            hits, _ = hits_of(entries, max(1, len(entries)), **self._fields)
-            made[name] = {hit.id: hit.score for hit in hits}
-        return made
+        return {name: {hit.id: hit.score for hit in self._read(list(found))} for name, found in stages}
 
     def runs(self, queries: Mapping[str, str], k: int) -> dict[str, Run]:
         """The lists of the earlier stages, by name. Queries whose answers were kept from before are asked again, up to
-        the stage before the last; one that fails has no list."""
+        the stage before the last; one that fails has no list, and is among the `unknown`."""
         lists: dict[str, dict[str, dict[str, float]]] = {name: {} for name in self._earlier}
         for query, text in queries.items():
             if text not in self._kept:
                 try:
                     self._kept[text] = self._lists(islice(self._retriever.stages(text, k), len(self._earlier)))
-                except Exception:  # whatever the retriever does: the answer itself has told it
+                except Exception as error:  # whatever the retriever does
+                    self.unknown[query] = told(error)
                     continue
             for name in self._earlier:
                 lists[name][query] = self._kept[text].get(name, {})
