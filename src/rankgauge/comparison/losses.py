@@ -13,7 +13,7 @@ import numpy as np
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison.lost_documents import Located, Sizes, locate
 from rankgauge.comparison.recording import documents_of, lists_of, relevant_of, texts_of
-from rankgauge.engine.chunks import collapse
+from rankgauge.engine.chunks import Rule, parents_by
 from rankgauge.errors import ContractError, DataError, counted
 from rankgauge.evaluation import Evaluation, Scoring, hashed, make_plan, read_judgments, record_of
 from rankgauge.evaluation.scores import Scores
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from rankgauge.formats import RunParts
 
-__all__ = ["Losses", "losses", "losses_of", "losses_of_list", "recall_of"]
+__all__ = ["Losses", "known_documents", "losses", "losses_of", "losses_of_list", "recall_of"]
 
 _MOST_LOST = 5_000  # documents that a record lists
 _MOST_OF_QUERY = 20
@@ -178,7 +178,7 @@ def losses(
         judgments,
         {name: run for name, (run, _) in opened.items()},
         k=k,
-        corpus=scoring.documents,
+        corpus=known_documents(scoring.documents, scoring.rule),
         indexed=_indexed(indexed, scoring),
         budget=budget,
         sizes=None if budget is None else Sizes(scoring.documents or {}, tokenizer or len, scoring.rule),
@@ -203,11 +203,15 @@ def _indexed(given: Any, scoring: Scoring) -> frozenset[str] | None:
         given = load_ids(given)
     if not isinstance(given, Iterable):
         raise DataError(f"`indexed` must be a list of document ids, or the path of a file of them, not {given!r}")
-    ids = frozenset(map(str, given))
-    if scoring.rule is None or not ids:
+    return frozenset(known_documents(frozenset(map(str, given)), scoring.rule) or ())
+
+
+def known_documents(ids: Collection[str] | None, rule: Rule | None) -> Collection[str] | None:
+    """The documents of a corpus or an index, which may hold them under the ids of their chunks."""
+    if ids is None or rule is None:
         return ids
-    merged, _ = collapse(Run({"index": list(ids)}, name="the index"), scoring.rule)
-    return frozenset(merged.frame["doc"].to_list())
+    parent = parents_by(rule)[0]
+    return {doc for own in ids for doc in (own, parent(own)) if doc}
 
 
 def recall_of(measures: Sequence[Measure], k: int) -> Measure:
@@ -228,7 +232,7 @@ def losses_of_list(
     run: Run | RunParts,
     *,
     k: int,
-    corpus: Mapping[str, str] | None = None,
+    corpus: Collection[str] | None = None,
     indexed: Collection[str] | None = None,
     budget: int | None = None,
     sizes: Sizes | None = None,
@@ -269,7 +273,7 @@ def losses_of(
     stages: Mapping[str, Run | RunParts],
     *,
     k: int,
-    corpus: Mapping[str, str] | None = None,
+    corpus: Collection[str] | None = None,
     indexed: Collection[str] | None = None,
     budget: int | None = None,
     sizes: Sizes | None = None,

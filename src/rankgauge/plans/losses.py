@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rankgauge.comparison.losses import losses_of_list
+from rankgauge.comparison.losses import known_documents, losses_of_list
 from rankgauge.comparison.lost_documents import Sizes
-from rankgauge.engine.chunks import parents_by
 from rankgauge.live.evaluation import LiveEvaluation
 from rankgauge.model.run import Run
 from rankgauge.model.testset import Corpus, TestSet
@@ -39,7 +38,7 @@ def losses_of_systems(
             earlier,
             live.run,
             k=k,
-            corpus=documents,
+            corpus=known_documents(documents, live.rule),
             indexed=_indexed(live, documents),
             budget=budget,
             sizes=None if budget is None else Sizes(texts, rule=live.rule),
@@ -56,13 +55,12 @@ def _notes(live: LiveEvaluation) -> Iterator[Note]:
         yield Note("losses.of_chunks")
 
 
-def _indexed(live: LiveEvaluation, corpus: Corpus | None) -> frozenset[str] | None:
+def _indexed(live: LiveEvaluation, corpus: Corpus | None) -> Collection[str] | None:
     """The documents in its index, where it tells them and they are not all of the corpus."""
     known = None if live.recorder is None or live.labels is not None else live.recorder.ids
-    if known is not None and live.rule is not None:
-        parent = parents_by(live.rule)[0]
-        known = frozenset(parent(own) or own for own in known)
-    return None if known is None or corpus is None or known == set(corpus) else known
+    if known is None or corpus is None or known == set(corpus):
+        return None
+    return known_documents(known, live.rule)
 
 
 def _candidates(name: str, named: Mapping[str, str | None], by_name: Mapping[str, LiveEvaluation]) -> dict[str, Run]:
