@@ -158,7 +158,9 @@ class LiveEvaluation(Evaluation):
     @property
     def warnings(self) -> list[str]:
         """What a careful reader must be warned of, in English."""
-        return [*(tell(note, "en") for note in self.live_notes if note.level == "warning"), *super().warnings]
+        own = [tell(note, "en") for note in self.live_notes if note.level == "warning"]
+        scored = super().warnings
+        return [*scored, *own] if self.coverage.id_mismatch is not None else [*own, *scored]  # that no id fits first
 
     def __repr__(self) -> str:
         remarks = len(self.warnings)
