@@ -332,5 +332,6 @@ def test_systems_that_score_alike_do_not_make_the_queries_too_few() -> None:
         text = rankgauge.report(found, language=language)
         assert "too few" not in text
         assert "太少" not in text
-    few = compare({q: qrels[q] for q in list(qrels)[:3]}, {"bad": bad, "good": good, "other": {**good, "q1": ["x"]}}, "RR")
+    runs = {"bad": bad, "good": good, "other": {**good, "q1": ["x"]}}
+    few = compare({q: qrels[q] for q in list(qrels)[:3]}, runs, "RR")
     assert "too few to find any difference" in rankgauge.report(few, language="en")

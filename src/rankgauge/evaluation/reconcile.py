@@ -37,8 +37,8 @@ _ORDERS: tuple[dict[str, str], ...] = (
 )
 _MOST_GRADES = 6
 _RECALLS = ("R", "Success", "AllRel")
-"""Three measures that are all called recall: the share of the relevant documents, any of them (recall_any, hit rate), all
-of them (recall_all)."""
+"""Three measures that are all called recall: the share of the relevant documents, any of them (recall_any, hit rate),
+all of them (recall_all)."""
 
 
 @dataclass(frozen=True)

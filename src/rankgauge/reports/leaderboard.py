@@ -179,7 +179,7 @@ def _pair_table(record: Record, compared: ComparisonResult) -> Table:
 def _limits(compared: ComparisonResult) -> Iterator[Block]:
     """What these queries could have found, where something stayed open."""
     first = compared.rows[0].measure
-    # Where all scores are equal there is no spread that a difference could be told from, however many queries there are.
+    # Where all scores are equal there is no spread that a difference could be told from, with ever so many queries.
     rows = [row for row in compared.rows if row.measure == first and row.ties < row.queries]
     still_open = [row for row in rows if row.verdict == "inconclusive"]
     if not still_open or len(compared.pairs) == 1:  # of two systems the decision says so itself
