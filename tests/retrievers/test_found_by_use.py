@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import evaluate_retriever
+from rankgauge import TestSet, evaluate, evaluate_retriever, evaluate_retrievers, sweep
 from rankgauge.errors import DataError, RetrieverError
 from rankgauge.live.evaluation import RetrievalError
 from rankgauge.retrievers import from_chroma, from_haystack, from_qdrant
@@ -143,3 +143,80 @@ def test_an_output_is_a_text() -> None:
     wrong: Any = 3
     with pytest.raises(DataError, match="output"):
         from_haystack(Pipeline({}), {"r": {"q": "{query}"}}, output=wrong)
+
+
+class Raising:
+    """As proxies and lazy clients do: any attribute may raise."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"no {name} yet")
+
+    def search(self, query: str, k: int) -> Any:
+        return [str(number(query))]
+
+
+def test_attributes_may_raise() -> None:
+    class Lazy:
+        @property
+        def stage_names(self) -> Any:
+            raise ValueError("not connected")
+
+        chunks = corpus = search_kwargs = stage_names
+
+        def search(self, query: str, k: int) -> Any:
+            return [str(number(query))]
+
+    for retriever in (Raising(), Lazy()):
+        assert evaluate_retriever(retriever, QUERIES, measures="R@5").mean["R@5"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("yielded", "said"),
+    [
+        (None, "not None"),
+        ([("a", ["1"])], "not 'a'"),
+        ([("b", ["1"]), ("a", ["1"])], "not 'b', 'a'"),
+        ([("a", ["1"]), ("b", ["1"]), ("c", ["1"])], "not 'a', 'b', 'c'"),
+        ([], "not nothing"),
+        ([1, 2], "not 1, 2"),
+        ([("a", None), ("b", ["1"])], "the retriever returned None"),
+    ],
+)
+def test_stages_that_are_none(yielded: Any, said: str) -> None:
+    class Staged:
+        stage_names = ("a", "b")
+
+        def stages(self, query: str, k: int) -> Any:
+            return yielded
+
+        def search(self, query: str, k: int) -> Any:
+            return ["1"]
+
+    with pytest.raises(RetrievalError, match=said):
+        evaluate_retriever(Staged(), QUERIES, measures="R@5")
+
+
+@pytest.mark.parametrize("length", [lambda text: "x", lambda text: -1, str.split, lambda text: 1 / 0, float])
+def test_a_tokenizer_that_gives_no_length_is_found_before_the_first_call(length: Any) -> None:
+    asked = []
+
+    def search(query: str, k: int) -> Any:
+        asked.append(query)
+        return ["1"]
+
+    corpus = {f"{i}": f"text {i}" for i in range(30)}
+    with pytest.raises(DataError, match=r"`tokenizer` (must give a text its length|failed on a text)"):
+        evaluate_retriever(search, QUERIES, measures="R(budget=9)", corpus=corpus, tokenizer=length)
+    with pytest.raises(DataError, match="`tokenizer`"):
+        evaluate(QUERIES, {query: ["1"] for query in QUERIES}, "R(budget=9)", corpus=corpus, tokenizer=length)
+    assert asked == []
+
+
+def test_progress_must_be_a_function() -> None:
+    wrong: Any = 5
+    with pytest.raises(DataError, match="`progress` must be a function"):
+        evaluate_retriever(lambda query, k: ["1"], QUERIES, measures="R@5", progress=wrong)
+    with pytest.raises(DataError, match="`progress` must be a function"):
+        evaluate_retrievers({"a": Raising(), "b": Raising()}, QUERIES, measures="R@5", progress=wrong)
+    with pytest.raises(DataError, match="`progress` must be a function"):
+        sweep(lambda k: Raising(), {"k": [1]}, TestSet.from_annotations(["a 1"], [["1"]]), measure="R", progress=wrong)

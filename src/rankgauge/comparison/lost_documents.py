@@ -28,6 +28,7 @@ from rankgauge.engine.matching import BudgetTexts
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
+from rankgauge.model.lengths import length_of
 from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.model.run import Run
 from rankgauge.record import LossPlace
@@ -63,13 +64,13 @@ class Sizes:
     def least(self, docs: pl.Series) -> Floats:
         """The least that each of these takes; 0 where it is not known."""
         if self.rule is None:
-            shortest = {doc: float(self.length(self.texts[doc])) for doc in docs.unique() if doc in self.texts}
+            shortest = {doc: length_of(self.texts[doc], self.length) for doc in docs.unique() if doc in self.texts}
         elif isinstance(self.rule, Chunks):
             wanted, texts = set(docs), ChunkTexts(self.rule, self.texts)
             shortest = {}
             for doc, own in self.rule.by_document.items():
                 if doc in wanted and (found := [text for one in own if (text := texts.text(one)) is not None]):
-                    shortest[doc] = float(min(map(self.length, found)))
+                    shortest[doc] = min(length_of(text, self.length) for text in found)
         else:
             shortest = {}
         return np.array([shortest.get(doc, 0.0) for doc in docs], dtype=np.float64)

@@ -27,6 +27,7 @@ from rankgauge.live.trials import try_settings
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
+from rankgauge.model.lengths import length_of
 from rankgauge.model.testset import TestSet
 from rankgauge.record import BudgetPoint
 from rankgauge.retrievers.checks import check_whole
@@ -255,7 +256,7 @@ def _filled(searcher: Searcher, chunks: Chunks, budget: float | None, length: Ca
     """The retriever, asked for twice as many chunks until they fill the largest budget."""
     if budget is None:
         return _Filled(searcher.asearch if searcher.is_async else searcher.search, chunks, len(chunks))
-    lengths = {own: float(length(text)) for own, text in chunks.texts.items()}
+    lengths = {own: length_of(text, length) for own, text in chunks.texts.items()}
     room = float(budget)
     most = min(len(lengths), bisect_right(list(accumulate(sorted(lengths.values()))), room) + 1)
     first = min(most, 1 + math.ceil(room / max(1.0, sum(lengths.values()) / len(lengths))))
@@ -286,6 +287,6 @@ def _used(
     counts = []
     for answer in live.retrieval.answers:
         if answer.error is None:
-            sums = accumulate(float(length(chunks[hit.id].text)) for hit in answer.hits if hit.id in chunks)
+            sums = accumulate(length_of(chunks[hit.id].text, length) for hit in answer.hits if hit.id in chunks)
             counts.append(sum(1 for total in sums if total <= room))
     return sum(counts) / len(counts) if counts else None

@@ -17,6 +17,7 @@ from rankgauge.live.evaluation import judgments_of
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
+from rankgauge.retrievers.checks import check_progress
 from rankgauge.retrievers.configuration import configuration_of, is_closed
 from rankgauge.retrievers.costs import check_cost
 from rankgauge.retrievers.searcher import as_searcher
@@ -86,6 +87,7 @@ def evaluate_retrievers(
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, chunks=chunks, overlap=overlap, own_chunks=True)
     check_cost(cost, cost_unit)
+    check_progress(progress)
     fields = (id_field, score_field, queries, parent_field)
     asking = Asking.of(test_set, corpus, calls, scoring, *fields, own_texts=corpus is None)
     if unknown := [name for name in configuration or () if name not in retrievers]:

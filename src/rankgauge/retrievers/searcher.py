@@ -14,7 +14,7 @@ from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.calling import Depth, bound, is_async, method_of, name_of
 from rankgauge.retrievers.configuration import own_configuration
-from rankgauge.retrievers.hits import SPARE, Hit, ListFault, first_of, hits_of
+from rankgauge.retrievers.hits import SPARE, Hit, ListFault, entries_of, first_of, hits_of
 from rankgauge.retrievers.mistaken import advice_on
 
 __all__ = ["Response", "Searcher", "as_searcher"]
@@ -91,7 +91,7 @@ class Searcher:
 
     def read(self, results: Any) -> list[Hit]:
         """The hits of a list that this retriever made otherwise than by a call, such as that of a stage."""
-        entries = list(results)
+        entries = entries_of(results, None)
         return self._response(entries, max(1, len(entries)), 0.0).hits
 
     def _response(self, results: Any, k: int | None, seconds: float) -> Response:
