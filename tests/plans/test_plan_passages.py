@@ -15,6 +15,7 @@ from rankgauge import (
     TestSet,
     chunk,
     evaluate,
+    gate,
     load_chunks,
     load_plan,
     losses,
@@ -323,3 +324,16 @@ def test_an_overlap_without_chunks_is_an_error(questions: TestSet) -> None:
     plain = TestSet([Query("apple", {"d0": 1}, "q")])
     with pytest.raises(DataError, match="labels that are passages, and the test set has none"):
         sweep_chunks(DOCS, plain, sizes=[60], passage_overlap=0.5)
+
+
+@pytest.mark.parametrize(
+    ("target", "holds"), [("R@3 >= 0.5", True), ("StRecall@3 >= 1", False), ("recall@3 >= 1", False)]
+)
+def test_a_gate_finds_recall_of_passages_under_both_names(folder: Path, target: str, holds: bool) -> None:
+    rest = f'[[system]]\nname = "small"\nuse = "bm25"\nchunks = "small.jsonl"\n[gate]\ntargets = ["{target}"]'
+    plan = load_plan(plan_of(folder, rest, '"R@3"'))
+    record = run_plan(plan).record
+    assert bool(gate(record, rules=plan.gate).accepted) is holds
+    assert record.measure_name("R@3") == "StRecall@3"
+    with pytest.raises(FormatError, match="the plan has no measure 'nDCG@3'"):
+        load_plan(plan_of(folder, rest.replace(target.split()[0], "nDCG@3"), '"R@3"'))

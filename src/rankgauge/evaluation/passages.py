@@ -16,7 +16,7 @@ from rankgauge.engine.spans import OVERLAP, OVERLAPS, SpanLabels
 from rankgauge.errors import DataError
 from rankgauge.evaluation.plan import Plan
 from rankgauge.formats import load_chunks
-from rankgauge.measures import Measure, parse_measure
+from rankgauge.measures import Measure, of_passages
 from rankgauge.model.chunks import Chunks, GivenChunks, compiled_ids
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
@@ -161,7 +161,7 @@ class PassageScoring:
         chunks = self.chunks_of(name, run)
         labels = self.labels(labelled, chunks)
         contract = plan.contract.with_changes(**self.contract_choices(name))
-        plan = replace(plan, contract=contract, measures=[_of_passages(measure) for measure in plan.measures])
+        plan = replace(plan, contract=contract, measures=[of_passages(measure) for measure in plan.measures])
         texts = self._texts(chunks, corpus)
         table = score(
             labels.qrels(self.share), run, plan.measures, contract, texts=texts, stream=stream, labels=labels
@@ -178,15 +178,6 @@ class PassageScoring:
             overlaps=_at_overlaps(labels, run, plan, texts, self.share),
         )
         return replace(table, coverage=replace(table.coverage, passages=found)), plan
-
-
-def _of_passages(measure: Measure) -> Measure:
-    """Recall counts passages: R@k would count a passage in two chunks twice, so that chunks which overlap more would
-    have more to find."""
-    if measure.name != "R" or {name for name, _ in measure.values} - {"rel"}:
-        return measure
-    counted = parse_measure("StRecall").with_at(measure.at)
-    return counted.with_values(rel=measure.get("rel")) if measure.is_set("rel") else counted
 
 
 def _unknown(run: Run | RunParts, chunks: Chunks) -> int:

@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from rankgauge.arguments import as_path, named_arguments
 from rankgauge.errors import FormatError, RankgaugeError
-from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
+from rankgauge.evaluation import DEFAULT_MEASURES
 from rankgauge.extras import check_installed
 from rankgauge.formats import Source
 from rankgauge.formats.settings import read_table, read_toml
@@ -24,6 +24,7 @@ from rankgauge.formats.variables import register_plan
 from rankgauge.gating.rules import GateRules, Measured, check_gate_table
 from rankgauge.plans.entries import SweepPlan, overlap_faults, read_sweeps, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
+from rankgauge.plans.measured import may_score_passages, measure_faults
 from rankgauge.plans.systems import SystemPlan
 from rankgauge.retrievers.checks import faults_of
 from rankgauge.retrievers.work import CallSettings
@@ -186,7 +187,7 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
     measures = [read.measures] if isinstance(read.measures, str) else read.measures
     has_corpus = "corpus" in named  # that its file is missing is told once
     systems, wrong = read_systems(read.system, folder, has_corpus=has_corpus, imports=imports)
-    faults += _measure_faults(measures, read.contract, systems, has_corpus="corpus" in content)
+    faults += measure_faults(measures, read.contract, systems, has_corpus="corpus" in content)
     faults += [*wrong, *cache_faults(read.calls.folder_of(file))]
     settings, wrong = _settings(read.compare, [system.name for system in systems])
     faults += wrong
@@ -196,7 +197,8 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
         sweeps, wrong = read_sweeps(read.sweep, systems, folder, queries=queries, has_corpus=has_corpus)
         faults += wrong
     faults += overlap_faults(read.overlap, systems, sweeps)
-    measured = None if tested is None else Measured(measures, read.contract, tested.tags)
+    passages = may_score_passages(tested, systems)
+    measured = None if tested is None else Measured(measures, read.contract, tested.tags, passages=passages)
     faults += check_gate_table(read.gate, measured)
     faults += [
         *_ending_faults(read.outputs),
@@ -235,31 +237,6 @@ def _in_order(faults: list[str], content: Mapping[str, Any]) -> list[str]:
         return keys.index(key) if key in keys else -1
 
     return sorted(dict.fromkeys(faults), key=place)
-
-
-def _measure_faults(
-    names: list[str], contract: str | None, systems: list[SystemPlan], *, has_corpus: bool
-) -> Iterator[str]:
-    try:
-        make_plan(DEFAULT_MEASURES, contract)
-    except RankgaugeError as error:
-        yield f"contract: {error}"
-        contract = None
-    try:
-        planned = make_plan(names, contract)
-    except RankgaugeError as error:
-        yield f"measures: {error}"
-        return
-    budgets = [measure for measure in planned.measures if measure.get("budget") is not None]
-    if budgets and not has_corpus and not any(system.chunks for system in systems):
-        yield f'measures: {budgets[0]} needs the texts of the documents: corpus = "corpus.jsonl"'
-    characters = [measure for measure in planned.measures if "characters" in measure.definition.needs]
-    bare = [system.name for system in systems if system.is_named and not system.has_chunks]
-    if characters and bare:
-        yield (
-            f"measures: {characters[0]} counts characters of chunks and passages, and nothing says what the chunks of "
-            f'{bare[0]!r} are: chunks = "chunks.jsonl" under its [[system]], or chunk_ids'
-        )
 
 
 def _settings(table: _CompareTable, names: list[str]) -> tuple[Settings, list[str]]:
