@@ -349,7 +349,7 @@ def test_ctrl_c_at_the_start(folder: Path) -> None:
     [
         "rankgauge.cli.run._written",  # while outputs are written
         "rankgauge.plans.plan.load_plan",
-        "rankgauge.cli.app.import_module",  # while the command is loaded
+        "rankgauge.cli.groups.import_module",  # while the command is loaded
         "click.Context.__init__",  # while its arguments are read
         "rankgauge.plans.running.plan_record",
     ],

@@ -371,7 +371,7 @@ def test_command(tmp_path: Path) -> None:
     verdict = say("comparison.verdict_inconclusive", "zh")
     assert verdict in run_command("report", source, "--lang", "zh", "-f", "markdown").stdout
     source.write_bytes(dumps(evaluation_record()))
-    assert run_command("report", source).stdout.startswith("system")
+    assert run_command("report", source).stdout.startswith("30 queries, best first by nDCG@10\n\nsystem")
     run_command("report", source, "-o", tmp_path / "table.tex")
     assert "\\toprule" in (tmp_path / "table.tex").read_text(encoding="utf-8")
     done = run_command("report", source, "--charts", tmp_path / "charts", "-m", "RR")

@@ -1,5 +1,7 @@
 """Corrections, power and tau against statsmodels and scipy."""
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,13 @@ from rankgauge.errors import DataError
 from rankgauge.stats.agreement import kendall_tau
 from rankgauge.stats.corrections import corrected
 from rankgauge.stats.power import detectable_difference, power_of, queries_needed, significant_spread
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_garbage() -> None:
+    """statsmodels collects garbage in each call; what the tests before left is not looked at."""
+    gc.freeze()
+
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 

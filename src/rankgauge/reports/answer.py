@@ -63,6 +63,9 @@ def _evaluated(record: Record) -> Iterator[Block]:
         return
     if len(record.systems) != 1:
         if record.systems:
+            first = record.measures[0].name
+            queries = max(system.means[first].queries for system in record.systems)
+            yield Paragraph(answer("evaluated_all", n=queries, measure=first), "lead")
             yield _standing(record)
             yield Paragraph(answer("compare"), "hint")
         return

@@ -76,8 +76,11 @@ def _blocks(result: GateResult, *, sentences: bool) -> Iterator[Block]:
         yield table_of("measures", measures, _columns(measures), light=True, notes=list(_legend(result, measures)))
     if others:
         yield table_of("rules", others, _RULES, light=True)
-    told = [note_about([rule.name], rule.note) for rule in measures if rule.status != "pass" and sentences]
-    yield Notes(told, detail="evidence")
+    told = [rule for rule in measures if rule.status != "pass" and sentences]
+    for shown in (True, False):  # as figures of the table
+        notes = [note_about([rule.name], rule.note) for rule in told if (rule.values["reason"] == "bounds") is shown]
+        if notes:
+            yield Notes(notes, detail="evidence", repeats=shown)
     if result.remarks:
         yield Notes(result.remarks, folded=True)
 

@@ -149,7 +149,8 @@ def _lower_bounds(d: Floats, alpha: float) -> Floats:
     n = len(d)
     mean = d.mean(axis=0)
     variance = ((d - mean) ** 2).sum(axis=0) / (n - 1)
-    third = ((d - mean) ** 3).sum(axis=0) * n / ((n - 1) * max(n - 2, 1))
+    off = d - mean
+    third = (off * off * off).sum(axis=0) * n / ((n - 1) * max(n - 2, 1))
     t = student_quantile(1 - alpha, n - 1)
     moment = np.divide(third, variance, out=np.zeros_like(mean), where=variance > 0)
     return np.asarray(mean - t * np.sqrt(variance / n) + np.minimum(0, skew_shift(moment, t, n)))

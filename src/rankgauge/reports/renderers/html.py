@@ -29,6 +29,7 @@ from rankgauge.reports.document import (
     Heading,
     Kind,
     Marked,
+    Notes,
     Paragraph,
     Report,
     Scored,
@@ -118,6 +119,8 @@ class _Page:
         """Whether the first screen says the same: sentences on its figures, and the means of a single system."""
         alone = self.report.record is not None and len(self.report.record.systems) == 1
         in_means = bool(self.sections) and self.sections[-1]["id"] == "means"
+        if isinstance(block, Notes) and block.repeats:
+            return True
         return isinstance(block, Cards) or (alone and in_means and not isinstance(block, Charts))
 
     def _begin(self, name: str, title: Text, *blocks: Block, folded: bool = False) -> None:
