@@ -12,10 +12,19 @@ import pytest
 
 import rankgauge as rg
 from rankgauge.errors import RankgaugeError
+from rankgauge.model.labels import Label, Labels
 
 QRELS = {f"query {i}": {"d1": 1, "d2": 0} for i in range(4)}
 RUNS = {"a": {q: {"d2": 2.0, "d1": 1.0} for q in QRELS}, "b": {q: {"d1": 2.0, "d2": 1.0} for q in QRELS}}
+JUDGED = {q: {"d1": 1, "d2": i % 2} for i, q in enumerate(QRELS)}
+MANY = {f"query {i}": {"d1": 1, "d2": i % 2} for i in range(16)}
+MANY_RUNS = {
+    "a": {q: {"d2": 2.0, "d1": 1.0} for q in MANY},
+    "b": {q: {"d1": 2.0 * (i % 3), "d2": 1.0} for i, q in enumerate(MANY)},
+}
 TEST_SET = rg.TestSet([rg.Query(text, grades) for text, grades in QRELS.items()])
+READABLE = rg.TestSet([rg.Query("a b", {"d": 1}, texts={"d": "text"})])
+JUDGE = rg.Judge("http://127.0.0.1:9/v1", "m", retries=0)  # nobody answers there
 
 
 def search(query: str, k: int) -> list[str]:
@@ -47,10 +56,21 @@ GIVEN: dict[str, dict[str, Any]] = {
     "Corpus": {"texts": {"d": "x"}},
     "Contract": {},
     "GateRules": {},
+    "agreement": {"sets": {"a": QRELS, "b": JUDGED}, "runs": RUNS},
+    "corrected": {"judge": MANY, "people": MANY, "runs": MANY_RUNS},
+    "draw_sample": {"labels": MANY, "n": 12, "runs": MANY_RUNS},
+    "load_sample": {"first": "nowhere"},
+    "plan_size": {"judgments": MANY, "runs": MANY_RUNS, "difference": 0.5},
     "explain": {"first": "AP"},
     "fuse": {"runs": RUNS},
     "gate": {"record": rg.evaluate(QRELS, RUNS["a"])},
     "judge_next": {"qrels": QRELS, "runs": RUNS},
+    "Judge": {"endpoint": "http://127.0.0.1:9/v1", "model": "m"},
+    "judge": {"pairs": None, "test_set": READABLE, "judge": JUDGE, "budget": {"calls": 0}},
+    "estimate_judging": {"pairs": None, "test_set": READABLE, "judge": JUDGE},
+    "probe_judge": {"pairs": None, "test_set": READABLE, "judge": JUDGE, "budget": {"calls": 0}},
+    "aspect_qrels": {"labels": Labels([Label("q", "d", 1, "j", aspect="a")])},
+    "model_family": {"name": "gpt-4"},
     "load_qrels": {"first": "nowhere"},
     "load_run": {"first": "nowhere"},
     "load_testset": {"first": "nowhere"},
@@ -71,7 +91,7 @@ THEN: dict[str, Callable[[Any], Any]] = {
     "Query": lambda made: rg.evaluate_retriever(search, rg.TestSet([made])),
 }
 SKIPPED = {"progress"}  # called by us, and its errors are the caller's
-SLOW = {"compare", "evaluate_retrievers", "sweep", "judge_next"}
+SLOW = {"agreement", "corrected", "plan_size", "compare", "evaluate_retrievers", "sweep", "judge_next"}
 CASES = [
     (name, argument)
     for name in GIVEN

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from rankgauge.formats import load_chunks, load_corpus, load_qrels, load_run, load_testset
     from rankgauge.formats.chunks import save_chunks
     from rankgauge.formats.convert import convert
+    from rankgauge.formats.labels import LabelFile, load_labels, save_labels
+    from rankgauge.formats.pool import load_pool, save_pool
     from rankgauge.formats.traces import load_traces
     from rankgauge.gating.baseline import load_baseline
     from rankgauge.gating.gate import gate
@@ -49,6 +51,11 @@ if TYPE_CHECKING:
         Chunks,
         Contract,
         Corpus,
+        Label,
+        LabelPolicy,
+        Labels,
+        Pool,
+        PooledPair,
         Qrels,
         Query,
         Run,
@@ -70,19 +77,35 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.collecting import TraceCollector
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
+    from rankgauge.testsets.agreement import LabelAgreement, agreement
     from rankgauge.testsets.anchoring import Anchored, anchor
+    from rankgauge.testsets.aspects import aspect_qrels
+    from rankgauge.testsets.candidates import Candidates, candidates
+    from rankgauge.testsets.correction import Corrected, corrected
     from rankgauge.testsets.drift import LabelDrift, label_drift
+    from rankgauge.testsets.incident_queries import incident_queries
+    from rankgauge.testsets.judge import Judge
+    from rankgauge.testsets.judge_result import JudgeResult
+    from rankgauge.testsets.judging import estimate_judging, judge, probe_judge
+    from rankgauge.testsets.lint.findings import Finding
+    from rankgauge.testsets.lint.linting import Lint, lint
+    from rankgauge.testsets.model_family import model_family
+    from rankgauge.testsets.pooling import pool
+    from rankgauge.testsets.sampling import Sample, draw_sample, load_sample
+    from rankgauge.testsets.sizing import SizePlan, plan_size
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
     "errors": ("RankgaugeError",),
     "model": (
-        *("Call", "Chunk", "Chunks", "Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"),
-        *("Trace", "Traces"),
+        *("Call", "Chunk", "Chunks", "Contract", "Corpus", "Label", "LabelPolicy", "Labels", "Pool", "PooledPair"),
+        *("Qrels", "Query", "Run", "Span", "TestSet", "Trace", "Traces"),
     ),
     "formats": ("load_chunks", "load_corpus", "load_qrels", "load_run", "load_testset"),
     "formats.chunks": ("save_chunks",),
     "formats.convert": ("convert",),
+    "formats.labels": ("LabelFile", "load_labels", "save_labels"),
+    "formats.pool": ("load_pool", "save_pool"),
     "formats.traces": ("load_traces",),
     "measures": ("Measure", "parse_measure", "parse_measures"),
     "record": ("Note", "Record"),
@@ -95,8 +118,22 @@ _NAMES = {
     "comparison.traces": ("TraceEvaluation", "evaluate_traces"),
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
+    "testsets.agreement": ("LabelAgreement", "agreement"),
     "testsets.anchoring": ("Anchored", "anchor"),
+    "testsets.aspects": ("aspect_qrels",),
+    "testsets.candidates": ("Candidates", "candidates"),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.incident_queries": ("incident_queries",),
+    "testsets.judge": ("Judge",),
+    "testsets.judge_result": ("JudgeResult",),
+    "testsets.judging": ("estimate_judging", "judge", "probe_judge"),
+    "testsets.lint.findings": ("Finding",),
+    "testsets.lint.linting": ("Lint", "lint"),
+    "testsets.model_family": ("model_family",),
+    "testsets.pooling": ("pool",),
+    "testsets.correction": ("Corrected", "corrected"),
+    "testsets.sampling": ("Sample", "draw_sample", "load_sample"),
+    "testsets.sizing": ("SizePlan", "plan_size"),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -127,26 +164,41 @@ _NAMES = {
 __all__ = [
     "Anchored",
     "Call",
+    "Candidates",
     "Chunk",
     "Chunks",
     "Comparison",
     "Contract",
     "Corpus",
+    "Corrected",
     "Evaluation",
+    "Finding",
     "GateResult",
     "GateRules",
     "History",
+    "Judge",
+    "JudgeResult",
+    "Label",
+    "LabelAgreement",
     "LabelDrift",
+    "LabelFile",
+    "LabelPolicy",
+    "Labels",
+    "Lint",
     "LiveEvaluation",
     "Losses",
     "Measure",
     "Monitor",
     "Note",
+    "Pool",
+    "PooledPair",
     "Qrels",
     "Query",
     "RankgaugeError",
     "Record",
     "Run",
+    "Sample",
+    "SizePlan",
     "Span",
     "Sweep",
     "TestSet",
@@ -155,14 +207,20 @@ __all__ = [
     "TraceEvaluation",
     "Traces",
     "__version__",
+    "agreement",
     "anchor",
+    "aspect_qrels",
     "audit",
+    "candidates",
     "check_alerts",
     "chunk",
     "compare",
     "compare_scores",
     "compare_stored",
     "convert",
+    "corrected",
+    "draw_sample",
+    "estimate_judging",
     "evaluate",
     "evaluate_retriever",
     "evaluate_retrievers",
@@ -171,23 +229,33 @@ __all__ = [
     "find_baseline",
     "fuse",
     "gate",
+    "incident_queries",
+    "judge",
     "judge_next",
     "label_drift",
+    "lint",
     "load_baseline",
     "load_chunks",
     "load_corpus",
+    "load_labels",
     "load_monitor_plan",
     "load_plan",
+    "load_pool",
     "load_qrels",
     "load_run",
+    "load_sample",
     "load_testset",
     "load_traces",
     "log_mlflow",
     "log_opentelemetry",
     "losses",
+    "model_family",
     "parse_measure",
     "parse_measures",
+    "plan_size",
+    "pool",
     "power",
+    "probe_judge",
     "promote_baseline",
     "reconcile",
     "report",
@@ -195,6 +263,8 @@ __all__ = [
     "run_plan",
     "save_charts",
     "save_chunks",
+    "save_labels",
+    "save_pool",
     "set_baseline",
     "sweep",
     "sweep_chunks",

@@ -42,7 +42,10 @@ FORMATS = [*RENDERERS.known, "json"]
 
 # The arguments of a command's runs; how its output is to be read: by a format, as JSON, by the file it is in, or not at
 # all where it is data for programs; and its status. %FORMAT stands for every format.
+ASKED = ["--endpoint", "http://127.0.0.1:1/v1", "--model", NAME]
 LOST = ["plain-testset.json", "--stage", f"{NAME}=plain-a.json"]
+NAMED = [f"{NAME}=plain-a.json", "b\u202e=plain-b.json"]
+AS_RUNS = [word for run in NAMED for word in ("--run", run)]
 CASES: dict[str, list[tuple[list[str], str, int]]] = {
     "evaluate": [
         (["testset.json", f"{NAME}=a.json", FILE, "-q", "-f", "%FORMAT"], "%FORMAT", 0),
@@ -69,6 +72,78 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
     "testset drift": [
         (["quoted.json", "--corpus", "texts.jsonl"], "terminal", 1),
         (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
+    ],
+    "testset judge": [
+        (["plain-testset.json", *ASKED, "--estimate", "--prices", "1,2", "--currency", NAME], "terminal", 0),
+        (["plain-testset.json", *ASKED, "--estimate", "--corpus", "texts.jsonl", "--json"], "json", 0),
+        (["testset.json", *ASKED, "--estimate", "--rubric", FILE], "terminal", 2),
+        (["testset.json", "--corpus", "texts.jsonl", *ASKED, "--labels", "judged.jsonl"], "terminal", 2),
+    ],
+    "testset lint": [
+        (["testset.json", "a.json", f"{NAME}=b.json", "--corpus", "texts.jsonl", "--details"], "terminal", 1),
+        (["plain-testset.json", "--mend", "-o", f"m{FILE}.json", "--against", "testset.json", "--json"], "json", 1),
+        (["testset.json", "--only", NAME], "terminal", 2),
+    ],
+    "testset build": [
+        (["testset.json", "-o", "built.json"], "terminal", 0),
+        (["plain-testset.json", "--labels", "labels.jsonl", "--skip-unknown", "--json"], "json", 0),
+        (["testset.json", "--labels", "labels.jsonl"], "terminal", 2),
+        (["testset.json", "--policy", NAME], "terminal", 2),
+    ],
+    "testset show": [
+        (["testset.json"], "terminal", 0),
+        (["testset.json", "--json"], "json", 0),
+        ([FILE], "terminal", 0),  # a run reads as judgments do
+    ],
+    "testset diff": [
+        (["testset.json", "plain-testset.json"], "terminal", 1),
+        (["quoted.json", "testset.json", "--json"], "json", 1),
+    ],
+    "testset merge": [
+        (["plain-testset.json", "quoted.json", "-o", "merged.json"], "terminal", 0),
+        (["testset.json", "plain-testset.json"], "terminal", 2),
+        (["testset.json", "plain-testset.json", "--conflicts", "first", "--json"], "json", 0),
+    ],
+    "testset split": [
+        (["plain-testset.json", "--tune", "t1.json", "--test", "t2.json", "--by", "tag"], "terminal", 0),
+        (["plain-testset.json", "--tune", f"t{FILE}", "--test", "t2.json", "--json"], "json", 0),
+    ],
+    "testset sample": [(["plain-testset.json", "-n", "3", "--by", "tag", "-o", "drawn.json"], "terminal", 0)],
+    "testset pool": [
+        ([f"{NAME}=plain-a.json", "plain-b.json", "-k", "3", "-o", "pool.jsonl"], "terminal", 0),
+        (["plain-a.json", "plain-b.json", "-o", "pool.jsonl", "--json"], "json", 0),
+    ],
+    "testset candidates": [
+        (["searches.jsonl", "-o", "new.json"], "terminal", 0),
+        (["searches.jsonl", "--json"], "json", 0),
+        (["traces.jsonl"], "terminal", 0),
+        (["--monitor", NAME], "terminal", 2),
+        (["searches.jsonl", "--column", f"text={NAME}"], "terminal", 2),
+    ],
+    "testset agreement": [
+        (["plain-qrels.json", f"{NAME}=plain-qrels.json", *AS_RUNS, "--details"], "terminal", 0),
+        (["qrels.json", "plain-testset.json", f"{NAME}=plain-qrels.json", "--json"], "json", 0),
+        (["plain-qrels.json", FILE, "--scale", NAME], "terminal", 2),
+        ([f"{NAME}={FILE}"], "terminal", 2),
+    ],
+    "testset draw": [
+        (["qrels.json", *NAMED, "-n", "12", "--sample", "sample.json", "-o", f"pool{FILE}"], "terminal", 0),
+        (["plain-qrels.json", "-n", "12", "--sample", "plain-sample.json", "--json"], "json", 0),
+        (["plain-testset.json", "-n", "12", "--strata", "tag", "--sample", "sample.json"], "terminal", 2),
+        (["plain-qrels.json", *NAMED, "--depth", "1", "-n", "12", "--sample", f"s{FILE}"], "terminal", 0),
+        ([FILE, "-n", "900", "--sample", "sample.json"], "terminal", 2),
+    ],
+    "testset correct": [
+        (["plain-qrels.json", "plain-qrels.json", *NAMED, "--details"], "terminal", 1),
+        (["plain-qrels.json", "plain-testset.json", *NAMED, "-m", "AP", "--json"], "json", 1),
+        (["qrels.json", "qrels.json", *NAMED, "--sample", "sample.json", "--incomplete", "skip"], "terminal", 1),
+        (["plain-qrels.json", "qrels.json", *NAMED, "--sample", FILE], "terminal", 2),
+        (["plain-qrels.json", FILE, *NAMED], "terminal", 2),
+    ],
+    "testset size": [
+        (["plain-qrels.json", *NAMED, "--judge", "plain-testset.json", "--details"], "terminal", 1),
+        (["plain-qrels.json", *NAMED, "--difference", "0.3", "--json"], "json", 0),
+        (["plain-qrels.json", *NAMED, "--judge", FILE], "terminal", 2),
     ],
     "compare": [
         (["testset.json", f"{NAME}=a.json", "b.json", "--samples", "100", "--by", "tag", "-f", "%FORMAT"], "%FORMAT", 0)
@@ -234,6 +309,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ]
         traces += [{"question": text, "calls": [{"query": text, "results": [text]}]} for text in TEXTS]
         Path("traces.jsonl").write_text("".join(json.dumps(trace) + "\n" for trace in traces), encoding="utf-8")
+        searches = [{"query": text, "result_count": 0, "time": text} for text in (*TEXTS, LONG)]
+        Path("searches.jsonl").write_text("".join(json.dumps(one) + "\n" for one in searches), encoding="utf-8")
+        labels = [{"query": text, "doc": text, "grade": 1, "judge": NAME, "reason": LONG} for text in [*TEXTS, LONG]]
+        Path("labels.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labels), encoding="utf-8")
         for path, run in {"alone.json": runs[0], "other.json": runs[1]}.items():
             _written(path, rankgauge.evaluate(judged, run, ["nDCG@10", "R@3"], name=NAME).record.to_dict())
         _written("live.json", hostile_record("".join(HOSTILE.values())))

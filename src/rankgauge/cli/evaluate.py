@@ -92,7 +92,7 @@ def evaluate(
     ]
     inputs = hashed(named if whole else {}, before)
     tags = judgments if whole else None
-    record = record_of(results, inputs=inputs, per_query=whole or per_query, provenance=whole, test_set=tags)
+    record = record_of(results, inputs=inputs, per_query=whole or per_query or details, provenance=whole, test_set=tags)
     show(
         record,
         form,

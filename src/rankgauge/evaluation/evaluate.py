@@ -57,7 +57,8 @@ class Evaluation(Scores, Result):
         conversations: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(table, plan, name, conversations=conversations)
-        self.sources, self.test_set = dict(sources or {}), test_set
+        self.sources = dict(sources or {})
+        self.test_set = test_set
 
     @cached_property
     def per_query(self) -> PerQuery:

@@ -73,6 +73,10 @@ def notes_of(scores: Scores) -> list[Note]:
             for name, n in scores.table.sampled.items()
         ]
         add("info", "sampled", names=drawn, most=MOST_ORDERS, draws=DRAWS, seed=SEED)
+    if scores.synthetic:
+        from rankgauge.evaluation.synthetic import synthetic_notes  # most queries are real
+
+        notes += synthetic_notes(scores)
     if scores.clusters is not None:
         notes += conversation_notes(scores)
     elif 2 <= counted < FEW_QUERIES:

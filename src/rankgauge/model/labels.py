@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, counted
 from rankgauge.model.judgments import Qrels
+from rankgauge.words import Note
 
 __all__ = ["KINDS", "Kind", "Label", "LabelPolicy", "Labels"]
 
@@ -114,6 +115,29 @@ class LabelPolicy:
         if self.combine not in get_args(Combine):
             raise DataError(f"`combine={self.combine!r}` is none of {', '.join(get_args(Combine))}")
 
+    @classmethod
+    def named(cls, name: str) -> LabelPolicy:
+        """The policy of a name: `people-first` (then models, clicks, imports), `people-only`, or all alike by
+        `majority`, `latest`, `mean`, `lowest` or `highest`; `people-first+mean` is both."""
+        check_text("name", name)
+        who, plus, combine = name.partition("+")
+        preferred = {"people-first": KINDS, "people-only": KINDS[:1]}
+        if who in preferred:
+            return cls(preferred[who], combine if plus else "majority")  # type: ignore[arg-type]
+        if plus or name not in get_args(Combine):
+            known = [*preferred, *get_args(Combine)]
+            raise DataError(f"there is no policy {name!r}; there are: {', '.join(known)}, and people-first+mean")
+        return cls((), name)  # type: ignore[arg-type]
+
+    @property
+    def note(self) -> Note:
+        """How labels become a grade, to be told."""
+        combine = Note(f"labels.combine_{self.combine}")
+        if not self.prefer:
+            return Note("labels.policy_all", {"combine": combine})
+        kinds = [Note(f"labels.kind_{kind}") for kind in self.prefer]
+        return Note("labels.policy_prefer", {"kinds": kinds, "combine": combine})
+
     def counting(self, voices: Sequence[Label]) -> list[Label]:
         """Those of a pair's labels that count."""
         for kind in self.prefer:
@@ -150,7 +174,8 @@ class Labels(Sequence[Label]):
         for number, label in enumerate(labels, start=1):
             if not isinstance(label, Label):
                 raise DataError(f"{name}: entry {number} is a {type(label).__name__}; give a Label")
-            if label.is_new(last.get(label.voice)):
+            # What takes back a label that is not among these may be added to those where it is.
+            if label.voice not in last or label.is_new(last[label.voice]):
                 last[label.voice] = label
                 kept.append(label)
         self._labels, self.name = tuple(kept), name
@@ -217,6 +242,11 @@ class Labels(Sequence[Label]):
         """The labels of one judge, or of one kind."""
         own = (one for one in self._labels if judge in (None, one.judge) and kind in (None, one.kind))
         return Labels(own, name=self.name)
+
+    def of_queries(self, queries: Iterable[Any]) -> Labels:
+        """The labels of some queries: their ids, or a test set."""
+        ids = {query if isinstance(query, str) else query.id for query in queries}
+        return Labels((label for label in self._labels if label.query in ids), name=self.name)
 
     @cached_property
     def version(self) -> str:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from rankgauge.comparison.losses import known_documents, losses_of_list
 from rankgauge.comparison.lost_documents import Sizes
 from rankgauge.live.evaluation import LiveEvaluation
+from rankgauge.model.corpus import Corpus
 from rankgauge.model.run import Run
-from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.model.testset import TestSet
 from rankgauge.plans.plan import RunPlan
 from rankgauge.record import LossesResult, Note
 

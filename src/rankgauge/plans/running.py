@@ -18,7 +18,8 @@ from rankgauge.live.evaluation import LiveEvaluation, RetrievalError, live_recor
 from rankgauge.live.live import evaluate_retriever
 from rankgauge.live.sweep import Sweep
 from rankgauge.model.chunks import Chunks
-from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.model.corpus import Corpus
+from rankgauge.model.testset import TestSet
 from rankgauge.plans.chunks import given_chunks, rule_of
 from rankgauge.plans.losses import losses_of_systems
 from rankgauge.plans.plan import RunPlan, load_plan, modules_of

@@ -12,7 +12,8 @@ from rankgauge.live.chunked import has_passages
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.measures import parse_measure, parse_measures
 from rankgauge.model.chunks import Chunks
-from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.model.corpus import Corpus
+from rankgauge.model.testset import TestSet
 from rankgauge.plans.chunks import given_chunks, rule_of
 from rankgauge.plans.entries import ChunkPlan, SweepPlan
 from rankgauge.plans.plan import RunPlan, modules_of

@@ -18,7 +18,7 @@ from rankgauge.formats import Source
 from rankgauge.formats.json_values import plain_value
 from rankgauge.formats.variables import filled, names_in
 from rankgauge.model.chunks import Chunks
-from rankgauge.model.testset import Corpus
+from rankgauge.model.corpus import Corpus
 from rankgauge.plans.chunks import collapse_faults, given_faults
 from rankgauge.plans.code import code_of
 from rankgauge.retrievers.checks import faults_of
