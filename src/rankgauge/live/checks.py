@@ -32,7 +32,7 @@ def check_scoring(scoring: Scoring, *, own_texts: bool = False) -> None:
     if characters and scoring.chunks is None and not scoring.own_chunks:
         raise DataError(f"{characters[0]} counts characters of chunks and passages: say what the chunks are, `chunks=`")
     if callable(scoring.tokenizer):
-        length_of("how long is this?", scoring.tokenizer)
+        length_of("text", scoring.tokenizer)
     if scoring.passages is not None:
         scoring.passages.check()
     if scoring.rule is not None:
