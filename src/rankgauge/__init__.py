@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from rankgauge.history.references import find_baseline
     from rankgauge.history.store import History
     from rankgauge.live.chunk_sweep import sweep_chunks
-    from rankgauge.live.live import LiveEvaluation, evaluate_retriever
+    from rankgauge.live.evaluation import LiveEvaluation
+    from rankgauge.live.live import evaluate_retriever
     from rankgauge.live.several import evaluate_retrievers
     from rankgauge.live.sweep import Sweep, sweep
     from rankgauge.measures import Measure, parse_measure, parse_measures
@@ -161,7 +162,8 @@ _NAMES = {
     "retrievers.collecting": ("TraceCollector",),
     "retrievers.fusion": ("fuse",),
     "live.chunk_sweep": ("sweep_chunks",),
-    "live.live": ("LiveEvaluation", "evaluate_retriever"),
+    "live.evaluation": ("LiveEvaluation",),
+    "live.live": ("evaluate_retriever",),
     "live.several": ("evaluate_retrievers",),
     "live.sweep": ("Sweep", "sweep"),
     "gating.gate": ("gate",),

@@ -20,7 +20,7 @@ from rankgauge.words.visible import shortened
 if TYPE_CHECKING:
     from rankgauge.gating.baseline import Baseline
     from rankgauge.gating.rules import GateRules
-    from rankgauge.live.live import LiveEvaluation
+    from rankgauge.live.evaluation import LiveEvaluation
     from rankgauge.plans.plan import RunPlan
     from rankgauge.plans.running import Outcome
 

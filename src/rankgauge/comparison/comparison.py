@@ -129,7 +129,8 @@ class Comparison(ComparedSystems, Result):
     def row(self, measure: str, a: str, b: str) -> Row:
         """The row of a pair, by any spelling of the measure."""
         preset = self.evaluations[0].preset if self.evaluations else None
-        name = find_measure_name(measure, [known.name for known in self.measures], preset)
+        passages = bool(self.evaluations) and self.evaluations[0].contract.overlap is not None
+        name = find_measure_name(measure, [known.name for known in self.measures], preset, passages=passages)
         for row in self.rows:
             if (row.measure, row.a, row.b) == (name, a, b):
                 return row

@@ -18,6 +18,7 @@ from rankgauge.engine.match_text import TextMatcher
 from rankgauge.errors import DataError, FormatError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
+from rankgauge.model.lengths import length_of
 from rankgauge.model.ranked import Floats, RankedGrades
 from rankgauge.model.run import Run
 from rankgauge.model.text_rows import IrregularTextError, TextRows
@@ -58,7 +59,7 @@ class BudgetTexts:
                     f"document {doc!r} was retrieved, but the corpus has no text for it; "
                     "a context budget needs the text of every retrieved document"
                 )
-            known[doc] = float(self.length(self.texts[doc]))
+            known[doc] = length_of(self.texts[doc], self.length)
         return np.array([known[doc] for doc in docs.to_list()], dtype=np.float64)
 
 

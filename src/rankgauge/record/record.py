@@ -152,7 +152,8 @@ class Record(Result):
     def measure_name(self, name: str, what: str = "the record") -> str:
         """The name under which the record holds a measure that may be spelled in any way."""
         known = [measure.name for measure in self.measures]
-        found = find_measure_name(name, known, self.preset)
+        passages = self.contract is not None and self.contract.overlap is not None
+        found = find_measure_name(name, known, self.preset, passages=passages)
         if found is None:
             raise DataError(f"{what} has no measure {name!r}; it has: {', '.join(known)}")
         return found
