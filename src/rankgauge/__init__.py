@@ -76,11 +76,28 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.collecting import TraceCollector
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
+    from rankgauge.testsets.agreement import LabelAgreement, agreement
     from rankgauge.testsets.anchoring import Anchored, anchor
+    from rankgauge.testsets.aspects import aspect_qrels
     from rankgauge.testsets.candidates import Candidates, candidates
+    from rankgauge.testsets.click_labels import ClickLabels, click_labels
+    from rankgauge.testsets.correction import Corrected, corrected
     from rankgauge.testsets.drift import LabelDrift, label_drift
     from rankgauge.testsets.incident_queries import incident_queries
+    from rankgauge.testsets.judge import Judge
+    from rankgauge.testsets.judge_result import JudgeResult
+    from rankgauge.testsets.judging import estimate_judging, judge, probe_judge
+    from rankgauge.testsets.lint.findings import Finding
+    from rankgauge.testsets.lint.linting import Lint, lint
+    from rankgauge.testsets.model_family import model_family
     from rankgauge.testsets.pooling import pool
+    from rankgauge.testsets.review.importing import import_reviews
+    from rankgauge.testsets.review.queue import review_queue
+    from rankgauge.testsets.review.queued import ReviewQueue
+    from rankgauge.testsets.review.session import ReviewSession
+    from rankgauge.testsets.review.sheets import save_sheet
+    from rankgauge.testsets.sampling import Sample, draw_sample, load_sample
+    from rankgauge.testsets.sizing import SizePlan, plan_size
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
@@ -106,11 +123,28 @@ _NAMES = {
     "comparison.traces": ("TraceEvaluation", "evaluate_traces"),
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
+    "testsets.agreement": ("LabelAgreement", "agreement"),
     "testsets.anchoring": ("Anchored", "anchor"),
+    "testsets.aspects": ("aspect_qrels",),
     "testsets.candidates": ("Candidates", "candidates"),
+    "testsets.click_labels": ("ClickLabels", "click_labels"),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.review.importing": ("import_reviews",),
+    "testsets.review.queue": ("review_queue",),
+    "testsets.review.queued": ("ReviewQueue",),
+    "testsets.review.session": ("ReviewSession",),
+    "testsets.review.sheets": ("save_sheet",),
     "testsets.incident_queries": ("incident_queries",),
+    "testsets.judge": ("Judge",),
+    "testsets.judge_result": ("JudgeResult",),
+    "testsets.judging": ("estimate_judging", "judge", "probe_judge"),
+    "testsets.lint.findings": ("Finding",),
+    "testsets.lint.linting": ("Lint", "lint"),
+    "testsets.model_family": ("model_family",),
     "testsets.pooling": ("pool",),
+    "testsets.correction": ("Corrected", "corrected"),
+    "testsets.sampling": ("Sample", "draw_sample", "load_sample"),
+    "testsets.sizing": ("SizePlan", "plan_size"),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -143,18 +177,25 @@ __all__ = [
     "Candidates",
     "Chunk",
     "Chunks",
+    "ClickLabels",
     "Comparison",
     "Contract",
     "Corpus",
+    "Corrected",
     "Evaluation",
+    "Finding",
     "GateResult",
     "GateRules",
     "History",
+    "Judge",
+    "JudgeResult",
     "Label",
+    "LabelAgreement",
     "LabelDrift",
     "LabelFile",
     "LabelPolicy",
     "Labels",
+    "Lint",
     "LiveEvaluation",
     "Losses",
     "Measure",
@@ -166,7 +207,11 @@ __all__ = [
     "Query",
     "RankgaugeError",
     "Record",
+    "ReviewQueue",
+    "ReviewSession",
     "Run",
+    "Sample",
+    "SizePlan",
     "Span",
     "Sweep",
     "TestSet",
@@ -175,15 +220,21 @@ __all__ = [
     "TraceEvaluation",
     "Traces",
     "__version__",
+    "agreement",
     "anchor",
+    "aspect_qrels",
     "audit",
     "candidates",
     "check_alerts",
     "chunk",
+    "click_labels",
     "compare",
     "compare_scores",
     "compare_stored",
     "convert",
+    "corrected",
+    "draw_sample",
+    "estimate_judging",
     "evaluate",
     "evaluate_retriever",
     "evaluate_retrievers",
@@ -192,9 +243,12 @@ __all__ = [
     "find_baseline",
     "fuse",
     "gate",
+    "import_reviews",
     "incident_queries",
+    "judge",
     "judge_next",
     "label_drift",
+    "lint",
     "load_baseline",
     "load_chunks",
     "load_corpus",
@@ -204,24 +258,30 @@ __all__ = [
     "load_pool",
     "load_qrels",
     "load_run",
+    "load_sample",
     "load_testset",
     "load_traces",
     "log_mlflow",
     "log_opentelemetry",
     "losses",
+    "model_family",
     "parse_measure",
     "parse_measures",
+    "plan_size",
     "pool",
     "power",
+    "probe_judge",
     "promote_baseline",
     "reconcile",
     "report",
     "retrievers",
+    "review_queue",
     "run_plan",
     "save_charts",
     "save_chunks",
     "save_labels",
     "save_pool",
+    "save_sheet",
     "set_baseline",
     "sweep",
     "sweep_chunks",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankgauge.engine.match_mappings import match_mappings
+from rankgauge.engine.match_native import match_native
 from rankgauge.engine.match_text import TextMatcher
 from rankgauge.errors import DataError, FormatError
 from rankgauge.model.contract import Contract
@@ -112,6 +113,11 @@ def _match(
 
 def _match_text(qrels: Qrels, judgments: TextRows, run: RunParts, contract: Contract) -> Matched | None:
     """Plain TREC text on both sides needs no data frames; None where it is not that plain."""
+    compiled = match_native(judgments, run.source, contract)
+    if compiled is not None and len(compiled.ranked.grades):
+        matched = Matched(compiled.ranked, compiled.run_queries)
+        _require_overlap(matched, qrels, compiled.first_queries, run.name)
+        return matched
     try:
         rows = run.rows()
         ranked = (matcher := TextMatcher(judgments, contract)).add_all(rows)

@@ -10,6 +10,7 @@ import json
 import os
 import weakref
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, Fault, FormatError
@@ -22,6 +23,9 @@ from rankgauge.formats.sources import Source, write_whole
 from rankgauge.model.labels import Label, Labels
 
 __all__ = ["LabelFile", "load_labels", "save_labels"]
+
+_BEGIN: Final = b'{"query": '
+
 
 def _labels_in(text: str, name: str) -> list[Label]:
     """The labels of all whole lines; faults of all lines are raised together."""
@@ -40,6 +44,15 @@ def _labels_in(text: str, name: str) -> list[Label]:
     if faults:
         raise FormatError(name, faults)
     return found
+
+
+def _cut_short(line: bytes) -> bool:
+    """Whether it is the beginning of a line as they are written here."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return line[: len(_BEGIN)] == _BEGIN[: len(line)]
+    return False
 
 
 @named_arguments
@@ -83,7 +96,7 @@ class LabelFile:
             if not lock_file(self._file):
                 raise FormatError(self.path, ["another process writes labels to it; wait for its end"])
             self._given = list(Labels(self._read(), name=self.path))
-            self._last: dict[tuple[str, ...], Label] = {label.voice: label for label in self._given}
+            self._last: dict[tuple[str | bool, ...], Label] = {label.voice: label for label in self._given}
         except BaseException:
             self.close()
             raise
@@ -94,7 +107,7 @@ class LabelFile:
 
     def add(self, labels: Iterable[Label]) -> int:
         """Write labels; how many said something new."""
-        new, last = [], dict[tuple[str, ...], Label]()
+        new, last = [], dict[tuple[str | bool, ...], Label]()
         for label in labels:
             if label.is_new(last.get(label.voice) or self._last.get(label.voice)):
                 last[label.voice] = label
@@ -126,7 +139,10 @@ class LabelFile:
         if data[whole:].strip():
             try:  # a last line without its end may be a whole label
                 last = label_of(json.loads(data[whole:]))
-            except (ValueError, DataError):
+            except (ValueError, DataError) as error:
+                if not _cut_short(data[whole:]):  # a file of something else, which must not lose its last line
+                    line = data.count(b"\n", 0, whole) + 1
+                    raise FormatError(self.path, [Fault(f"this is no label: {error}", line)]) from None
                 os.ftruncate(self._file, whole)
             else:
                 found.append(last)

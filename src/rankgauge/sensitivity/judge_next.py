@@ -25,7 +25,7 @@ from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.ranked import Floats, Ints
+from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Note, UnjudgedRange
 from rankgauge.sensitivity.label_search import cost_of_each, differences
@@ -35,7 +35,7 @@ from rankgauge.sensitivity.unjudged import range_of, ranged_cases, why_no_range
 from rankgauge.stats.levels import check_whole
 from rankgauge.words import tell
 
-__all__ = ["Candidate", "JudgingPlan", "judge_next", "judging_plan"]
+__all__ = ["Candidate", "JudgingPlan", "Worth", "judge_next", "judging_plan", "worth_of"]
 
 _LOOKED_AT = 4_000_000  # hits and judgments of virtual queries with one label, for one measure and pair
 _SHORTLIST = 4  # documents searched for each one that is asked for
@@ -199,18 +199,13 @@ def judging_plan(
     if pool is None:
         return JudgingPlan([], 0, [], [], reasons, contract)
     cases, ranges = [case for case, _ in ranged], [found for _, found in ranged]
-    alone = np.zeros((len(cases), len(pool.documents)))
-    for i, case in enumerate(cases):
-        inside = case.problem.inside
-        alone[i, case.document[inside]] = _alone(case)[inside]
+    alone = _all_alone(cases, len(pool.documents))
     promise = alone.sum(axis=0)
     touched = np.zeros(len(promise), dtype=bool)
     for case in cases:
         touched[case.document[case.document >= 0]] = True
     best = _first(promise, np.flatnonzero(touched), max(_SHORTLIST * n, _LEAST_SHORTLIST))
-    influence = np.zeros(len(promise))
-    for i, case in enumerate(cases):
-        influence += _searched(case, best, alone[i])
+    influence = _all_searched(cases, best, alone)
     chosen = _first(influence, best, n)
     ranks = {name: pool.ranks(name) for name in runs}
     rows = pool.documents[chosen.tolist()]
@@ -222,6 +217,67 @@ def judging_plan(
     ]
     shown = [_only(case, chosen) for case in cases]
     return JudgingPlan(candidates, int(touched.sum()), ranges, shown, reasons, contract)
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What the labels of open documents are worth, by query and document."""
+
+    influence: dict[tuple[str, str], float]
+    """Of the most promising ones, which were searched."""
+    promise: dict[tuple[str, str], float]
+    """Of all: the greatest change of the differences that the label alone makes."""
+    reasons: dict[str, Note]
+    """Measures without a range, and why."""
+    known: bool
+    """Whether any measure has a range."""
+
+
+def worth_of(
+    qrels: Qrels,
+    runs: Mapping[str, Any],
+    measures: Sequence[Measure],
+    contract: Contract,
+    pairs: Sequence[tuple[str, str]],
+    among: Mapping[str, Bools],
+    weights: Mapping[tuple[str, str], float],
+    n: int,
+) -> Worth:
+    """Influence and promise of open documents, times their weights; those of weight 0, or of none, are worth nothing.
+
+    The n most promising are searched. `among` says which queries count, by measure.
+    """
+    wanted: list[tuple[str | None, str]] = [*pairs] or [(None, name) for name in runs]
+    pool, ranged, reasons = ranged_cases(qrels, runs, measures, contract, wanted, among)
+    if pool is None or not ranged:
+        return Worth({}, {}, reasons, False)
+    cases = [case for case, _ in ranged]
+    owners = (pool.queries[owner] for owner in pool.documents["owner"].to_list())
+    documents = list(zip(owners, pool.documents["doc"].to_list(), strict=True))
+    weight = np.array([weights.get(pair, 0.0) for pair in documents])
+    alone = _all_alone(cases, len(documents))
+    promise = alone.sum(axis=0) * weight
+    best = _first(promise, np.flatnonzero(promise > 0), n)
+    influence = _all_searched(cases, best, alone) * weight
+    found = {documents[number]: float(influence[number]) for number in best.tolist()}
+    return Worth(found, dict(zip(documents, promise.tolist(), strict=True)), reasons, True)
+
+
+def _all_alone(cases: Sequence[Case], documents: int) -> Floats:
+    """What each label alone changes, cases by documents."""
+    alone = np.zeros((len(cases), documents))
+    for i, case in enumerate(cases):
+        inside = case.problem.inside
+        alone[i, case.document[inside]] = _alone(case)[inside]
+    return alone
+
+
+def _all_searched(cases: Sequence[Case], numbers: Ints, alone: Floats) -> Floats:
+    """The influence of some documents, added up over the cases."""
+    influence = np.zeros(alone.shape[1])
+    for i, case in enumerate(cases):
+        influence += _searched(case, numbers, alone[i])
+    return influence
 
 
 def _first(value: Floats, among: Ints, n: int) -> Ints:
