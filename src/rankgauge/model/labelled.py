@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import PurePath
 
@@ -17,12 +17,15 @@ from rankgauge.visible import visible
 __all__ = ["graded", "imported", "kept_labels", "refuse_unknown", "version_of"]
 
 
-def imported(queries: Iterable[Query], name: str) -> Iterator[Label]:
+def imported(
+    queries: Iterable[Query], name: str, wanted: Callable[[str, str], bool] = lambda query, doc: True
+) -> Iterator[Label]:
     """The grades of queries as labels of kind `import`; their judge is the test set, by the last part of its name."""
     judge = visible(PurePath(name).name.strip()) or "test set"
     for query in queries:
         for doc, grade in query.grades.items():
-            yield Label(query.id, doc, grade, judge, "import")
+            if wanted(query.id, doc):
+                yield Label(query.id, doc, grade, judge, "import")
 
 
 def kept_labels(labels: Labels, policy: LabelPolicy, queries: Iterable[Query], name: str) -> Labels:
@@ -32,7 +35,7 @@ def kept_labels(labels: Labels, policy: LabelPolicy, queries: Iterable[Query], n
     said, meant = labels.grades(policy), {query.id: query.grades for query in listed}
     own = [label for label in labels if label.query in meant]
     odd = {label.pair for label in own if said.get(label.query, {}).get(label.doc) != meant[label.query].get(label.doc)}
-    fresh = (one for one in imported(listed, name) if one.pair in odd or one.doc not in said.get(one.query, {}))
+    fresh = imported(listed, name, lambda query, doc: (query, doc) in odd or doc not in said.get(query, {}))
     return Labels((*(label for label in own if label.pair not in odd), *fresh), name=labels.name)
 
 

@@ -11,7 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -270,7 +270,8 @@ class Labels(Sequence[Label]):
     def version(self) -> str:
         """A hash of what the labels say, whatever their order among pairs."""
         voices = (own for aspect in ("", *self.aspects) for own in self._voices(aspect).values())
-        said = sorted(json.dumps(astuple(label)) for own in voices for label in own)
+        names = [field.name for field in fields(Label)]
+        said = sorted(json.dumps([getattr(label, name) for name in names]) for own in voices for label in own)
         return hashlib.sha256("\n".join(said).encode()).hexdigest()
 
     def __getitem__(self, index: Any) -> Any:

@@ -80,7 +80,10 @@ def _stratified(
     units: Sequence[list[int]], own: Sequence[Mapping[str, int]], share: float, n: int
 ) -> list[list[int]]:
     """The units of the first part."""
-    left = {name: {k for k, counts in enumerate(own) if name in counts} for counts in own for name in counts}
+    left: dict[str, set[int]] = {}
+    for k, counts in enumerate(own):
+        for name in counts:
+            left.setdefault(name, set()).add(k)
     total = {name: sum(own[k][name] for k in members) for name, members in left.items()}
     wanted = [{name: part * count for name, count in total.items()} for part in (share, 1 - share)]
     room = [share * n, (1 - share) * n]

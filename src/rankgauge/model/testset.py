@@ -108,9 +108,12 @@ class TestSet(Sequence[Query]):
             raise DataError(f"`policy` must be a LabelPolicy, not {policy!r}")
         bare = cls(queries, name=name)
         own, rule = labels if isinstance(labels, Labels) else Labels(labels), policy or LabelPolicy()
-        made = cls(graded(bare, own, rule), name=name)
-        made._labels, made._policy = own, rule
-        return made
+        return cls(graded(bare, own, rule), name=name)._with(own, rule)
+
+    def _with(self, labels: Labels | None, policy: LabelPolicy | None) -> TestSet:
+        """This new test set with the labels that its grades come from."""
+        self._labels, self._policy = labels, policy
+        return self
 
     def with_labels(
         self,
@@ -149,8 +152,7 @@ class TestSet(Sequence[Query]):
         made = TestSet(queries, name=self.name if name is None else name)
         if self._labels is None or self._policy is None:
             return made
-        labels = kept_labels(self._labels, self._policy, made, self.name)
-        return TestSet.from_labels(made, labels, self._policy, name=made.name)
+        return made._with(kept_labels(self._labels, self._policy, made, self.name), self._policy)
 
     @property
     def labels(self) -> Labels:
@@ -273,7 +275,7 @@ class TestSet(Sequence[Query]):
         return summary_of(self, self.name, self.version, self.labels, self._policy)
 
     def renamed(self, name: str) -> TestSet:
-        return self.with_queries(self._queries, name=name)
+        return TestSet(self._queries, name=name)._with(self._labels, self._policy)
 
     def with_texts(self, texts: Mapping[str, str]) -> TestSet:
         """The same queries with other texts, by id."""
