@@ -126,3 +126,16 @@ with LabelFile(sys.argv[1]) as file:
     path = tmp_path / "labels.jsonl"
     subprocess.run([sys.executable, "-c", program, str(path)], check=True)
     assert [(label.doc, label.grade) for label in load_labels(path)] == [("d", 1.0), ("f", 3.0)]
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_two_grades_in_one_line_are_none(end: str, tmp_path: Path) -> None:
+    """The second must not win without a word."""
+    path = tmp_path / "labels.jsonl"
+    path.write_text('{"query": "q", "doc": "d", "grade": 1, "grade": 3, "judge": "ana"}' + end)
+    if end:
+        with pytest.raises(FormatError, match="'grade' stands twice"):
+            load_labels(path)
+    with pytest.raises(FormatError, match="'grade' stands twice"):
+        LabelFile(path)
+    assert path.stat().st_size == len('{"query": "q", "doc": "d", "grade": 1, "grade": 3, "judge": "ana"}' + end)

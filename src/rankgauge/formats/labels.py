@@ -16,7 +16,7 @@ from typing import Final
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, Fault, FormatError
 from rankgauge.formats.detect import detect
-from rankgauge.formats.json_values import dump_lines, read_json
+from rankgauge.formats.json_values import dump_lines, no_repeats, read_json
 from rankgauge.formats.label_items import item_of, label_of
 from rankgauge.formats.leftovers import lock_file
 from rankgauge.formats.private import PRIVATE
@@ -36,7 +36,7 @@ def _labels_in(text: str, name: str) -> list[Label]:
         if not line.strip():
             continue
         try:
-            found.append(label_of(json.loads(line)))
+            found.append(label_of(json.loads(line, object_pairs_hook=no_repeats)))
         except (ValueError, RecursionError) as error:
             if number < len(lines):  # else it was cut short
                 faults.append(Fault(f"this is no JSON: {error}", number))
@@ -139,7 +139,7 @@ class LabelFile:
             raise FormatError(self.path, ["it holds bytes that are not UTF-8"]) from None
         if data[whole:].strip():
             try:  # a last line without its end may be a whole label
-                last = label_of(json.loads(data[whole:]))
+                last = label_of(json.loads(data[whole:], object_pairs_hook=no_repeats))
             except (ValueError, RecursionError, DataError) as error:
                 if not _cut_short(data[whole:]):  # a file of something else, which must not lose its last line
                     line = data.count(b"\n", 0, whole) + 1
