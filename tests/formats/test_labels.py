@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge.errors import FormatError
+from rankgauge.formats import load_qrels
 from rankgauge.formats.labels import LabelFile, load_labels, save_labels
+from rankgauge.formats.loading import load_judgments
 from rankgauge.model.labels import KINDS, Label, Labels
 
 text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
@@ -107,6 +109,8 @@ def test_what_follows_a_full_disk_is_whole(tmp_path: Path) -> None:
     program = """
 import resource, signal, sys
 from rankgauge.errors import FormatError
+from rankgauge.formats import load_qrels
+from rankgauge.formats.loading import load_judgments
 from rankgauge.formats.labels import LabelFile
 from rankgauge.model.labels import Label
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -139,3 +143,12 @@ def test_two_grades_in_one_line_are_none(end: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="'grade' stands twice"):
         LabelFile(path)
     assert path.stat().st_size == len('{"query": "q", "doc": "d", "grade": 1, "grade": 3, "judge": "ana"}' + end)
+
+
+def test_queries_without_labels_are_no_judgments(tmp_path: Path) -> None:
+    """They were once read as judgments of a query named "queries"."""
+    (tmp_path / "q.json").write_text('{"queries": [{"id": "q0", "text": "hello"}]}')
+    with pytest.raises(FormatError, match="queries without labels"):
+        load_judgments(tmp_path / "q.json")
+    (tmp_path / "j.json").write_text('{"queries": {"d1": 1}}')
+    assert load_qrels(tmp_path / "j.json").to_dict() == {"queries": {"d1": 1.0}}

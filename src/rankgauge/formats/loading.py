@@ -12,7 +12,7 @@ from rankgauge.formats.detect import FORMATS, Format, check_format, detect, is_b
 from rankgauge.formats.json_lists import qrels_of, run_of
 from rankgauge.formats.json_values import read_json, read_values
 from rankgauge.formats.sources import Source
-from rankgauge.formats.testset_json import is_testset, testset_of
+from rankgauge.formats.testset_json import is_testset, lists_queries, testset_of
 from rankgauge.formats.trec import RunParts, read_qrels
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.corpus import Corpus
@@ -69,7 +69,14 @@ def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels 
         value = read_values(source, kind)
         if is_testset(value):
             return testset_of(value, source.name)
-        return _foreign(value, source.name) or qrels_of(value, source.name)
+        found = _foreign(value, source.name)
+        if found is None and lists_queries(value):
+            raise FormatError(
+                source.name,
+                ["these are queries without labels"],
+                hint="give each its relevant_docs: an empty list where nothing is judged yet",
+            )
+        return found or qrels_of(value, source.name)
     from rankgauge.formats.tables import qrels_of_table, read_table
 
     table = read_table(source, kind)

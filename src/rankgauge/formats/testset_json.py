@@ -13,8 +13,9 @@ from rankgauge.model.query import Query
 from rankgauge.model.spans import Span
 from rankgauge.model.testset import TestSet
 
-__all__ = ["is_testset", "render_testset", "testset_of"]
+__all__ = ["is_testset", "lists_queries", "render_testset", "testset_of"]
 
+_TEXTS = ("query", "text")
 _LABELS = ("relevant_docs", "relevance_scores", "spans", "no_answer")
 
 
@@ -26,6 +27,17 @@ def is_testset(value: Any) -> bool:
         and bool(items)
         and isinstance(items[0], Mapping)
         and any(key in items[0] for key in _LABELS)
+    )
+
+
+def lists_queries(value: Any) -> bool:
+    """Whether a JSON value lists queries by their texts under `queries`, which judgments of a query of that name do
+    not look like."""
+    items = value.get("queries") if isinstance(value, Mapping) else None
+    return (
+        isinstance(items, list)
+        and bool(items)
+        and all(isinstance(item, Mapping) and any(isinstance(item.get(key), str) for key in _TEXTS) for item in items)
     )
 
 
