@@ -157,3 +157,13 @@ def test_in_two_steps_or_one(first: list[Label], second: list[Label], combine: s
     assert PLAIN.with_labels(first).with_labels(second, policy) == at_once
     assert at_once.with_queries(at_once) == at_once
     assert {query.id: dict(query.grades) for query in at_once if query.grades} == at_once.labels.grades(policy)
+
+
+def test_an_imported_1_among_finer_grades_is_told() -> None:
+    """The document a query was made of counts 1, and a worse one that a judge graded 2 would count more."""
+    plain = TestSet([Query("reset", {"d1": 1}, "q1")])
+    finer = plain.with_labels([Label("q1", "d2", 2, "gpt", "model")])
+    assert [(finer.summary.coarse, finer.summary.finest), plain.summary.coarse] == [(1, 2.0), 0]
+    assert "testsets.coarse" in [note.key for note in finer.summary.notes]
+    assert finer.with_labels([Label("q1", "d1", 3, "gpt", "model")]).summary.coarse == 0
+    assert plain.with_labels([Label("q1", "d2", 1, "gpt", "model")]).summary.coarse == 0

@@ -141,6 +141,13 @@ def test_a_budget_is_kept() -> None:
         plan_size(PEOPLE, RUNS, budget=1.0)
 
 
+def test_of_options_at_the_same_cost_the_one_of_fewest_queries_is_first() -> None:
+    """A judge that costs nothing is no reason to ask it 1,000 queries where 10 find the difference."""
+    found = plan_size(PEOPLE, RUNS, judge=JUDGE, difference=0.5)
+    assert found.recommended is not None
+    assert found.recommended.queries == 10
+
+
 def test_the_difference_to_be_found() -> None:
     seen = plan_size(PEOPLE, RUNS)
     assert seen.difference == pytest.approx(abs(differences(PEOPLE).mean()))

@@ -51,6 +51,10 @@ class TestSetSummary:
     sources: list[LabelCount]
     conflicts: int
     """Documents of which the labels that count differ."""
+    coarse: int = 0
+    """Relevant documents with nothing but an import's 0 or 1, where other labels use a finer scale."""
+    finest: float = 1.0
+    """The highest grade of the labels that are no imports."""
 
     @property
     def notes(self) -> list[Note]:
@@ -64,6 +68,8 @@ class TestSetSummary:
             notes.append(Note("testsets.only_relevant", level="warning"))
         if self.conflicts:
             notes.append(Note("testsets.conflicts", {"n": self.conflicts}, "warning"))
+        if self.coarse:
+            notes.append(Note("testsets.coarse", {"n": self.coarse, "highest": self.finest}, "warning"))
         if self.synthetic:
             notes.append(Note("testsets.synthetic", {"n": self.synthetic, "all": self.queries}))
         return notes
@@ -79,6 +85,7 @@ def summary_of(
     queries: Sequence[Query], name: str, version: str, labels: Labels, policy: LabelPolicy | None
 ) -> TestSetSummary:
     """The counts."""
+    coarse, finest = _coarse(labels)
     grades = Counter(float(grade) for query in queries for grade in query.grades.values())
     return TestSetSummary(
         name=name,
@@ -96,4 +103,19 @@ def summary_of(
         policy=policy,
         sources=[LabelCount(kind, judge, n) for (kind, judge), n in labels.sources.items()],
         conflicts=0 if policy is None else len(labels.conflicts(policy)),
+        coarse=coarse,
+        finest=finest,
     )
+
+
+def _coarse(labels: Labels) -> tuple[int, float]:
+    """How many documents have an import's 1 alone where others go higher, and the highest grade of the others."""
+    imported: dict[tuple[str, str], float] = {}
+    others: dict[tuple[str, str], float] = {}
+    for label in labels:
+        if label.grade is not None and not label.aspect:
+            (imported if label.kind == "import" else others)[label.query, label.doc] = label.grade
+    finest = max(others.values(), default=0.0)
+    if finest <= 1 or max(imported.values(), default=0.0) > 1:
+        return 0, max(1.0, finest)
+    return sum(grade == 1 and pair not in others for pair, grade in imported.items()), finest

@@ -73,10 +73,11 @@ class PooledLabels:
 
 
 def rank(option: SizeOption, asked: Asked) -> tuple[Any, ...]:
-    """Those that do what is asked first; the cheapest of them, or for a budget the one that finds most."""
-    order = (option.cost, option.detectable)
+    """Those that do what is asked first; the cheapest of them, at the same cost the one of fewest queries, or for a
+    budget the one that finds most."""
+    order: tuple[float, ...] = (option.cost, option.queries if option.enough else 0, option.detectable)
     if asked.budget is not None:
-        order = (option.detectable, option.cost)
+        order = (option.detectable, option.cost, option.queries)
     return not option.trusted(asked.difference), not option.enough and asked.budget is None, *order
 
 
