@@ -27,10 +27,11 @@ SET, BM25, HYBRID = EXAMPLE / "testset.json", EXAMPLE / "bm25.run", EXAMPLE / "h
 def test_table_has_a_row_for_each_system() -> None:
     done = run_command("evaluate", SET, f"bm25={BM25}", f"hybrid={HYBRID}", "-m", "nDCG@10", "-m", "R@5,10")
     lines = done.stdout.splitlines()
-    head = lines[0].split()
+    assert lines[:2] == ["30 queries, best first by nDCG@10", ""]
+    head = lines[2].split()
     assert (head[:2], head[-2:]) == (["system", "nDCG@10"], ["R@5", "R@10"])
-    assert [line.split()[0] for line in lines[1:3]] == ["hybrid", "bm25"]  # the best first
-    assert "●" in lines[1]
+    assert [line.split()[0] for line in lines[3:5]] == ["hybrid", "bm25"]  # the best first
+    assert "●" in lines[3]
     details = run_command("evaluate", SET, BM25, "-m", "nDCG@10", "--details", "--scenario", "general").stdout
     assert "queries counted: 30 of 30 judged" in details
     assert "contract: default" in details
