@@ -67,7 +67,7 @@ _SIGNS = {
     "open": "?",
 }
 _CODE = re.compile(r"`([^`\s]+)`")
-_JOINT = re.compile(r"(?<=[^\W_]_)(?=[^\W_])")
+_JOINT = re.compile(r"(?<=[^\W_][_/])(?=[^\W_])")
 _MODES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 Item = dict[str, Any]
 
@@ -308,7 +308,7 @@ def _environment() -> Environment:
 
 
 def _breakable(text: str) -> Markup:
-    """Escaped, and long names such as BM25_RM3_expanded may break behind their underscores; copied text stays as it is."""
+    """Escaped, and long names such as BM25_RM3_expanded may break behind underscores; copied text stays as it is."""
     from markupsafe import Markup, escape
 
     return Markup(_JOINT.sub("<wbr>", str(escape(text))))
