@@ -338,3 +338,16 @@ def test_the_locale_chooses_the_language(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "指标" in run_command("evaluate", SET, BM25).stdout
     monkeypatch.setenv("RANKGAUGE_LANG", "en")
     assert "measure" in run_command("evaluate", SET, BM25).stdout
+
+
+def test_the_page_of_an_evaluation_holds_texts_and_lists(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert run_command("evaluate", SET, BM25, "-m", "RR", "-o", page).status == 0
+    text = page.read_text(encoding="utf-8")
+    assert "copy a file with its permissions" in text  # a query
+    assert "shutil.copymode" in text  # relevant, and not found
+
+
+def test_a_misspelled_measure_keeps_its_depth() -> None:
+    done = run_command("evaluate", SET, BM25, "-m", "nDGC@10", status=2)
+    assert "did you mean nDCG@10" in done.stderr

@@ -228,7 +228,8 @@ def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
 def _changes_table(record: Record, entry: Changes, listed: Sequence[Any], head: Note, *, turned: bool) -> Table:
     """One row for each query; `turned`, so that differences have the sign that they have in the leaderboard."""
     rows = []
-    for change in listed[::-1] if turned else listed:
+    listed = listed[::-1] if turned else listed
+    for change in listed:
         query = clipped(record.texts.get(change.query) or change.query, _LONGEST)
         a, b, difference = change.a, change.b, change.difference
         rows.append((query, b, a, -difference) if turned else (query, a, b, difference))
@@ -238,5 +239,5 @@ def _changes_table(record: Record, entry: Changes, listed: Sequence[Any], head: 
         *(Column(name, "score") for name in names),
         Column(word("difference"), "signed", drop=1),
     ]
-    targets = [Target(entry.measure, pair=(entry.a, entry.b), query=change.query) for change in (listed[::-1] if turned else listed)]
+    targets = [Target(entry.measure, pair=(entry.a, entry.b), query=change.query) for change in listed]
     return Table("changed", columns, rows, light=True, leads_to=targets)
