@@ -6,7 +6,7 @@ WORKERS ?= 2
 # What pytest is told beside, such as ARGS="-k gate".
 ARGS ?=
 
-.PHONY: demo test test-quick soak lint bench docs dist clean pictures
+.PHONY: demo test test-quick soak sanitize lint bench docs dist clean pictures
 .DELETE_ON_ERROR:
 
 # One stamp file for each set of extras, so that nothing is installed twice.
@@ -33,27 +33,46 @@ $(VENV)/.lint: pyproject.toml | $(BIN)/uv
 $(VENV)/.docs: pyproject.toml | $(BIN)/uv
 	$(call install,[docs])
 
+# The compiled module, where there is a C++ compiler. Without it everything works too, and gives the same numbers.
+$(VENV)/.native: native/pyproject.toml native/setup.py $(wildcard native/src/*) | $(BIN)/uv
+	@if ! command -v c++ >/dev/null; then \
+	  echo "no C++ compiler: going on without the compiled module"; \
+	elif ! VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet --python $(BIN)/python ./native; then \
+	  echo "the compiled module could not be built: going on without it"; \
+	fi
+	@touch $@
+
 comma := ,
 
-demo: $(VENV)/.demo
+demo: $(VENV)/.demo $(VENV)/.native
 	@$(BIN)/rankgauge demo
 
-test: $(VENV)/.test
+test: $(VENV)/.test $(VENV)/.native
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The core, in under a minute: without what is slow, and without what needs more than Python and make.
-test-quick: $(VENV)/.test
+test-quick: $(VENV)/.test $(VENV)/.native
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --quick $(ARGS)
 
 # kill -9 of every command (SOAK_KILLS, 30 each), then a monitor under random faults (SOAK_MINUTES, 60): nothing may be lost.
 soak: $(VENV)/.test
 	$(BIN)/python -m tests.soak
 
+# The compiled module on any bytes, watched by the compiler's sanitizers.
+SANITIZED := build/sanitized
+sanitize: $(VENV)/.test
+	rm -rf $(SANITIZED)
+	RANKGAUGE_NATIVE_FLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" \
+	  VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet --python $(BIN)/python --no-cache --target $(SANITIZED) ./native
+	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libubsan.so)" PYTHONMALLOC=malloc \
+	  ASAN_OPTIONS=detect_leaks=0,verify_asan_link_order=0 PYTHONPATH=$(SANITIZED) \
+	  $(BIN)/python -m pytest -n0 tests/engine/test_native.py
+
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.test
+bench: $(VENV)/.test $(VENV)/.native
 	$(BIN)/python -m benchmarks.run
 
 docs: $(VENV)/.docs

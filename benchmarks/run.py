@@ -144,6 +144,21 @@ def main() -> None:
     print("    " + json.dumps(timed, indent=2).replace("\n", "\n    "))
     results["history"] = timed
 
+    print("\nLabels from 10 million impressions (goals: minutes, below 2 GB); the position-based model beside CLAX's")
+    subprocess.run([sys.executable, "-m", "benchmarks.clicks", "write"], check=True, stdout=subprocess.DEVNULL)
+    for ending in ("csv", "jsonl", "parquet"):
+        log, labels = FOLDER / f"clicks_10000000.{ending}", FOLDER / "labels.jsonl"
+        cost = measure([OWN[0], "testset", "clicks", str(log), "-o", str(labels)])
+        size = log.stat().st_size / 1e6
+        print(f"    {ending:<8} {size:6.0f} MB file: {cost.megabytes:5.0f} MB, {cost.seconds:.0f} s")
+        results[f"clicks {ending}"] = vars(cost)
+    for tool in ("own", "clax"):
+        command = [sys.executable, "-m", "benchmarks.clicks", tool, "1000000"]
+        timed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
+        told = f"{timed['seconds']:6.1f} s, error of attraction {timed['error']:.4f}" if timed else "not installed"
+        print(f"    {tool:<8} pbm on 1 million impressions: {told}")
+        results[f"clicks {tool}"] = timed
+
     print("\nPeak memory of --stream (goal: below 400 MB whatever the length)")
     for label in ("marco", "marco_x4"):
         run = FOLDER / f"{label}.run"

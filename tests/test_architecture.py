@@ -18,6 +18,7 @@ ORDER = [
     "visible",
     "errors",
     "extras",
+    "native",
     "registry",
     "words",
     "model",

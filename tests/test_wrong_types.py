@@ -12,10 +12,19 @@ import pytest
 
 import rankgauge as rg
 from rankgauge.errors import RankgaugeError
+from rankgauge.model.labels import Label, Labels
 
 QRELS = {f"query {i}": {"d1": 1, "d2": 0} for i in range(4)}
 RUNS = {"a": {q: {"d2": 2.0, "d1": 1.0} for q in QRELS}, "b": {q: {"d1": 2.0, "d2": 1.0} for q in QRELS}}
+JUDGED = {q: {"d1": 1, "d2": i % 2} for i, q in enumerate(QRELS)}
+MANY = {f"query {i}": {"d1": 1, "d2": i % 2} for i in range(16)}
+MANY_RUNS = {
+    "a": {q: {"d2": 2.0, "d1": 1.0} for q in MANY},
+    "b": {q: {"d1": 2.0 * (i % 3), "d2": 1.0} for i, q in enumerate(MANY)},
+}
 TEST_SET = rg.TestSet([rg.Query(text, grades) for text, grades in QRELS.items()])
+READABLE = rg.TestSet([rg.Query("a b", {"d": 1}, texts={"d": "text"})])
+JUDGE = rg.Judge("http://127.0.0.1:9/v1", "m", retries=0)  # nobody answers there
 
 
 def search(query: str, k: int) -> list[str]:
@@ -41,16 +50,32 @@ GIVEN: dict[str, dict[str, Any]] = {
     "evaluate_retrievers": {"retrievers": {"a": search, "b": search}, "test_set": QRELS, "samples": 100},
     "sweep": {"factory": lambda shift: search, "grid": {"shift": [0, 1]}, "test_set": TEST_SET},
     "TestSet": {"queries": [rg.Query("a b", {"d": 1})]},
+    "click_labels": {"log": [{"list": "l", "query": "q", "doc": "d", "clicked": 1}]},
     "Query": {"text": "a b", "grades": {"d": 1}},
     "Qrels": {"source": QRELS},
     "Run": {"source": RUNS["a"]},
     "Corpus": {"texts": {"d": "x"}},
     "Contract": {},
     "GateRules": {},
+    "agreement": {"sets": {"a": QRELS, "b": JUDGED}, "runs": RUNS},
+    "corrected": {"judge": MANY, "people": MANY, "runs": MANY_RUNS},
+    "draw_sample": {"labels": MANY, "n": 12, "runs": MANY_RUNS},
+    "load_sample": {"first": "nowhere"},
+    "plan_size": {"judgments": MANY, "runs": MANY_RUNS, "difference": 0.5},
     "explain": {"first": "AP"},
     "fuse": {"runs": RUNS},
     "gate": {"record": rg.evaluate(QRELS, RUNS["a"])},
     "judge_next": {"qrels": QRELS, "runs": RUNS},
+    "Judge": {"endpoint": "http://127.0.0.1:9/v1", "model": "m"},
+    "judge": {"pairs": None, "test_set": READABLE, "judge": JUDGE, "budget": {"calls": 0}},
+    "estimate_judging": {"pairs": None, "test_set": READABLE, "judge": JUDGE},
+    "probe_judge": {"pairs": None, "test_set": READABLE, "judge": JUDGE, "budget": {"calls": 0}},
+    "aspect_qrels": {"labels": Labels([Label("q", "d", 1, "j", aspect="a")])},
+    "model_family": {"name": "gpt-4"},
+    "review_queue": {"test_set": TEST_SET, "runs": RUNS},
+    "import_reviews": {"sheet": "nowhere", "labels": "labels"},
+    "save_sheet": {"queue": rg.review_queue(TEST_SET), "path": "sheet.csv", "test_set": TEST_SET},
+    "ReviewSession": {"queue": [("query 0", "d1")], "test_set": TEST_SET, "labels": "labels", "judge": "ana"},
     "load_qrels": {"first": "nowhere"},
     "load_run": {"first": "nowhere"},
     "load_testset": {"first": "nowhere"},
@@ -71,7 +96,7 @@ THEN: dict[str, Callable[[Any], Any]] = {
     "Query": lambda made: rg.evaluate_retriever(search, rg.TestSet([made])),
 }
 SKIPPED = {"progress"}  # called by us, and its errors are the caller's
-SLOW = {"compare", "evaluate_retrievers", "sweep", "judge_next"}
+SLOW = {"review_queue", "agreement", "corrected", "plan_size", "compare", "evaluate_retrievers", "sweep", "judge_next"}
 CASES = [
     (name, argument)
     for name in GIVEN

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from rankgauge.formats import load_chunks, load_corpus, load_qrels, load_run, load_testset
     from rankgauge.formats.chunks import save_chunks
     from rankgauge.formats.convert import convert
+    from rankgauge.formats.documents import Documents, load_documents
+    from rankgauge.formats.labels import LabelFile, load_labels, save_labels
+    from rankgauge.formats.pool import load_pool, save_pool
     from rankgauge.formats.traces import load_traces
     from rankgauge.gating.baseline import load_baseline
     from rankgauge.gating.gate import gate
@@ -38,7 +41,8 @@ if TYPE_CHECKING:
     from rankgauge.history.references import find_baseline
     from rankgauge.history.store import History
     from rankgauge.live.chunk_sweep import sweep_chunks
-    from rankgauge.live.live import LiveEvaluation, evaluate_retriever
+    from rankgauge.live.evaluation import LiveEvaluation
+    from rankgauge.live.live import evaluate_retriever
     from rankgauge.live.several import evaluate_retrievers
     from rankgauge.live.sweep import Sweep, sweep
     from rankgauge.measures import Measure, parse_measure, parse_measures
@@ -48,6 +52,11 @@ if TYPE_CHECKING:
         Chunks,
         Contract,
         Corpus,
+        Label,
+        LabelPolicy,
+        Labels,
+        Pool,
+        PooledPair,
         Qrels,
         Query,
         Run,
@@ -69,19 +78,46 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.collecting import TraceCollector
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
+    from rankgauge.testsets.agreement import LabelAgreement, agreement
     from rankgauge.testsets.anchoring import Anchored, anchor
+    from rankgauge.testsets.aspects import aspect_qrels
+    from rankgauge.testsets.candidates import Candidates, candidates
+    from rankgauge.testsets.chat import ChatModel
+    from rankgauge.testsets.click_labels import ClickLabels, click_labels
+    from rankgauge.testsets.correction import Corrected, corrected
     from rankgauge.testsets.drift import LabelDrift, label_drift
+    from rankgauge.testsets.generated import GeneratedQueries
+    from rankgauge.testsets.generating import generate_queries
+    from rankgauge.testsets.incident_queries import incident_queries
+    from rankgauge.testsets.judge import Judge
+    from rankgauge.testsets.judge_result import JudgeResult
+    from rankgauge.testsets.judging import estimate_judging, judge, probe_judge
+    from rankgauge.testsets.lint.findings import Finding
+    from rankgauge.testsets.lint.linting import Lint, lint
+    from rankgauge.testsets.model_family import model_family
+    from rankgauge.testsets.pooling import pool
+    from rankgauge.testsets.review.importing import import_reviews
+    from rankgauge.testsets.review.queue import review_queue
+    from rankgauge.testsets.review.queued import ReviewQueue
+    from rankgauge.testsets.review.session import ReviewSession
+    from rankgauge.testsets.review.sheets import save_sheet
+    from rankgauge.testsets.sampling import Sample, draw_sample, load_sample
+    from rankgauge.testsets.sizing import SizePlan, plan_size
+    from rankgauge.testsets.starting import StartedTestSet, init_from_documents
 
 # Names load on first use, so that importing the package costs next to nothing.
 _NAMES = {
     "errors": ("RankgaugeError",),
     "model": (
-        *("Call", "Chunk", "Chunks", "Contract", "Corpus", "Qrels", "Query", "Run", "Span", "TestSet"),
-        *("Trace", "Traces"),
+        *("Call", "Chunk", "Chunks", "Contract", "Corpus", "Label", "LabelPolicy", "Labels", "Pool", "PooledPair"),
+        *("Qrels", "Query", "Run", "Span", "TestSet", "Trace", "Traces"),
     ),
     "formats": ("load_chunks", "load_corpus", "load_qrels", "load_run", "load_testset"),
     "formats.chunks": ("save_chunks",),
     "formats.convert": ("convert",),
+    "formats.documents": ("Documents", "load_documents"),
+    "formats.labels": ("LabelFile", "load_labels", "save_labels"),
+    "formats.pool": ("load_pool", "save_pool"),
     "formats.traces": ("load_traces",),
     "measures": ("Measure", "parse_measure", "parse_measures"),
     "record": ("Note", "Record"),
@@ -94,15 +130,40 @@ _NAMES = {
     "comparison.traces": ("TraceEvaluation", "evaluate_traces"),
     "comparison.power": ("audit", "power"),
     "comparison.verify": ("verify",),
+    "testsets.agreement": ("LabelAgreement", "agreement"),
     "testsets.anchoring": ("Anchored", "anchor"),
+    "testsets.aspects": ("aspect_qrels",),
+    "testsets.candidates": ("Candidates", "candidates"),
+    "testsets.click_labels": ("ClickLabels", "click_labels"),
+    "testsets.chat": ("ChatModel",),
+    "testsets.generated": ("GeneratedQueries",),
+    "testsets.generating": ("generate_queries",),
+    "testsets.starting": ("StartedTestSet", "init_from_documents"),
     "testsets.drift": ("LabelDrift", "label_drift"),
+    "testsets.review.importing": ("import_reviews",),
+    "testsets.review.queue": ("review_queue",),
+    "testsets.review.queued": ("ReviewQueue",),
+    "testsets.review.session": ("ReviewSession",),
+    "testsets.review.sheets": ("save_sheet",),
+    "testsets.incident_queries": ("incident_queries",),
+    "testsets.judge": ("Judge",),
+    "testsets.judge_result": ("JudgeResult",),
+    "testsets.judging": ("estimate_judging", "judge", "probe_judge"),
+    "testsets.lint.findings": ("Finding",),
+    "testsets.lint.linting": ("Lint", "lint"),
+    "testsets.model_family": ("model_family",),
+    "testsets.pooling": ("pool",),
+    "testsets.correction": ("Corrected", "corrected"),
+    "testsets.sampling": ("Sample", "draw_sample", "load_sample"),
+    "testsets.sizing": ("SizePlan", "plan_size"),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
     "retrievers.collecting": ("TraceCollector",),
     "retrievers.fusion": ("fuse",),
     "live.chunk_sweep": ("sweep_chunks",),
-    "live.live": ("LiveEvaluation", "evaluate_retriever"),
+    "live.evaluation": ("LiveEvaluation",),
+    "live.live": ("evaluate_retriever",),
     "live.several": ("evaluate_retrievers",),
     "live.sweep": ("Sweep", "sweep"),
     "gating.gate": ("gate",),
@@ -125,27 +186,49 @@ _NAMES = {
 __all__ = [
     "Anchored",
     "Call",
+    "Candidates",
+    "ChatModel",
     "Chunk",
     "Chunks",
+    "ClickLabels",
     "Comparison",
     "Contract",
     "Corpus",
+    "Corrected",
+    "Documents",
     "Evaluation",
+    "Finding",
     "GateResult",
     "GateRules",
+    "GeneratedQueries",
     "History",
+    "Judge",
+    "JudgeResult",
+    "Label",
+    "LabelAgreement",
     "LabelDrift",
+    "LabelFile",
+    "LabelPolicy",
+    "Labels",
+    "Lint",
     "LiveEvaluation",
     "Losses",
     "Measure",
     "Monitor",
     "Note",
+    "Pool",
+    "PooledPair",
     "Qrels",
     "Query",
     "RankgaugeError",
     "Record",
+    "ReviewQueue",
+    "ReviewSession",
     "Run",
+    "Sample",
+    "SizePlan",
     "Span",
+    "StartedTestSet",
     "Sweep",
     "TestSet",
     "Trace",
@@ -153,14 +236,21 @@ __all__ = [
     "TraceEvaluation",
     "Traces",
     "__version__",
+    "agreement",
     "anchor",
+    "aspect_qrels",
     "audit",
+    "candidates",
     "check_alerts",
     "chunk",
+    "click_labels",
     "compare",
     "compare_scores",
     "compare_stored",
     "convert",
+    "corrected",
+    "draw_sample",
+    "estimate_judging",
     "evaluate",
     "evaluate_retriever",
     "evaluate_retrievers",
@@ -169,30 +259,48 @@ __all__ = [
     "find_baseline",
     "fuse",
     "gate",
+    "generate_queries",
+    "import_reviews",
+    "incident_queries",
+    "init_from_documents",
+    "judge",
     "judge_next",
     "label_drift",
+    "lint",
     "load_baseline",
     "load_chunks",
     "load_corpus",
+    "load_documents",
+    "load_labels",
     "load_monitor_plan",
     "load_plan",
+    "load_pool",
     "load_qrels",
     "load_run",
+    "load_sample",
     "load_testset",
     "load_traces",
     "log_mlflow",
     "log_opentelemetry",
     "losses",
+    "model_family",
     "parse_measure",
     "parse_measures",
+    "plan_size",
+    "pool",
     "power",
+    "probe_judge",
     "promote_baseline",
     "reconcile",
     "report",
     "retrievers",
+    "review_queue",
     "run_plan",
     "save_charts",
     "save_chunks",
+    "save_labels",
+    "save_pool",
+    "save_sheet",
     "set_baseline",
     "sweep",
     "sweep_chunks",

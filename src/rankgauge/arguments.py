@@ -59,7 +59,12 @@ def as_path(argument: str, value: Any) -> str:
     """The text of a path."""
     if not isinstance(value, str | os.PathLike):
         raise DataError(f"`{argument}` must be a path, not {_shown(value)}")
-    return os.fspath(value)
+    text: str = os.fspath(value)
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise DataError(f"`{argument}={text!r}` is no name that a file can have") from None
+    return text
 
 
 def check_text(argument: str, value: Any, wanted: str = "a text") -> None:

@@ -56,13 +56,24 @@ class MissingExtraError(RankgaugeError):
 class RetrieverError(RankgaugeError):
     """A retriever that failed or returned what cannot be understood.
 
-    `retry` says whether asking again may help; `retry_after` is the pause in seconds that the retriever asked for.
+    `retry` says whether asking again may help; `retry_after` is the pause in seconds that the retriever asked for;
+    `status` is that of an HTTP answer, where there was one; `sent` is whether the request may have arrived.
     """
 
-    def __init__(self, message: str, *, retry: bool = False, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry: bool = False,
+        retry_after: float | None = None,
+        status: int | None = None,
+        sent: bool = True,
+    ) -> None:
         super().__init__(message)
         self.retry = retry
         self.retry_after = retry_after
+        self.status = status
+        self.sent = sent
 
 
 @dataclass(frozen=True)

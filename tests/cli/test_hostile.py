@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Iterator
@@ -42,7 +43,10 @@ FORMATS = [*RENDERERS.known, "json"]
 
 # The arguments of a command's runs; how its output is to be read: by a format, as JSON, by the file it is in, or not at
 # all where it is data for programs; and its status. %FORMAT stands for every format.
+ASKED = ["--endpoint", "http://127.0.0.1:1/v1", "--model", NAME]
 LOST = ["plain-testset.json", "--stage", f"{NAME}=plain-a.json"]
+NAMED = [f"{NAME}=plain-a.json", "b\u202e=plain-b.json"]
+AS_RUNS = [word for run in NAMED for word in ("--run", run)]
 CASES: dict[str, list[tuple[list[str], str, int]]] = {
     "evaluate": [
         (["testset.json", f"{NAME}=a.json", FILE, "-q", "-f", "%FORMAT"], "%FORMAT", 0),
@@ -66,9 +70,120 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
         (["quoted.json", "--corpus", FILE], "terminal", 2),
     ],
+    "testset clicks": [
+        (["clicks.jsonl", "--least-impressions", "1"], "terminal", 1),  # too few clicks to learn from
+        (["clicks.jsonl", "--least-impressions", "1", "--testset", "testset.json", "--json"], "json", 1),
+        (["clicks.jsonl", "--least-impressions", "1", "-o", "-"], "data", 1),
+        (["strange.jsonl"], "terminal", 2),
+        (["clicks.jsonl", "--columns", f"doc={NAME}"], "terminal", 2),
+    ],
     "testset drift": [
         (["quoted.json", "--corpus", "texts.jsonl"], "terminal", 1),
         (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
+    ],
+    "testset generate": [
+        (["texts.jsonl", "-n", "5", "-o", f"g{FILE}.json"], "terminal", 0),
+        (["texts.jsonl", "-n", "5", "--real", "plain-testset.json", "--json"], "json", 0),
+        (["texts.jsonl", "--kinds", NAME], "terminal", 2),
+        (["texts.jsonl", "-n", "2", *ASKED], "terminal", 2),
+    ],
+    "testset judge": [
+        (["plain-testset.json", *ASKED, "--estimate", "--prices", "1,2", "--currency", NAME], "terminal", 0),
+        (["plain-testset.json", *ASKED, "--estimate", "--corpus", "texts.jsonl", "--json"], "json", 0),
+        (["testset.json", *ASKED, "--estimate", "--rubric", FILE], "terminal", 2),
+        (["testset.json", "--corpus", "texts.jsonl", *ASKED, "--labels", "judged.jsonl"], "terminal", 2),
+    ],
+    "testset lint": [
+        (["testset.json", "a.json", f"{NAME}=b.json", "--corpus", "texts.jsonl", "--details"], "terminal", 1),
+        (["plain-testset.json", "--mend", "-o", f"m{FILE}.json", "--against", "testset.json", "--json"], "json", 1),
+        (["testset.json", "--only", NAME], "terminal", 2),
+    ],
+    "testset queue": [
+        (["testset.json", "--labels", "reviewed.jsonl", "--reviewers", NAME], "terminal", 0),
+        (["plain-testset.json", f"{NAME}=plain-a.json", "plain-b.json", "--json"], "json", 0),
+        (["plain-testset.json", "--all", "-o", "queue.jsonl"], "terminal", 0),
+        (["testset.json", "--all", "-o", "sheet.csv"], "terminal", 2),  # no sheet holds half of a surrogate pair
+        (["plain-testset.json", "--pool", FILE], "terminal", 2),
+    ],
+    "testset label": [
+        (["testset.json", "--corpus", "texts.jsonl", "--labels", "mine.jsonl", "--judge", NAME], "terminal", 0),
+        (["testset.json", "--labels", FILE, "--judge", NAME, "--json"], "json", 2),
+    ],
+    "testset import-reviews": [
+        (["reviews.csv", "--labels", f"l{FILE}", "--judge", NAME], "terminal", 0),
+        (["reviews.csv", "--labels", "more.jsonl", "--judge", f"{NAME}2", "--json"], "json", 0),
+        (["reviews.csv", "--labels", "more.jsonl", "--judge", NAME, "--scale", "2-3"], "terminal", 2),
+    ],
+    "testset adjudicate": [
+        (["testset.json", "--labels", "reviewed.jsonl", "--list"], "terminal", 1),
+        (["testset.json", "--labels", "reviewed.jsonl", "--list", "--json"], "json", 1),
+        (["testset.json", "--labels", "reviewed.jsonl", "--judge", NAME], "terminal", 0),
+    ],
+    "testset history": [
+        (["reviewed.jsonl"], "terminal", 0),
+        (["reviewed.jsonl", TEXTS[0], "--json"], "json", 0),
+        (["reviewed.jsonl", TEXTS[0], TEXTS[1]], "terminal", 0),
+    ],
+    "testset build": [
+        (["testset.json", "-o", "built.json"], "terminal", 0),
+        (["plain-testset.json", "--labels", "labels.jsonl", "--skip-unknown", "--json"], "json", 0),
+        (["testset.json", "--labels", "labels.jsonl"], "terminal", 2),
+        (["testset.json", "--policy", NAME], "terminal", 2),
+    ],
+    "testset show": [
+        (["testset.json"], "terminal", 0),
+        (["testset.json", "--json"], "json", 0),
+        ([FILE], "terminal", 0),  # a run reads as judgments do
+    ],
+    "testset diff": [
+        (["testset.json", "plain-testset.json"], "terminal", 1),
+        (["quoted.json", "testset.json", "--json"], "json", 1),
+    ],
+    "testset merge": [
+        (["plain-testset.json", "quoted.json", "-o", "merged.json"], "terminal", 0),
+        (["testset.json", "plain-testset.json"], "terminal", 2),
+        (["testset.json", "plain-testset.json", "--conflicts", "first", "--json"], "json", 0),
+    ],
+    "testset split": [
+        (["plain-testset.json", "--tune", "t1.json", "--test", "t2.json", "--by", "tag"], "terminal", 0),
+        (["plain-testset.json", "--tune", f"t{FILE}", "--test", "t2.json", "--json"], "json", 0),
+    ],
+    "testset sample": [(["plain-testset.json", "-n", "3", "--by", "tag", "-o", "drawn.json"], "terminal", 0)],
+    "testset pool": [
+        ([f"{NAME}=plain-a.json", "plain-b.json", "-k", "3", "-o", "pool.jsonl"], "terminal", 0),
+        (["plain-a.json", "plain-b.json", "-o", "pool.jsonl", "--json"], "json", 0),
+    ],
+    "testset candidates": [
+        (["searches.jsonl", "-o", "new.json"], "terminal", 0),
+        (["searches.jsonl", "--json"], "json", 0),
+        (["traces.jsonl"], "terminal", 0),
+        (["--monitor", NAME], "terminal", 2),
+        (["searches.jsonl", "--column", f"text={NAME}"], "terminal", 2),
+    ],
+    "testset agreement": [
+        (["plain-qrels.json", f"{NAME}=plain-qrels.json", *AS_RUNS, "--details"], "terminal", 0),
+        (["qrels.json", "plain-testset.json", f"{NAME}=plain-qrels.json", "--json"], "json", 0),
+        (["plain-qrels.json", FILE, "--scale", NAME], "terminal", 2),
+        ([f"{NAME}={FILE}"], "terminal", 2),
+    ],
+    "testset draw": [
+        (["qrels.json", *NAMED, "-n", "12", "--sample", "sample.json", "-o", f"pool{FILE}"], "terminal", 0),
+        (["plain-qrels.json", "-n", "12", "--sample", "plain-sample.json", "--json"], "json", 0),
+        (["plain-testset.json", "-n", "12", "--strata", "tag", "--sample", "sample.json"], "terminal", 2),
+        (["plain-qrels.json", *NAMED, "--depth", "1", "-n", "12", "--sample", f"s{FILE}"], "terminal", 0),
+        ([FILE, "-n", "900", "--sample", "sample.json"], "terminal", 2),
+    ],
+    "testset correct": [
+        (["plain-qrels.json", "plain-qrels.json", *NAMED, "--details"], "terminal", 1),
+        (["plain-qrels.json", "plain-testset.json", *NAMED, "-m", "AP", "--json"], "json", 1),
+        (["qrels.json", "qrels.json", *NAMED, "--sample", "sample.json", "--incomplete", "skip"], "terminal", 1),
+        (["plain-qrels.json", "qrels.json", *NAMED, "--sample", FILE], "terminal", 2),
+        (["plain-qrels.json", FILE, *NAMED], "terminal", 2),
+    ],
+    "testset size": [
+        (["plain-qrels.json", *NAMED, "--judge", "plain-testset.json", "--details"], "terminal", 1),
+        (["plain-qrels.json", *NAMED, "--difference", "0.3", "--json"], "json", 0),
+        (["plain-qrels.json", *NAMED, "--judge", FILE], "terminal", 2),
     ],
     "compare": [
         (["testset.json", f"{NAME}=a.json", "b.json", "--samples", "100", "--by", "tag", "-f", "%FORMAT"], "%FORMAT", 0)
@@ -83,7 +198,13 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["plan.toml", "--check"], "terminal", 0),
         (["bad.toml", "--check"], "terminal", 2),
     ],
-    "init": [(["plan.toml"], "terminal", 2), ([f"new{FILE}"], "terminal", 0)],
+    "init": [
+        (["plan.toml"], "terminal", 2),
+        (["--from-docs", FILE], "terminal", 2),
+        (["--from-docs", "pages", "-o", f"new{FILE}", "--force"], "terminal", 0),
+        (["--from-docs", "pages", "-o", f"new{FILE}", "--force", "--json"], "json", 0),
+        (["--from-docs", ".", "-o", FILE], "terminal", 2),
+    ],
     "gate": [
         (["alone.json", "--baseline", "alone.json", "--target", "nDCG@10 >= 0.9", "-f", "%FORMAT"], "%FORMAT", 1),
         *(
@@ -228,12 +349,36 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Path("texts.jsonl").write_text("".join(json.dumps(text) + "\n" for text in texts), encoding="utf-8")
         spans = [{"text": text} for text in (*TEXTS, LONG, f"nowhere {LONG}")]
         _written("quoted.json", [{"id": LONG[:50], "query": LONG, "tags": TEXTS, "spans": spans}])
+        shown = [
+            {"list": text, "query": text, "doc": doc, "position": place, "clicked": int(doc == text)}
+            for text in TEXTS
+            for place, doc in enumerate(dict.fromkeys([*TEXTS[:3], text]), start=1)
+        ]
+        Path("clicks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in shown), encoding="utf-8")
+        Path("strange.jsonl").write_text(json.dumps(dict.fromkeys(TEXTS, 1)) + "\n", encoding="utf-8")
         traces = [
             {"query_id": query, "question": LONG, "calls": [{"query": LONG, "results": list(docs)[:2]}] * 2}
             for query, docs in runs[0].items()
         ]
         traces += [{"question": text, "calls": [{"query": text, "results": [text]}]} for text in TEXTS]
         Path("traces.jsonl").write_text("".join(json.dumps(trace) + "\n" for trace in traces), encoding="utf-8")
+        said = [
+            {"query": query, "doc": doc, "grade": grade, "judge": judge, "reason": LONG}
+            for i, query in enumerate(IDS)
+            for doc in IDS[i : i + 2]
+            for judge, grade in ((NAME, 1), (LONG, 2))
+        ]
+        said.append({"query": TEXTS[0], "doc": TEXTS[1], "grade": 3, "judge": NAME, "adjudicates": True})
+        said_lines = (json.dumps(label).replace("\\ue000", "\\ud800") for label in said)
+        Path("reviewed.jsonl").write_text("".join(f"{label}\n" for label in said_lines), encoding="utf-8")
+        cells = [f"'{text}" for text in TEXTS if "\0" not in text]
+        with open("reviews.csv", "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerow(["query_id", "doc_id", "grade", "comment"])
+            csv.writer(file).writerows([cell, cell, "1", "".join(cells)] for cell in cells)
+        searches = [{"query": text, "result_count": 0, "time": text} for text in (*TEXTS, LONG)]
+        Path("searches.jsonl").write_text("".join(json.dumps(one) + "\n" for one in searches), encoding="utf-8")
+        labels = [{"query": text, "doc": text, "grade": 1, "judge": NAME, "reason": LONG} for text in [*TEXTS, LONG]]
+        Path("labels.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labels), encoding="utf-8")
         for path, run in {"alone.json": runs[0], "other.json": runs[1]}.items():
             _written(path, rankgauge.evaluate(judged, run, ["nDCG@10", "R@3"], name=NAME).record.to_dict())
         _written("live.json", hostile_record("".join(HOSTILE.values())))
@@ -252,6 +397,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run_command("baseline", "set", "main", "alone.json")
         run_command("evaluate", "testset.json", f"{NAME}=a.json", FILE, "-o", "made.json")
         Path("elsewhere").mkdir()
+        Path("pages").mkdir()
+        for number in range(3):
+            Path("pages", f"{number}{FILE}.md").write_text(f"# Boiler{number} valves\n\n{LONG}", "utf-8", "replace")
+        Path("pages", f"empty{FILE}.md").write_text("")
         for path in ("testset.json", "a.json"):
             Path("elsewhere", path).write_bytes(Path("plain-" + path).read_bytes())
         Path("elsewhere", FILE).write_bytes(Path("a.json").read_bytes())
@@ -291,6 +440,11 @@ def test_outputs_keep_their_rules(name: str, folder: Path) -> None:
                 check(run_command(*name.split(), *words, status=2 if unfit else status), chosen)
     if (folder / "summary.md").exists():
         RULES["markdown"]((folder / "summary.md").read_text(encoding="utf-8"))
+
+
+def test_a_new_plan_keeps_the_rules() -> None:
+    """It is never written over, so its name is used once."""
+    check(run_command("init", f"new{FILE}.toml"), "terminal")
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -320,3 +320,18 @@ def test_an_undefined_measure_is_named() -> None:
                 work()
     finally:
         unregister("Undefined")
+
+
+def test_systems_that_score_alike_do_not_make_the_queries_too_few() -> None:
+    """Beside a significant difference it would be wrong to say that these queries can find none."""
+    qrels = {f"q{i}": {"d": 1} for i in range(40)}
+    good, bad = {q: ["d"] for q in qrels}, {q: ["x", "d"] for q in qrels}
+    found = compare(qrels, {"bad": bad, "same": bad, "good": good}, "RR", baseline="bad")
+    assert [row.verdict for row in found.rows] == ["inconclusive", "better"]
+    for language in ("en", "zh"):
+        text = rankgauge.report(found, language=language)
+        assert "too few" not in text
+        assert "太少" not in text
+    runs = {"bad": bad, "good": good, "other": {**good, "q1": ["x"]}}
+    few = compare({q: qrels[q] for q in list(qrels)[:3]}, runs, "RR")
+    assert "too few to find any difference" in rankgauge.report(few, language="en")

@@ -120,9 +120,9 @@ def test_every_document_has_one_place(given: dict[str, Any]) -> None:
             assert place.gain == pytest.approx(mean({place.key}, fitting=place.kind != "budget") - result.mean)
     names = result.stages
     order = {"rank", "budget", *(f"stage:{name}" for name in names[1:][-1:])}
-    (mend,) = [mend for mend in found.mends if mend.kind == "order"]
-    assert mend.gain == pytest.approx(mean(order) - result.mean)
-    assert mend.documents == sum(total[key] for key in order)
+    (part,) = [part for part in found.headroom if part.kind == "order"]
+    assert part.gain == pytest.approx(mean(order) - result.mean)
+    assert part.documents == sum(total[key] for key in order)
     listed = {query: {lost.doc: lost.place for lost in docs} for query, docs in result.lost.items()}
     assert listed == {
         query: gone for query, own in expected.items() if (gone := {d: p for d, p in own.items() if p != "found"})
@@ -165,8 +165,8 @@ def test_a_better_order_reaches_the_ceiling_of_the_candidates(given: dict[str, A
     after = {query: data.draw(st.permutations(docs))[: data.draw(st.integers(1, 9))] for query, docs in before.items()}
     found = losses(given["qrels"], {"before": before, "after": after}, given["k"])
     (row,) = rerank_of(compare(given["qrels"], {"before": before, "after": after}, f"R@{given['k']}")).rows
-    (mend,) = [mend for mend in found.mends if mend.kind == "order"]
-    assert found.result.mean + mend.gain == pytest.approx(row.ceiling)
+    (part,) = [part for part in found.headroom if part.kind == "order"]
+    assert found.result.mean + part.gain == pytest.approx(row.ceiling)
     assert found.result.ceiling == pytest.approx(row.perfect)
 
 
@@ -179,12 +179,12 @@ STAGES = {
 
 def test_the_lead_names_the_part_with_most_to_gain() -> None:
     found = losses(QRELS, STAGES, 2)
-    assert found.result.best_mend is not None
-    assert (found.result.best_mend.kind, found.result.best_mend.stage) == ("first", "candidates")
+    assert found.result.largest_headroom is not None
+    assert (found.result.largest_headroom.kind, found.result.largest_headroom.stage) == ("first", "candidates")
     assert found.summary()[0].startswith("3 of 5 missed relevant documents never reached candidates")
     alone = losses(QRELS, {"bm25": {"q1": ["x", "y", "z", "a", "b", "c"], "q2": ["a"], "q3": ["b", "y"]}}, 3)
-    assert alone.result.best_mend is not None
-    assert alone.result.best_mend.kind == "order"
+    assert alone.result.largest_headroom is not None
+    assert alone.result.largest_headroom.kind == "order"
     for language in LANGUAGES:
         assert "bm25" in alone.summary(language)[0]
     for names, said in (("st", "reached s, but not the first 3 of t that fit"), ("s", "in s, but below 3 or outside")):

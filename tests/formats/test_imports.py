@@ -118,6 +118,22 @@ def test_questions_with_quoted_passages(tmp_path: Path, layout: str) -> None:
         assert [query.spans for query in load_testset(lines)] == [QUOTED, QUOTED]
 
 
+@pytest.mark.parametrize(
+    ("layout", "wrap"),
+    [
+        ("langfuse", lambda items: {"data": items, "meta": {"page": 1, "totalItems": len(items)}}),
+        ("langfuse", lambda items: {"id": "x", "name": "golden", "items": items}),
+        ("phoenix", lambda items: {"data": {"dataset_id": "x", "examples": items}}),
+    ],
+)
+def test_answers_of_an_api_are_read_as_their_entries(layout: str, wrap: Any, tmp_path: Path) -> None:
+    """Read as judgments, such an answer would be one query, "data", with the items as its documents."""
+    plain, paged = tmp_path / "plain.json", tmp_path / "paged.json"
+    plain.write_text(json.dumps(EXAMPLES[layout]))
+    paged.write_text(json.dumps(wrap(EXAMPLES[layout])))
+    assert load_testset(paged) == load_testset(plain) == load_testset(paged, layout)
+
+
 @pytest.mark.parametrize("layout", ["ragas", "deepeval", "langfuse"])
 def test_tables_hold_lists_as_text(tmp_path: Path, layout: str) -> None:
     (item,) = EXAMPLES[layout]

@@ -79,3 +79,12 @@ def test_faults_name_their_line(tmp_path: Path, line: str, says: str) -> None:
         load_labels(path)
     with pytest.raises(FormatError, match=says):
         LabelFile(path)
+
+
+@pytest.mark.parametrize("data", [b'[{"id": "q1", "query": "x"}]', b'{"query": "q"}', b"not JSON", b'{"id": 1', b"3"])
+def test_a_file_of_something_else_loses_nothing(data: bytes, tmp_path: Path) -> None:
+    """Only what begins as our own lines do is a line that was cut short."""
+    (tmp_path / "other").write_bytes(data)
+    with pytest.raises(FormatError, match="this is no label"):
+        LabelFile(tmp_path / "other")
+    assert (tmp_path / "other").read_bytes() == data

@@ -22,7 +22,7 @@ from rankgauge import (
     report,
 )
 from rankgauge.errors import DataError, FormatError, RankgaugeError
-from rankgauge.live.live import RetrievalError
+from rankgauge.live.evaluation import RetrievalError
 from rankgauge.model.testset import Query, TestSet
 from rankgauge.retrievers import BM25
 from rankgauge.words import LANGUAGES, tell

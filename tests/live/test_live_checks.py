@@ -15,7 +15,7 @@ import pytest
 from rankgauge import evaluate_retriever, sweep
 from rankgauge.comparison.verify import verify
 from rankgauge.errors import DataError, FormatError, RankgaugeError
-from rankgauge.live.live import RetrievalError
+from rankgauge.live.evaluation import RetrievalError
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.http import HttpRetriever
 from rankgauge.words import Note, tell

@@ -181,3 +181,30 @@ def test_candidates_name_another_system(folder: Path, name: str, said: str) -> N
     (folder / "plan.toml").write_text(PLAN.replace('candidates = "bm25"', f'candidates = "{name}"'))
     with pytest.raises(FormatError, match=said):
         load_plan(folder / "plan.toml")
+
+
+def test_stages_of_chunks_are_merged_by_their_field(corpus: dict[str, str], test_set: TestSet) -> None:
+    """Each result tells its document; the lists of earlier stages are of documents too."""
+
+    class Pieces:
+        stage_names = ("candidates", "kept")
+
+        def __init__(self) -> None:
+            self.inner = BM25(corpus)
+
+        def stages(self, query: str, k: int) -> Iterator[Any]:
+            hits = self.inner.search(query, 2 * k)
+            rows = [{"id": f"piece {i}", "doc": hit.id, "score": hit.score} for i, hit in enumerate(hits)]
+            found = [{**row, "id": f"{row['doc']} {row['id']}"} for row in rows]
+            yield "candidates", found
+            yield "kept", found[:k]
+
+        def search(self, query: str, k: int) -> Any:
+            return list(self.stages(query, k))[-1][1]
+
+    live = evaluate_retriever(Pieces(), test_set, k=4, measures="R@4", parent_field="doc")
+    plain = {query.id: [hit.id for hit in BM25(corpus).search(query.text, 8)] for query in test_set}
+    assert {q: list(docs) for q, docs in live.stages["candidates"].to_dict().items()} == plain
+    found = losses(test_set, {**live.stages, "kept": live.run}, 4)
+    assert found.result.mean == live.mean["R@4"]
+    assert found.result.place("stage:kept").documents > 0

@@ -176,3 +176,15 @@ def test_supporting_facts() -> None:
     found = values(qrels, run, "sp_em", "sp_f1", "sp_prec", "sp_recall")
     assert found == pytest.approx(np.mean(wanted, axis=0).tolist(), rel=1e-12)
     assert 0 < found[0] < 1
+
+
+@pytest.mark.parametrize(("told", "meant"), [("R@2", "AllRel@2"), ("AllRel@2", "Success@2"), ("Success@2", "R@2")])
+def test_reconcile_knows_what_is_called_recall(told: str, meant: str) -> None:
+    """recall, recall_any and recall_all go by one name in papers."""
+    qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}, "q3": {"d": 1, "e": 1}, "q4": {"f": 1}}
+    run = {"q1": ["a", "b"], "q2": ["c"], "q3": ["d", "x"], "q4": ["x"]}
+    value = evaluate(qrels, run, meant).mean[meant]
+    found = reconcile(qrels, run, told, f"{value:.4f}")
+    assert str(found.matches[0].measure) == meant
+    assert found.matches[0].changes == (f"measure={meant}",)
+    assert repr(found).startswith(f"Reconciliation({told}={value:g}: ")

@@ -94,3 +94,38 @@ def test_no_labels(wrong: Any) -> None:
         LabelPolicy(combine="median")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="twice"):
         LabelPolicy(prefer=("person", "person"))
+
+
+def test_the_latest_adjudication_settles() -> None:
+    """It is a role of the label: Ana's own review stays one of those that disagree."""
+    reviews = [Label("q", "d", 0, "ana"), Label("q", "d", 2, "bo"), Label("q", "d", 2, "cho")]
+    settled = Labels([*reviews, Label("q", "d", 1, "ana", adjudicates=True), Label("q", "d", 0, "bo")])
+    assert Labels(reviews).grades() == {"q": {"d": 2.0}}
+    assert list(Labels(reviews).conflicts()) == [("q", "d")]
+    assert settled.grades() == {"q": {"d": 1.0}}  # also after a later review
+    assert settled.grades(LabelPolicy(combine="highest", prefer=())) == {"q": {"d": 1.0}}
+    assert not settled.conflicts()
+    assert settled.sources == {("person", "ana"): 1, ("person", "bo"): 1, ("person", "cho"): 1}
+    again = settled.added([Label("q", "d", 3, "cho", adjudicates=True)])
+    assert again.grades() == {"q": {"d": 3.0}}
+    undone = again.added([Label("q", "d", None, name, adjudicates=True) for name in ("ana", "cho")])
+    assert undone.grades() == {"q": {"d": 0.0}}  # ana 0, bo 0, cho 2
+    assert list(undone.conflicts()) == [("q", "d")]
+    assert [(one.judge, one.grade) for one in undone.history("q", "d")][-2:] == [("ana", None), ("cho", None)]
+    assert undone.history("q", "other") == []
+    model = Label("q", "d", 3, "gpt", "model", adjudicates=True)
+    assert Labels([*reviews, model]).grades() == {"q": {"d": 2.0}}  # of models, and people come before these
+
+
+def test_a_remark_of_a_person_is_kept_without_a_grade() -> None:
+    remark = Label("q", "d", None, "ana", reason="cut off")
+    assert list(Labels([remark])) == [remark]
+    assert Labels([remark]).grades() == {}
+    later = Label("q", "d", 1, "ana", reason="cut off after all")
+    assert len(Labels([remark, later, later, Label("q", "d", 1, "ana")])) == 2
+    assert len(Labels([Label("q", "d", 1, "gpt", "model", reason=text) for text in ("a", "b")])) == 1
+
+
+def test_adjudicates_is_a_truth_value() -> None:
+    with pytest.raises(DataError, match="neither true nor false"):
+        Label("q", "d", 1, "ana", adjudicates="yes")  # type: ignore[arg-type]

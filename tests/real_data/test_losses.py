@@ -79,6 +79,6 @@ def test_candidates_of_noveleval(data: Path) -> None:
     """All judged documents are candidates there, so nothing but the order can lose any."""
     found = losses(data / "noveleval" / "qrels.txt", {"candidates": data / "noveleval" / "candidate_order.run"}, 10)
     assert found.result.place("stage:candidates").documents == 0
-    (order,) = [mend for mend in found.mends if mend.kind == "order"]
+    (order,) = [mend for mend in found.headroom if mend.kind == "order"]
     assert order.documents == found.result.missed > 0
     assert found.result.mean + order.gain == pytest.approx(found.result.ceiling)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rankgauge.errors import DataError, MissingExtraError, RankgaugeError
-from rankgauge.model.testset import Corpus
+from rankgauge.model.corpus import Corpus
 from rankgauge.retrievers import BM25, Hit, Retriever
 from rankgauge.retrievers.registry import build
 from rankgauge.retrievers.text import chinese_terms, english_terms, tokenizer_for

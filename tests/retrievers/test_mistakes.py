@@ -21,7 +21,7 @@ from langchain_core.documents import Document
 import rankgauge
 from rankgauge import Corpus, Qrels, Run, evaluate_retriever, sweep
 from rankgauge.errors import DataError, RankgaugeError, RetrieverError
-from rankgauge.live.live import RetrievalError
+from rankgauge.live.evaluation import RetrievalError
 from rankgauge.model.testset import Query, TestSet
 from rankgauge.retrievers import HttpRetriever, as_searcher, mistaken, run_queries
 from rankgauge.retrievers.samples import Match, Samples

@@ -20,7 +20,7 @@ import pytest
 
 from rankgauge import evaluate
 from rankgauge.errors import DataError, RankgaugeError, RetrieverError
-from rankgauge.model.testset import Corpus
+from rankgauge.model.corpus import Corpus
 from rankgauge.retrievers.http import HttpRetriever
 from rankgauge.retrievers.runner import run_queries
 from rankgauge.retrievers.searcher import as_searcher

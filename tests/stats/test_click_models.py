@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 
 from rankgauge.errors import DataError
-from rankgauge.stats.click_models import MODELS, ClickLog, _behind, coec, perplexity
+from rankgauge.stats.click_evidence import positions, relevance_intervals
+from rankgauge.stats.click_models import (
+    MODELS,
+    ClickLog,
+    Fitted,
+    by_rank_alone,
+    click_chances,
+    clicks_over_expected,
+    coec,
+    perplexity,
+    rank_perplexities,
+)
+from rankgauge.stats.click_network import _behind
 
 
 def log_of(rows: list[list[int]], clicked: list[list[int]], pairs: int) -> ClickLog:
@@ -52,11 +64,13 @@ def test_the_network_against_every_history(clicked: tuple[int, ...]) -> None:
     assert found.could_go_on == pytest.approx(sum(e - p for e, p in zip(examined[:-1], satisfied[:-1], strict=True)))
 
 
-def simulated(model: str, lists: int, seed: int = 0) -> tuple[ClickLog, np.ndarray, np.ndarray, np.ndarray, float]:
+def simulated(
+    model: str, lists: int, seed: int = 0, beta: tuple[float, float] = (1, 2)
+) -> tuple[ClickLog, np.ndarray, np.ndarray, np.ndarray, float]:
     """A log of 20 queries with 12 documents each, 8 of them shown in any order."""
     rng = np.random.default_rng(seed)
     queries, docs, depth, g = 20, 12, 8, 0.85
-    a, s = rng.beta(1, 2, queries * docs), rng.beta(2, 2, queries * docs)
+    a, s = rng.beta(*beta, queries * docs), rng.beta(2, 2, queries * docs)
     t = 1 / np.arange(1, depth + 1) ** 0.7
     order = np.argsort(rng.random((lists, docs)), axis=1)[:, :depth]
     pair = (rng.integers(0, queries, lists)[:, None] * docs + order).astype(np.int32)
@@ -125,3 +139,153 @@ def test_clicks_over_expected_clicks() -> None:
 def test_tables_of_two_shapes() -> None:
     with pytest.raises(DataError, match="one shape"):
         ClickLog.of(np.zeros((2, 3), dtype=np.int32), np.zeros((2, 2), dtype=bool), 1)
+
+
+GRID = [*MODELS, "coec"]
+
+
+def fit(model: str, log: ClickLog, strength: float | None = None) -> Fitted:
+    return clicks_over_expected(log, strength) if model == "coec" else MODELS[model](log, strength)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("a", "b"), [(1, 4), (2, 2), (10, 90)])
+def test_the_prior_is_found_again(model: str, a: int, b: int) -> None:
+    """Attraction is drawn from a beta distribution: its mean and its strength come back."""
+    log, *_ = simulated(model, 10_000, seed=3, beta=(a, b))
+    prior = fit(model, log).prior
+    assert prior.mean == pytest.approx(a / (a + b), rel=0.2)
+    assert 0.5 < prior.strength / (a + b) < 2
+
+
+@pytest.mark.parametrize("lists", [1500, 15_000])
+@pytest.mark.parametrize("model", MODELS)
+def test_intervals_hold_the_truth_as_often_as_they_say(model: str, lists: int) -> None:
+    inside, pairs = 0, 0
+    for seed in range(3):
+        log, a, s, *_ = simulated(model, lists, seed, beta=(1, 4))
+        fitted = fit(model, log)
+        low, high = relevance_intervals(fitted)
+        truth = a * s if model == "dbn" else a
+        use = log.shows >= 10
+        inside, pairs = inside + int(((low <= truth) & (truth <= high))[use].sum()), pairs + int(use.sum())
+        assert (low <= fitted.relevance).all()
+        assert (fitted.relevance <= high).all()
+    assert 0.92 < inside / pairs < 0.985
+
+
+def test_pairs_that_are_all_alike_are_drawn_together() -> None:
+    log, *_ = simulated("pbm", 5000, beta=(300, 700))
+    for model in GRID:
+        fitted = fit(model, log)
+        rough = fit(model, log, 1.0)
+        assert fitted.attraction.std() < 0.5 * rough.attraction.std()
+    few, *_ = simulated("pbm", 100, beta=(1, 4))  # too few to know that: the intervals stay wide
+    low, high = relevance_intervals(fit("pbm", few))
+    assert np.median(high - low) > 0.1
+
+
+@pytest.mark.parametrize("model", GRID)
+@pytest.mark.parametrize("times", [1, 7, 1000, 10**9])
+@pytest.mark.parametrize(
+    ("rows", "clicked"),
+    [
+        ([[0]], [[0]]),  # one list of one document
+        ([[0]], [[1]]),
+        ([[0, 1, 2]], [[0, 0, 0]]),  # no click at all
+        ([[0, 1, 2]], [[1, 1, 1]]),
+        ([[0, 1, 2], [0, 1, 2]], [[1, 1, 1], [0, 0, 0]]),
+        ([[0, -1, 1], [1, -1, 0]], [[1, 0, 0], [0, 0, 1]]),  # a hole
+        ([[-1, -1, 0], [-1, -1, 1]], [[0, 0, 1], [0, 0, 0]]),  # only third ranks
+        ([[0, 1, 2], [2, 1, 0]], [[0, 0, 1], [1, 0, 0]]),
+    ],
+)
+def test_extremes_stay_finite(model: str, times: int, rows: list[list[int]], clicked: list[list[int]]) -> None:
+    one = log_of(rows, clicked, 4)
+    log = ClickLog(one.pair, one.clicked, one.times * times, 4)
+    fitted = fit(model, log)
+    low, high = relevance_intervals(fitted)
+    for values in (fitted.relevance, fitted.satisfaction, fitted.seen, fitted.weight, low, high):
+        assert np.isfinite(values).all()
+    assert (fitted.weight > 0).all()
+    assert ((low >= 0) & (high <= 1)).all()
+    chances = click_chances(fitted, log)
+    assert np.isfinite(chances).all()
+    assert perplexity(fitted, log) >= 1
+    if log.times.sum() < 5:  # so little makes nothing certain
+        assert (high - low > 0.2).all()
+
+
+@pytest.mark.parametrize("model", GRID)
+@pytest.mark.parametrize("rank", range(4))
+def test_another_click_never_lowers_attraction(model: str, rank: int) -> None:
+    """A list that is shown 20 times; the more often its document at one rank is clicked, the more it attracts."""
+    log, *_ = simulated("pbm", 500, seed=5)
+    row = np.array([0, 1, 2, 3, -1, -1, -1, -1], dtype=np.int32)
+    found = []
+    for clicks in range(0, 21, 2):
+        lists = np.tile(row, (20, 1))
+        flags = np.zeros(lists.shape, dtype=bool)
+        flags[:clicks, rank] = True
+        base = np.repeat(np.arange(len(log.pair)), log.times.astype(int))
+        pair, clicked = np.concatenate([log.pair[base], lists]), np.concatenate([log.clicked[base], flags])
+        found.append(fit(model, ClickLog.of(pair, clicked, log.pairs)).attraction[rank])
+    assert (np.diff(found) > -1e-3).all()
+    assert found[-1] > found[0] + 0.05
+
+
+def test_a_hole_moves_nothing_in_models_of_order() -> None:
+    """Where a rank shows nothing known, cascade and network go on to the next; ranks stay for the position-based."""
+    log, *_ = simulated("dbn", 4000)
+    pair = np.insert(log.pair, 2, -1, axis=1)
+    clicked = np.insert(log.clicked, 2, False, axis=1)
+    holed = ClickLog(pair, clicked, log.times, log.pairs)
+    for model in ("cascade", "dbn"):
+        whole, other = fit(model, log), fit(model, holed)
+        assert other.attraction == pytest.approx(whole.attraction)
+        assert other.persistence == pytest.approx(whole.persistence)
+        assert np.delete(click_chances(other, holed), 2, axis=1) == pytest.approx(click_chances(whole, log))
+    assert holed.closed.pair.tolist() == np.pad(log.pair, ((0, 0), (0, 1)), constant_values=-1).tolist()
+
+
+def test_a_log_of_second_pages_alone() -> None:
+    """The first rank that is shown is what the others are relative to."""
+    log, *_ = simulated("pbm", 4000)
+    pair, clicked = np.pad(log.pair, ((0, 0), (10, 0)), constant_values=-1), np.pad(log.clicked, ((0, 0), (10, 0)))
+    later = ClickLog(pair, clicked, log.times, log.pairs)
+    fitted = fit("pbm", later)
+    whole = fit("pbm", log)
+    assert fitted.examination[10:] == pytest.approx(whole.examination)
+    assert fitted.relevance == pytest.approx(whole.relevance)
+
+
+def test_positions_that_do_not_vary_are_told() -> None:
+    log, *_ = simulated("pbm", 2000)
+    found = positions(log)
+    assert found.identified
+    assert found.ranks == 8
+    assert found.shows_of_moved > 0.95
+    fixed = log_of([[0, 1, 2]] * 50, [[1, 0, 0]] * 50, 3)
+    found = positions(fixed)
+    assert (found.moved, found.apart, found.identified) == (0, (2, 3), False)
+    # The second and third rank exchange documents, the first never does; once is not enough.
+    half = log_of([[0, 1, 2], [0, 2, 1]] * 20 + [[1, 0, 2]], [[0, 0, 0]] * 41, 3)
+    assert positions(half).apart == (2, 3)
+    tied = log_of([[0, 1, 2], [0, 2, 1]] * 20 + [[1, 0, 2]] * 10, [[0, 0, 0]] * 50, 3)
+    assert positions(tied).identified
+
+
+def test_the_click_rate_of_ranks_is_what_models_have_to_beat() -> None:
+    """Where all documents attract alike, none predicts held-out clicks better."""
+    log, *_ = simulated("pbm", 5000, beta=(3000, 7000))
+    training, rest = log.split(0.3)
+    alone = perplexity(by_rank_alone(training), rest)
+    assert all(perplexity(fit(model, training), rest) > alone - 1e-3 for model in GRID)
+    assert rank_perplexities(by_rank_alone(training), rest).shape == (8,)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, -1, float("nan")])
+def test_a_confidence_that_is_none(confidence: float) -> None:
+    log, *_ = simulated("pbm", 10)
+    with pytest.raises(DataError, match="between 0 and 1"):
+        relevance_intervals(fit("pbm", log), confidence)

@@ -28,7 +28,7 @@ _COMMANDS: Table = {
     "compare": ("rankgauge.cli.compare", "compare", "Compare runs: which differences are significant."),
     "compare-scores": ("rankgauge.cli.compare", "compare_scores", "Compare per-query scores from a CSV or records."),
     "run": ("rankgauge.cli.run", "run", "Evaluate live retrievers by a plan: quality, latency, sweeps."),
-    "init": ("rankgauge.cli.run", "init", "Write a plan for `run` to start from."),
+    "init": ("rankgauge.cli.init", "init", "Write a plan for `run`, or a whole test set from documents."),
     "gate": ("rankgauge.cli.gate", "gate", "Hold a record against a baseline: pass, regression, or inconclusive."),
     "baseline": ("rankgauge.cli.baseline", "baseline", "Set, promote, show and export named baselines."),
     "history": ("rankgauge.cli.history", "history", "Keep records over time: list, compare, see the trend."),

@@ -92,12 +92,14 @@ def evaluate(
     results = [score_run(judgments, run, wanted, name=name, **choices) for name, run in opened.items()]
     inputs = hashed(named if whole else {}, before)
     tags = judgments if whole else None
-    record = record_of(results, inputs=inputs, per_query=whole or per_query, provenance=whole, test_set=tags)
+    record = record_of(results, inputs=inputs, per_query=whole or per_query or details, provenance=whole, test_set=tags)
     merged = any(choices.get(key) for key in ("chunks", "chunk_ids", "collapse_chunks"))  # its lists are not the run's
     if form == "html" and not merged and isinstance(judgments, TestSet | Qrels):
         from rankgauge.comparison.recording import with_lists
 
-        record = with_lists(record, results, opened, judgments, choices["corpus"])
+        known = judgments if isinstance(judgments, TestSet) else None
+        grades = judgments if isinstance(judgments, Qrels) else judgments.qrels
+        record = with_lists(record, results, opened, grades, known, choices["corpus"])
     show(
         record,
         form,

@@ -64,7 +64,7 @@ def losses(
     output: str | None,
     **choices: Any,
 ) -> None:
-    """Where each relevant document was lost, and what mending that stage could gain at most in recall.
+    """Where each relevant document was lost, and how much improving that stage could gain at most in recall.
 
     Every relevant document has one place: not in the corpus (--corpus), not in the index (--indexed), not in the list
     of a stage, ranked below k, cut by the budget, or found.

@@ -1,31 +1,30 @@
-"""`rankgauge run` and `rankgauge init`."""
+"""`rankgauge run`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.bars import bars
 from rankgauge.cli.echo import echo, tell_imports
 from rankgauge.cli.keeping import Keeping, keeping
 from rankgauge.cli.showing import detail_of, terminal_look
 from rankgauge.cli.streams import systems_apart
 from rankgauge.words import Language, say, tell
-from rankgauge.words.visible import shortened, visible
+from rankgauge.words.visible import shortened
 
 if TYPE_CHECKING:
     from rankgauge.gating.baseline import Baseline
     from rankgauge.gating.rules import GateRules
-    from rankgauge.live.live import LiveEvaluation
+    from rankgauge.live.evaluation import LiveEvaluation
     from rankgauge.plans.plan import RunPlan
-    from rankgauge.plans.running import Outcome, Progress
+    from rankgauge.plans.running import Outcome
 
-__all__ = ["init", "run"]
+__all__ = ["run"]
 
 
 @click.command()
@@ -83,7 +82,7 @@ def run(
             kept.store(outcome.record, language, label=Path(plan).stem)
 
         try:
-            with _progress() as progress:
+            with bars() as progress:
                 outcome = run_plan(loaded, fresh=fresh, progress=progress, write=write)
         except KeyboardInterrupt:
             key = "live.stopped_lost" if loaded.cache is None else "live.stopped_kept"
@@ -154,30 +153,6 @@ def _apply_gate(
     return STATUS[result.accepted]
 
 
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """A bar with rate and remaining time on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich import progress
-    from rich.console import Console
-
-    rate = progress.TextColumn("{task.fields[rate]}")
-    named = progress.TextColumn("{task.description}", markup=False)
-    columns = (named, progress.BarColumn(), progress.MofNCompleteColumn())
-    with progress.Progress(*columns, rate, progress.TimeRemainingColumn(), console=Console(stderr=True)) as drawn:
-        tasks: dict[str, progress.TaskID] = {}
-
-        def tell(name: str, done: int, total: int) -> None:
-            if name not in tasks:
-                tasks[name] = drawn.add_task(visible(name), total=total, rate="")
-            task = drawn.tasks[tasks[name]]
-            drawn.update(tasks[name], completed=done, rate=f"{task.speed:.1f}/s" if task.speed else "")
-
-        yield tell
-
-
 def _written(plan: RunPlan, outcome: Outcome, language: Language) -> list[Path]:
     """Write the outputs of the plan, each whole."""
     from rankgauge.formats.leftovers import remove_leftovers
@@ -224,17 +199,3 @@ def _save_run(live: LiveEvaluation, path: Path) -> Path:
     for other in {*files.values()} - {file}:
         other.unlink(missing_ok=True)  # of an earlier start: it would pass for this one's
     return file
-
-
-@click.command()
-@click.argument("plan", metavar="[PLAN.toml]", default="plan.toml")
-def init(plan: str) -> None:
-    """Write a commented plan for `rankgauge run` to start from."""
-    from rankgauge.errors import DataError
-    from rankgauge.formats.sources import write_whole
-    from rankgauge.plans.plan import template
-
-    if Path(plan).exists():
-        raise DataError(f"{plan} exists already; name another file, or remove it first")
-    write_whole(plan, template().encode())
-    echo(f"{plan}: edit it, then: rankgauge run --check {plan}")

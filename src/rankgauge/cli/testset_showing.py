@@ -9,15 +9,24 @@ import click
 from rankgauge.cli.echo import echo
 from rankgauge.words import Language, say
 
-__all__ = ["show"]
+__all__ = ["show", "wrote"]
 
 
-def show(built: Any, data: dict[str, Any], as_json: bool, output: str | None, language: Language) -> None:
+def show(
+    built: Any,
+    data: dict[str, Any],
+    as_json: bool,
+    output: str | None,
+    language: Language,
+    *,
+    details: bool = False,
+    digits: int = 4,
+) -> None:
     """The report, or the same as JSON; where the test set goes to standard output, on standard error."""
     import sys
 
     from rankgauge.cli.flags import in_flags
-    from rankgauge.cli.showing import terminal_look
+    from rankgauge.cli.showing import detail_of, terminal_look
     from rankgauge.formats.json_values import dumps
     from rankgauge.formats.sources import write_whole
     from rankgauge.reports import report
@@ -26,10 +35,16 @@ def show(built: Any, data: dict[str, Any], as_json: bool, output: str | None, la
         text = dumps(data).decode()
     else:
         look = terminal_look(stream=sys.stderr if output == "-" else sys.stdout)
+        look |= {"detail": detail_of(details), "digits": digits}
         text = in_flags(report(built, format="terminal", language=language, **look), sys.argv[1:])
     if output == "-":
         click.echo(text, err=True, nl=False)
     else:
         write_whole("-", text.encode())
-    if output not in (None, "-"):
-        echo(say("spans.wrote", language, path=output), err=True)
+    if output is not None and output != "-":
+        wrote(output, language)
+
+
+def wrote(path: str, language: Language) -> None:
+    """That a file was written."""
+    echo(say("spans.wrote", language, path=path), err=True)

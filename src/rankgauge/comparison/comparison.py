@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from rankgauge.formats import RunParts
+    from rankgauge.record.labels import LabelledTestSet
 
 __all__ = ["Comparison"]
 
@@ -80,6 +81,8 @@ class Comparison(ComparedSystems, Result):
         remarks: Sequence[Note] = (),
         stages: Mapping[str, Any] | None = None,
         conversations: Mapping[str, str] | None = None,
+        synthetic: Mapping[str, str] | None = None,
+        labelled: LabelledTestSet | None = None,
     ) -> None:
         tags = {tag for query in test_set or () for tag in query.tags}
         super().__init__(
@@ -88,6 +91,7 @@ class Comparison(ComparedSystems, Result):
         self.evaluations, self.qrels, self.test_set = evaluations, qrels, test_set
         self._runs, self._collapse, self.sources = runs or {}, collapse_chunks, dict(sources or {})
         self.corpus, self._stages = corpus, dict(stages or {})
+        self._synthetic, self._labelled = dict(synthetic or {}), labelled  # of stored scores, which have no test set
         self.remarks = list(remarks)
         """Warnings about how the scores came together."""
 
@@ -125,7 +129,8 @@ class Comparison(ComparedSystems, Result):
     def row(self, measure: str, a: str, b: str) -> Row:
         """The row of a pair, by any spelling of the measure."""
         preset = self.evaluations[0].preset if self.evaluations else None
-        name = find_measure_name(measure, [known.name for known in self.measures], preset)
+        passages = bool(self.evaluations) and self.evaluations[0].contract.overlap is not None
+        name = find_measure_name(measure, [known.name for known in self.measures], preset, passages=passages)
         for row in self.rows:
             if (row.measure, row.a, row.b) == (name, a, b):
                 return row
@@ -223,6 +228,8 @@ class Comparison(ComparedSystems, Result):
             record = record_of(self.evaluations, inputs=files, provenance=provenance, test_set=self.test_set)
         else:
             record = scores_record(self, inputs=files, provenance=provenance)
+            made = replace(record.provenance, test_set=self._labelled)
+            record = replace(record, provenance=made, synthetic=self._synthetic)
         found = self.result(slices=slices, uncertainty=uncertainty, rerank=rerank)
         texts, losses = texts_of(self.test_set), self.losses
         record = replace(record, kind="comparison", texts=texts, comparison=found, losses=losses)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.comparison.lost_documents import Located
-from rankgauge.record import LossesResult, LossPlace, Mend, Note
+from rankgauge.record import Headroom, LossesResult, LossPlace, Note
 
 __all__ = ["lead_notes", "notes_of_losses", "place_note", "recall_note"]
 
@@ -25,7 +25,7 @@ def lead_notes(found: LossesResult) -> list[Note]:
     about = {"measure": recall_note(found), "k": found.k, "mean": found.mean, "missed": found.missed}
     if not found.missed:
         return [Note("losses.all_found", {**about, "documents": found.documents})]
-    best = found.best_mend
+    best = found.largest_headroom
     if best is None:
         return [Note("losses.nothing_to_gain", about)]
     key = f"lead_{best.kind}"
@@ -33,12 +33,12 @@ def lead_notes(found: LossesResult) -> list[Note]:
         key += ("_alone" if len(found.stages) == 1 else "") + ("_budget" if found.budget is not None else "")
     known = {"n": best.documents, "stage": best.stage, "before": found.stages[:-1][-1:], "gain": best.gain}
     lead = Note(f"losses.{key}", {**about, **known})
-    others = [_part(mend) for mend in found.mends if mend is not best and mend.documents]
+    others = [_part(part) for part in found.headroom if part is not best and part.documents]
     return [lead, *([Note("losses.others", {"parts": others})] if others else [])]
 
 
-def _part(mend: Mend) -> Note:
-    return Note(f"losses.part_{mend.kind}", {"stage": mend.stage, "gain": mend.gain})
+def _part(part: Headroom) -> Note:
+    return Note(f"losses.part_{part.kind}", {"stage": part.stage, "gain": part.gain})
 
 
 def recall_note(found: LossesResult) -> Note | str:

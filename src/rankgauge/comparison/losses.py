@@ -1,4 +1,4 @@
-"""`losses`: at which stage of a pipeline each relevant document was lost, and what mending each stage could gain."""
+"""`losses`: at which stage each relevant document was lost, and how much improving each stage could gain."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankgauge.arguments import named_arguments
-from rankgauge.comparison.lost_documents import Located, locate
+from rankgauge.comparison.lost_documents import Located, Sizes, locate
 from rankgauge.comparison.recording import documents_of, lists_of, relevant_of, texts_of
-from rankgauge.engine.chunks import collapse
+from rankgauge.engine.chunks import Rule, parents_by
 from rankgauge.errors import ContractError, DataError, counted
 from rankgauge.evaluation import Evaluation, Scoring, hashed, make_plan, read_judgments, record_of
 from rankgauge.evaluation.scores import Scores
@@ -24,7 +24,7 @@ from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
-from rankgauge.record import InputFile, LossesResult, LostDocument, Mend, Record
+from rankgauge.record import Headroom, InputFile, LossesResult, LostDocument, Record
 from rankgauge.record.result import Result
 from rankgauge.stats.levels import check_whole
 from rankgauge.visible import visible
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from rankgauge.formats import RunParts
 
-__all__ = ["Losses", "losses", "losses_of", "losses_of_list", "recall_of"]
+__all__ = ["Losses", "known_documents", "losses", "losses_of", "losses_of_list", "recall_of"]
 
 _MOST_LOST = 5_000  # documents that a record lists
 _MOST_OF_QUERY = 20
@@ -43,7 +43,7 @@ _MOST_OF_QUERY = 20
 
 @named_arguments
 class Losses(Result):
-    """Where relevant documents were lost: `.places`, `.mends`, `.per_query`, `.lost`, `.record`."""
+    """Where relevant documents were lost: `.places`, `.headroom`, `.per_query`, `.lost`, `.record`."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Losses(Result):
         sources: Mapping[str, Any] | None = None,
     ) -> None:
         self.result, self.evaluation, self.sources = result, evaluation, dict(sources or {})
-        self.places, self.mends, self.lost = result.places, result.mends, result.lost
+        self.places, self.headroom, self.lost = result.places, result.headroom, result.lost
         self._qrels, self._run, self._corpus = qrels, run, corpus
 
     def to_record(self, *, inputs: Mapping[str, InputFile] | None = None, lists: bool = True) -> Record:
@@ -142,7 +142,7 @@ def losses(
     rel: float | None = None,
     collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
 ) -> Losses:
-    """Where each relevant document was lost, and what mending that stage could gain at most in recall.
+    """Where each relevant document was lost, and how much improving that stage could gain at most in recall.
 
     `stages` maps names to runs of any kind that `evaluate` takes, in the order of the pipeline, such as
     {"candidates": run, "reranked": run}; the last list is what the reader gets, cut after `k` documents. `corpus`,
@@ -157,27 +157,33 @@ def losses(
     budget = None if budget is None else check_whole("budget", budget, 1)
     if not isinstance(stages, Mapping) or not stages:
         raise DataError('`stages` are given by name, first to last: {"candidates": run, "reranked": run}')
-    if budget is not None and corpus is None:
-        raise DataError("`budget=` needs the texts of the documents: give them with `corpus=`")
-    plan = make_plan(f"R@{k}", contract, ties, missing, no_relevant, duplicates, depth, rel)
+    asked = [f"R@{k}", *([] if budget is None else [f"R(budget={budget})"])]
+    plan = make_plan(asked, contract, ties, missing, no_relevant, duplicates, depth, rel)
     _in_order(plan.contract)
     scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
+    if budget is not None and corpus is None and not (isinstance(scoring.rule, Chunks) and scoring.rule.texts):
+        raise DataError("`budget=` needs the texts of the documents: give them with `corpus=`")
     judgments, test_set = read_judgments(qrels)
-    opened = {str(name): scoring.opened(run, str(name)) for name, run in stages.items()}
-    last = list(opened)[-1]
-    merged = replace(scoring, plan=opened[last][1], collapse_chunks=None)
+    unmeasured = scoring.changed(plan=replace(plan, measures=plan.measures[:1], asked=plan.asked[:1]))
+    last = list(stages)[-1]
+    opened = {
+        str(name): (scoring if name is last else unmeasured).opened(run, str(name)) for name, run in stages.items()
+    }
+    last = str(last)
+    told = opened[last][1]
+    merged = replace(scoring, plan=replace(unmeasured.plan, contract=told.contract), collapse_chunks=None)
     evaluation = merged.evaluation(test_set or judgments, opened[last][0], last)
     result = losses_of(
         evaluation,
         judgments,
         {name: run for name, (run, _) in opened.items()},
         k=k,
-        corpus=scoring.documents,
+        corpus=known_documents(scoring.documents, scoring.rule),
         indexed=_indexed(indexed, scoring),
         budget=budget,
-        tokenizer=tokenizer,
+        sizes=None if budget is None else Sizes(scoring.documents or {}, tokenizer or len, scoring.rule),
     )
-    sources = scoring.sources(qrels, {last: stages[last]})
+    sources = scoring.sources(qrels, {last: list(stages.values())[-1]})
     sources |= {f"stage:{name}": run for name, run in stages.items() if str(name) != last}
     return Losses(
         result,
@@ -197,18 +203,26 @@ def _indexed(given: Any, scoring: Scoring) -> frozenset[str] | None:
         given = load_ids(given)
     if not isinstance(given, Iterable):
         raise DataError(f"`indexed` must be a list of document ids, or the path of a file of them, not {given!r}")
-    ids = frozenset(map(str, given))
-    if scoring.rule is None or not ids:
+    return frozenset(known_documents(frozenset(map(str, given)), scoring.rule) or ())
+
+
+def known_documents(ids: Collection[str] | None, rule: Rule | None) -> Collection[str] | None:
+    """The documents of a corpus or an index, which may hold them under the ids of their chunks."""
+    if ids is None or rule is None:
         return ids
-    merged, _ = collapse(Run({"index": list(ids)}, name="the index"), scoring.rule)
-    return frozenset(merged.frame["doc"].to_list())
+    parent = parents_by(rule)[0]
+    return {doc for own in ids for doc in (own, parent(own)) if doc}
 
 
 def recall_of(measures: Sequence[Measure], k: int) -> Measure:
     """The first recall at a depth among some measures, else that at k."""
-    deep = (measure for measure in measures if measure.name == "R" and isinstance(measure.at, int))
-    plain = (measure for measure in deep if not measure.get("capped") and not measure.get("judged_only"))
-    return next(plain, parse_measure(f"R@{k}"))
+    for measure in measures:
+        if isinstance(measure.at, int):
+            if measure.name == "R" and not measure.get("capped") and not measure.get("judged_only"):
+                return measure
+            if measure.name == "StRecall":  # of passages: a place has a document, or a chunk
+                return parse_measure("R").with_at(measure.at)
+    return parse_measure(f"R@{k}")
 
 
 def losses_of_list(
@@ -218,17 +232,30 @@ def losses_of_list(
     run: Run | RunParts,
     *,
     k: int,
-    corpus: Mapping[str, str] | None = None,
+    corpus: Collection[str] | None = None,
     indexed: Collection[str] | None = None,
+    budget: int | None = None,
+    sizes: Sizes | None = None,
+    without: Collection[str] = (),
 ) -> LossesResult:
-    """Of a list that was scored before, by its own recall or that at k."""
+    """Of a list that was scored before, by its own recall or that at k. Queries `without` known stages are left out."""
     if scored.name in earlier:
         raise DataError(f"a stage and a run are both named {scored.name!r}; name them apart")
     measure = recall_of(scored.measures, k)
     evaluation = Scoring(make_plan(measure, _in_order(scored.contract))).evaluation(qrels, run, scored.name)
     depth = int(measure.at or k)
     judgments, _ = read_judgments(qrels)
-    return losses_of(evaluation, judgments, {**earlier, scored.name: run}, k=depth, corpus=corpus, indexed=indexed)
+    return losses_of(
+        evaluation,
+        judgments,
+        {**earlier, scored.name: run},
+        k=depth,
+        corpus=corpus,
+        indexed=indexed,
+        budget=budget,
+        sizes=sizes,
+        without=without,
+    )
 
 
 def _in_order(contract: Contract) -> Contract:
@@ -246,30 +273,31 @@ def losses_of(
     stages: Mapping[str, Run | RunParts],
     *,
     k: int,
-    corpus: Mapping[str, str] | None = None,
+    corpus: Collection[str] | None = None,
     indexed: Collection[str] | None = None,
     budget: int | None = None,
-    tokenizer: Callable[[str], int] | None = None,
+    sizes: Sizes | None = None,
+    without: Collection[str] = (),
 ) -> LossesResult:
     """The places of all relevant documents, and what they are worth. `evaluation` is of recall at k of the last stage,
     and tells which queries count."""
     from rankgauge.comparison.loss_notes import notes_of_losses
-    from rankgauge.engine.matching import BudgetTexts
 
     (measure,) = evaluation.measures
-    texts = None if budget is None or corpus is None else BudgetTexts(corpus, tokenizer or len)
+    queries = list(evaluation.table.queries)
+    known = np.array([query not in without for query in queries], dtype=bool)
     located = locate(
         judgments,
         stages,
         evaluation.contract,
         k=k,
         rel=measure.get("rel"),
-        queries=list(evaluation.table.queries),
-        counted=evaluation.table.counted[:, 0],
+        queries=queries,
+        counted=evaluation.table.counted[:, 0] & known,
         corpus=corpus,
         indexed=indexed,
         budget=budget,
-        texts=texts,
+        sizes=sizes,
     )
     places = [located.filled(place) for place in located.places]
     relevant = located.counts([place.key for place in places])
@@ -286,32 +314,32 @@ def losses_of(
         documents=int(relevant.sum()),
         queries=int(located.counted.sum()),
         places=places,
-        mends=list(_mends(located, names)),
+        headroom=list(_headroom(located, names)),
         per_query={place.key: located.counts([place.key]).tolist() for place in places},
         lost=_lost(located),
     )
     return replace(found, notes=list(notes_of_losses(found, located)))
 
 
-def _mends(located: Located, stages: Sequence[str]) -> Iterator[Mend]:
-    """Each part of the pipeline that could be mended, first to last."""
+def _headroom(located: Located, stages: Sequence[str]) -> Iterator[Headroom]:
+    """Each part of the pipeline that could be improved, first to last."""
     now, known = located.recall(), [place.key for place in located.places]
 
-    def mend(kind: Any, stage: str, keys: Sequence[str]) -> Mend:
+    def of(kind: Any, stage: str, keys: Sequence[str]) -> Headroom:
         gain = located.recall(keys, fitting=kind != "budget") - now
-        return Mend(kind, stage, int(located.counts(keys).sum()), max(0.0, gain))
+        return Headroom(kind, stage, int(located.counts(keys).sum()), max(0.0, gain))
 
     for kind in ("corpus", "index"):
         if kind in known:
-            yield mend(kind, "", [kind])
+            yield of(kind, "", [kind])
     first, *later = stages
-    yield mend("first", first, [f"stage:{first}"])
+    yield of("first", first, [f"stage:{first}"])
     for name in later[:-1]:
-        yield mend("stage", name, [f"stage:{name}"])
+        yield of("stage", name, [f"stage:{name}"])
     cut = ["rank", *(["budget"] if "budget" in known else [])]
-    yield mend("order", stages[-1], [*(f"stage:{name}" for name in later[-1:]), *cut])
+    yield of("order", stages[-1], [*(f"stage:{name}" for name in later[-1:]), *cut])
     if "budget" in known:
-        yield mend("budget", "", ["budget"])
+        yield of("budget", "", ["budget"])
 
 
 def _lost(located: Located) -> dict[str, list[LostDocument]]:

@@ -22,18 +22,58 @@ import numpy as np
 import polars as pl
 
 from rankgauge.engine.averaging import aggregate, byte_order
+from rankgauge.engine.chunks import ChunkTexts, Rule
 from rankgauge.engine.lists import TopRows, top_rows
+from rankgauge.engine.matching import BudgetTexts
+from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
+from rankgauge.model.lengths import length_of
 from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.model.run import Run
 from rankgauge.record import LossPlace
 
 if TYPE_CHECKING:
-    from rankgauge.engine.matching import BudgetTexts
     from rankgauge.formats import RunParts
 
-__all__ = ["Located", "locate"]
+__all__ = ["Located", "Sizes", "locate"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sizes:
+    """What documents take of a context: the lengths of their texts, or of their chunks, where chunks were merged."""
+
+    texts: Mapping[str, str]
+    length: Callable[[str], float] = len
+    rule: Rule | None = None
+
+    def reached(self, rows: TopRows, run: Run | RunParts, k: int) -> Floats:
+        """How much the first k of each list take, one after another; of merged chunks the run tells it."""
+        first = rows.ranks <= k
+        owner, docs = rows.owner[first], rows.docs.filter(first)
+        if isinstance(run, Run) and run.mapping is None and "context" in run.frame.columns:
+            queries = pl.Series(rows.queries, dtype=pl.String).gather(owner)
+            known = run.frame.select("query", "doc", "context")
+            listed = pl.DataFrame({"query": queries, "doc": docs})
+            return listed.join(known, on=["query", "doc"], how="left", maintain_order="left")["context"].to_numpy()
+        sizes = BudgetTexts(self.texts, self.length).cost(docs)  # type: ignore[arg-type]
+        starts = np.searchsorted(owner, np.arange(len(rows.queries)))
+        total = np.concatenate(([0.0], np.cumsum(sizes)))
+        return total[1:] - total[starts][owner]
+
+    def least(self, docs: pl.Series) -> Floats:
+        """The least that each of these takes; 0 where it is not known."""
+        if self.rule is None:
+            shortest = {doc: length_of(self.texts[doc], self.length) for doc in docs.unique() if doc in self.texts}
+        elif isinstance(self.rule, Chunks):
+            wanted, texts = set(docs), ChunkTexts(self.rule, self.texts)
+            shortest = {}
+            for doc, own in self.rule.by_document.items():
+                if doc in wanted and (found := [text for one in own if (text := texts.text(one)) is not None]):
+                    shortest[doc] = min(length_of(text, self.length) for text in found)
+        else:
+            shortest = {}
+        return np.array([shortest.get(doc, 0.0) for doc in docs], dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,7 +153,7 @@ def locate(
     corpus: Collection[str] | None = None,
     indexed: Collection[str] | None = None,
     budget: int | None = None,
-    texts: BudgetTexts | None = None,
+    sizes: Sizes | None = None,
 ) -> Located:
     """The place of each relevant document of the queries that are `counted`. The contract's depth is that of the last
     list; earlier ones are whole."""
@@ -130,14 +170,13 @@ def locate(
     lists.append(top_rows(qrels, list(stages.values())[-1], contract, None))
     ranks = [_ranks(relevant, rows, rel) for rows in lists]
     owner, docs = relevant["owner"].to_numpy(), relevant["doc"]
-    fits = None if budget is None or texts is None else _prefixes(lists[-1], queries, k, budget, texts.cost)
+    fits = None
+    if budget is not None and sizes is not None:
+        fits = _fitting(lists[-1], queries, k, budget, sizes.reached(lists[-1], list(stages.values())[-1], k))
 
     places: list[LossPlace] = []
     outside: dict[str, int] = {}
-    lengths = np.zeros(len(relevant))
-    if texts is not None:
-        known = docs.is_in(list(texts.texts)).to_numpy()
-        lengths[known] = texts.cost(docs.filter(known))
+    lengths = np.zeros(len(relevant)) if sizes is None else sizes.least(docs)
     in_a_list = np.any([own > 0 for own in ranks], axis=0) if len(relevant) else np.zeros(0, dtype=bool)
     place = np.full(len(relevant), -1, dtype=np.int64)
 
@@ -176,14 +215,9 @@ def _ranks(relevant: pl.DataFrame, rows: TopRows, rel: float) -> Ints:
     return joined["rank"].fill_null(0).to_numpy().astype(np.int64)
 
 
-def _prefixes(
-    rows: TopRows, queries: Sequence[str], k: int, budget: int, cost: Callable[[pl.Series], Floats]
-) -> Ints:
+def _fitting(rows: TopRows, queries: Sequence[str], k: int, budget: int, reached: Floats) -> Ints:
     """How many documents of each list, from its top, fit into the budget; of the first k."""
-    first = rows.ranks <= k
-    owner, sizes = rows.owner[first], cost(rows.docs.filter(first))
-    starts = np.searchsorted(owner, np.arange(len(rows.queries)))
-    total = np.concatenate(([0.0], np.cumsum(sizes)))
-    fits = np.bincount(owner[total[1:] - total[starts][owner] <= budget], minlength=len(rows.queries))
+    owner = rows.owner[rows.ranks <= k]
+    fits = np.bincount(owner[reached <= budget], minlength=len(rows.queries))
     own = dict(zip(rows.queries, fits.tolist(), strict=True))
     return np.array([own.get(query, 0) for query in queries], dtype=np.int64)

@@ -18,6 +18,7 @@ __all__ = ["notes_of_comparison", "uncertainty_notes"]
 _SAID = (
     *("evaluation.few", "evaluation.only_relevant"),
     *("conversations.clustered", "conversations.few", "conversations.one"),
+    "synthetic.mixed",
 )
 """What is said of the comparison itself."""
 
@@ -40,6 +41,7 @@ def notes_of_comparison(
         *([_note("info", "few", n=fewest)] if few else []),
         *_on_queries(compared, groups, _without_answer(evaluations)),
         *_on_scores(evaluations),
+        *_on_synthetic(evaluations),
     ]
 
 
@@ -127,6 +129,16 @@ def _on_scores(evaluations: Sequence[Scores]) -> Iterator[Note]:
             yield note
         else:
             yield _note(note.level, "some_systems", systems=names, note=note)
+
+
+def _on_synthetic(evaluations: Sequence[Scores]) -> Iterator[Note]:
+    """The means over real queries and over synthetic ones, of all systems together."""
+    if any(evaluation.synthetic for evaluation in evaluations):
+        from rankgauge.evaluation.synthetic import synthetic_notes, systems_note  # most queries are real
+
+        told = ((own.name, note) for own in evaluations for note in synthetic_notes(own))
+        if mixed := {name: note for name, note in told if note.key == "synthetic.mixed"}:
+            yield systems_note(mixed)
 
 
 def uncertainty_notes(unjudged: Unjudged, tied: Tied) -> list[Note]:

@@ -116,12 +116,12 @@ def with_lists(
     record: Record,
     scores: Sequence[Scores],
     runs: Mapping[str, Run | RunParts],
-    judged: TestSet | Qrels,
+    qrels: Qrels,
+    test_set: TestSet | None,
     corpus: Mapping[str, str] | None,
 ) -> Record:
     """A record of evaluations with the texts of the queries, the first documents of their lists, and what is relevant,
     so that a reader can open every query."""
-    qrels, test_set = (judged.qrels, judged) if isinstance(judged, TestSet) else (judged, None)
     listed = lists_of(record.queries, [], qrels, runs, scores)
     relevant = relevant_of(list(listed), qrels)
     documents = documents_of(listed, relevant, corpus)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -211,16 +211,35 @@ def compare_records(
         remarks.append(Note("comparison.not_in_all_records", {"names": left}, "warning"))
     if left := [name for name in stated if name not in shared]:
         remarks.append(Note("comparison.no_means", {"names": left}, "warning"))
+    systems = _systems(records, names, shared, queries)
+    own = set(queries)
+    synthetic = {query: how for record in records for query, how in record.synthetic.items() if query in own}
+    if synthetic:
+        remarks.append(_kinds_apart(systems, stated[shared[0]], queries, synthetic))
+    tested = records[0].provenance.test_set
+    same = tested is not None and all(record.provenance.test_set == tested for record in records)
     known_turns = {query: name for record in reversed(records) for query, name in record.conversations.items()}
     return Comparison(
         queries,
         [stated[name] for name in shared],
-        _systems(records, names, shared, queries),
+        systems,
         settings or Settings.of(),
         baseline=baseline,
         remarks=remarks,
         conversations=conversations_of(known_turns if conversations is None else conversations, queries),
+        synthetic=synthetic,
+        labelled=tested if same else None,
     )
+
+
+def _kinds_apart(
+    systems: Mapping[str, System], measure: ScoredMeasure, queries: Sequence[str], synthetic: Mapping[str, str]
+) -> Note:
+    """What is said of synthetic queries, which no mean should hide among real ones."""
+    from rankgauge.evaluation.synthetic import kinds_note  # most queries are real
+
+    columns = {name: (system.values[:, 0], system.counted[:, 0]) for name, system in systems.items()}
+    return kinds_note(columns, measure.name, measure.aggregate, queries, synthetic)
 
 
 def _systems(

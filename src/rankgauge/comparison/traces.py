@@ -3,65 +3,36 @@
 from __future__ import annotations
 
 import os
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import check_text, named_arguments
+from rankgauge.comparison.bound_traces import bound_system, name_of_traces, notes_on_binding, read_traces
 from rankgauge.comparison.comparing import compare_runs
 from rankgauge.comparison.comparison import Comparison
-from rankgauge.engine.scoring import score
+from rankgauge.comparison.trace_use import usage_of
 from rankgauge.errors import DataError
 from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation, Scoring, hashed, make_plan, read_judgments, record_of
 from rankgauge.evaluation.conversations import ConversationRule
-from rankgauge.evaluation.traces import (
-    ORDERS,
-    Bound,
-    Order,
-    bind,
-    budgets_of,
-    complete_at,
-    counted_tokens,
-    evidence_of,
-    run_of,
-    spent,
-    united,
-)
-from rankgauge.formats.traces import load_traces, traces_of
+from rankgauge.evaluation.traces import ORDERS, counted_tokens
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet, as_testset
-from rankgauge.model.traces import Trace, Traces
+from rankgauge.model.traces import Traces
 from rankgauge.record import Note, Record
 from rankgauge.record.result import Result
-from rankgauge.record.traces import CallMeans, TraceUse
+from rankgauge.record.traces import TraceUse
 from rankgauge.stats.settings import Settings
 from rankgauge.words import tell
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TraceEvaluation", "evaluate_traces", "read_traces"]
-
-_CALLS = 10
-"""Calls whose lists are scored one by one."""
-_SHOWN = 3
-
-
-@dataclass(frozen=True)
-class _System:
-    """The traces of one system, bound."""
-
-    name: str
-    traces: Traces
-    bound: Bound
-    runs: dict[str, Run]
-    """Its union, and that within each budget, by the name of the system that stands for it."""
+__all__ = ["TraceEvaluation", "evaluate_traces"]
 
 
 @named_arguments
@@ -181,18 +152,18 @@ def evaluate_traces(
     scoring = Scoring(plan, collapse_chunks, corpus, conversations=conversations)
     judgments, known = read_judgments(test_set)
     tested = known if known is not None else as_testset(judgments)
-    given = traces if isinstance(traces, Mapping) else {name or _name_of(traces): traces}
+    given = traces if isinstance(traces, Mapping) else {name or name_of_traces(traces): traces}
     if not given:
         raise DataError("`traces` names no system: give traces, or several by name")
     systems = []
     for own, source in given.items():
         read = read_traces(source, str(own), query_id)
         read = Traces((counted_tokens(trace, tokenizer) for trace in read), name=str(own))
-        systems.append(_bound(read, str(own), tested, order, budgets, alone=len(given) == 1))
+        systems.append(bound_system(read, str(own), tested, order, budgets, alone=len(given) == 1))
     runs = {called: run for system in systems for called, run in system.runs.items()}
     sources: dict[str, Any] = scoring.sources(test_set, {})
     sources |= {f"traces:{own}": source for own, source in given.items()}
-    notes = {system.name: _notes(system, tested) for system in systems}
+    notes = {system.name: notes_on_binding(system, tested) for system in systems}
     comparison = None
     if len(runs) > 1:
         first = next((called for called in runs if called not in notes), None) if len(systems) == 1 else None
@@ -210,137 +181,5 @@ def evaluate_traces(
         for found in evaluations.values():
             found.whole_lists = True
     least = 1.0 if rel is None else float(rel)
-    usage = {s.name: _usage(s, tested, scoring, evaluations[s.name], order, least) for s in systems}
+    usage = {s.name: usage_of(s, tested, scoring, evaluations[s.name], order, least) for s in systems}
     return TraceEvaluation(evaluations, runs, usage, notes, comparison, sources)
-
-
-def _name_of(traces: Any) -> str:
-    if isinstance(traces, str | os.PathLike):
-        return os.path.basename(os.fspath(traces)).split(".")[0] or "traces"
-    return str(getattr(traces, "name", "traces"))
-
-
-def read_traces(source: Any, name: str = "traces", query_id: str | None = None) -> Traces:
-    """Traces from whatever the caller has: themselves, a file, a collector, or what JSON holds of them."""
-    if isinstance(source, str | os.PathLike):
-        return load_traces(source, query_id=query_id)
-    if isinstance(source, Traces):
-        return source
-    if isinstance(found := getattr(source, "traces", None), Traces):
-        return found
-    if isinstance(source, Iterable) and not isinstance(source, Mapping):
-        listed = list(source)
-        if all(isinstance(trace, Trace) for trace in listed):
-            return Traces(listed, name=name)
-        return traces_of(list(enumerate(listed, start=1)), name, query_id=query_id)
-    raise DataError(
-        f"{name}: a {type(source).__name__} is no traces; give a Traces, a TraceCollector, a list of traces, or the "
-        "path of a file"
-    )
-
-
-def _bound(
-    traces: Traces, name: str, tested: TestSet, order: Any, budgets: str | Sequence[str], *, alone: bool
-) -> _System:
-    bound = bind(traces, tested)
-    if not bound.traces:
-        example = next(iter(traces), None)
-        told = "there is none" if example is None else f"such as {example.query_id or example.question!r}"
-        raise DataError(
-            f"{name}: no trace belongs to a query of the test set ({told}; the test set has {tested[0].id!r}): give "
-            "each trace the query's id (query_id=), or the text of the query as its question"
-        )
-    runs = {
-        str(budget) if alone else f"{name} {budget}": run_of(bound.traces, order, budget, name)
-        for budget in budgets_of(budgets, bound.traces.values())
-    }
-    return _System(name, traces, bound, {**runs, name: run_of(bound.traces, order, None, name)})
-
-
-def _notes(system: _System, tested: TestSet) -> list[Note]:
-    """How many traces were bound, and what could not be."""
-    bound, found = system.bound, []
-    about = {"n": len(system.traces), "by_id": bound.by_id, "by_text": bound.by_text}
-    found.append(Note("traces.bound", about))
-    if bound.unbound:
-        texts = [trace.query_id or trace.question or "?" for trace in bound.unbound[:_SHOWN]]
-        values = {"n": len(bound.unbound), "all": len(system.traces), "examples": [repr(text) for text in texts]}
-        found.append(Note("traces.unbound", values, "warning"))
-    if bound.repeated:
-        found.append(Note("traces.repeated", {"n": bound.repeated}, "warning"))
-    if none := sum(not trace.calls for trace in bound.traces.values()):
-        found.append(Note("traces.no_calls", {"n": none}, "warning"))
-    return found
-
-
-def _usage(system: _System, tested: TestSet, scoring: Scoring, whole: Evaluation, order: Order, rel: float) -> TraceUse:
-    """Calls, documents, tokens and seconds of the questions, and what each call brought."""
-    bound = system.bound.traces
-    needed = evidence_of(tested, rel)
-    merged = {query: _merged(trace, scoring.rule) for query, trace in bound.items()}
-    complete = Counter(
-        complete_at(merged[query].calls, groups) if query in merged else None for query, groups in needed.items()
-    )
-    most = max((len(trace.calls) for trace in bound.values()), default=0)
-    numbers = range(1, min(most, _CALLS) + 1)
-    by_call = [_call(system, whole, scoring, order, number, complete[number]) for number in numbers]
-    return TraceUse(
-        traces=len(system.traces),
-        by_id=system.bound.by_id,
-        by_text=system.bound.by_text,
-        unbound=len(system.bound.unbound),
-        repeated=system.bound.repeated,
-        order=order,
-        calls=dict(sorted(Counter(len(trace.calls) for trace in bound.values()).items())),
-        documents=sum(len(united(trace.calls)) for trace in merged.values()) / len(bound),
-        tokens=spent(trace.all_tokens for trace in bound.values()),
-        seconds=spent(_seconds(trace) for trace in bound.values()),
-        by_call=by_call,
-        evidence=len(needed),
-        never=complete[None],
-    )
-
-
-def _merged(trace: Trace, rule: str | Mapping[str, str] | Chunks | None) -> Trace:
-    """The trace with documents in the place of their chunks."""
-    if rule is None:
-        return trace
-    return replace(
-        trace,
-        calls=[
-            replace(call, documents=[_document(doc, rule) for doc in call.documents], texts=()) for call in trace.calls
-        ],
-    )
-
-
-def _document(chunk: str, rule: str | Mapping[str, str] | Chunks) -> str:
-    if isinstance(rule, Chunks):
-        rule = rule.parents
-    if isinstance(rule, str):
-        found = re.search(rule, chunk)
-        return chunk if found is None else found.group(1 if found.re.groups else 0)
-    return rule.get(chunk, chunk)
-
-
-def _seconds(trace: Trace) -> float | None:
-    known = [call.seconds for call in trace.calls]
-    return sum(second for second in known if second is not None) if known and None not in known else None
-
-
-def _call(system: _System, whole: Evaluation, scoring: Scoring, order: Order, number: int, complete: int) -> CallMeans:
-    """The lists of the calls of this number, and the unions up to it."""
-    having = {query: trace for query, trace in system.bound.traces.items() if len(trace.calls) >= number}
-    own = {query: Trace([trace.calls[number - 1]]) for query, trace in having.items()}
-    upto = {query: Trace(trace.calls[:number]) for query, trace in system.bound.traces.items()}
-    alone, _ = scoring.opened(run_of(own, "calls", None, system.name), system.name)
-    union, plan = scoring.opened(run_of(upto, order, None, system.name), system.name)
-    judgments, _ = read_judgments(whole.test_set)
-    skipped = plan.contract.with_changes(missing="skip")
-    found, whole_so_far = (
-        dict(zip(table.measures, table.aggregates.tolist(), strict=True))
-        for table in (
-            score(judgments, alone, plan.measures, skipped, texts=scoring.texts),
-            score(judgments, union, plan.measures, plan.contract, texts=scoring.texts),
-        )
-    )
-    return CallMeans(number, len(having), found, whole_so_far, complete)

@@ -4,7 +4,8 @@ from importlib.resources import as_file, files
 
 from rankgauge.demo.stdlib import stdlib_corpus, stdlib_testset
 from rankgauge.formats import load_corpus, load_testset
-from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.model.corpus import Corpus
+from rankgauge.model.testset import TestSet
 
 __all__ = ["chinese_corpus", "chinese_testset", "stdlib_corpus", "stdlib_testset"]
 

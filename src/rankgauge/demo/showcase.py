@@ -12,7 +12,8 @@ from typing import Any
 from rankgauge.demo import chinese_corpus, chinese_testset, stdlib_corpus, stdlib_testset
 from rankgauge.errors import MissingExtraError
 from rankgauge.extras import check_all_installed, optional
-from rankgauge.live.live import LiveEvaluation, evaluate_retriever, live_record
+from rankgauge.live.evaluation import LiveEvaluation, live_record
+from rankgauge.live.live import evaluate_retriever
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Record

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from rankgauge.errors import RankgaugeError
 from rankgauge.formats import load_testset
-from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.model.corpus import Corpus
+from rankgauge.model.testset import TestSet
 
 __all__ = ["stdlib_corpus", "stdlib_testset"]
 

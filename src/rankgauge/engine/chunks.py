@@ -12,6 +12,7 @@ import numpy as np
 from rankgauge.errors import DataError, counted
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
+from rankgauge.model.lengths import length_of
 from rankgauge.model.ordering import as_compared, descending_order, rank_lists
 from rankgauge.model.ranked import Floats
 from rankgauge.model.run import Run
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from rankgauge.formats import RunParts
 
-__all__ = ["ChunkTexts", "Context", "Parents", "check_rule", "collapse", "parents_by"]
+__all__ = ["ChunkTexts", "Context", "Parents", "Rule", "check_rule", "collapse", "parents_by"]
 
 
 class Parents(dict[str, str]):
@@ -80,7 +81,7 @@ class ChunkTexts:
                     "chunks that were retrieved: give their texts with `collapse_chunks=`, a file of lines such as "
                     '{"id": "d1#0", "doc": "d1", "text": "..."}, or in the corpus under the ids of the chunks'
                 )
-            known[own] = float(self.length(text))
+            known[own] = length_of(text, self.length)
         return np.array([known[own] for own in chunks.to_list()], dtype=np.float64)
 
 

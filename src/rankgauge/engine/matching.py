@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankgauge.engine.match_mappings import match_mappings
+from rankgauge.engine.match_native import match_native
 from rankgauge.engine.match_text import TextMatcher
 from rankgauge.errors import DataError, FormatError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
+from rankgauge.model.lengths import length_of
 from rankgauge.model.ranked import Floats, RankedGrades
 from rankgauge.model.run import Run
 from rankgauge.model.text_rows import IrregularTextError, TextRows
@@ -57,7 +59,7 @@ class BudgetTexts:
                     f"document {doc!r} was retrieved, but the corpus has no text for it; "
                     "a context budget needs the text of every retrieved document"
                 )
-            known[doc] = float(self.length(self.texts[doc]))
+            known[doc] = length_of(self.texts[doc], self.length)
         return np.array([known[doc] for doc in docs.to_list()], dtype=np.float64)
 
 
@@ -112,6 +114,11 @@ def _match(
 
 def _match_text(qrels: Qrels, judgments: TextRows, run: RunParts, contract: Contract) -> Matched | None:
     """Plain TREC text on both sides needs no data frames; None where it is not that plain."""
+    compiled = match_native(judgments, run.source, contract)
+    if compiled is not None and len(compiled.ranked.grades):
+        matched = Matched(compiled.ranked, compiled.run_queries)
+        _require_overlap(matched, qrels, compiled.first_queries, run.name)
+        return matched
     try:
         rows = run.rows()
         ranked = (matcher := TextMatcher(judgments, contract)).add_all(rows)

@@ -57,7 +57,8 @@ class Evaluation(Scores, Result):
         conversations: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(table, plan, name, conversations=conversations)
-        self.sources, self.test_set = dict(sources or {}), test_set
+        self.sources = dict(sources or {})
+        self.test_set = test_set
 
     @cached_property
     def per_query(self) -> PerQuery:
@@ -117,6 +118,8 @@ class Scoring:
     cut: float | None = None
     """Chunks behind the longest prefix that fits into this context budget are left out of every list."""
     conversations: ConversationRule = None
+    own_chunks: bool = False
+    """Whether a retriever may bring its chunks along."""
 
     def __post_init__(self) -> None:
         if self.collapse_chunks is not None and self.chunks is not None:
@@ -124,13 +127,11 @@ class Scoring:
                 "`collapse_chunks=` merges chunks into documents, and `chunks=` brings the labels onto chunks: give "
                 "one of them"
             )
-        if self.overlap is not None and self.chunks is None:
-            raise RankgaugeError(
-                "`overlap=` is the share of a passage that a chunk must hold to be relevant: give `chunks=` too"
-            )
         if self.overlap is not None:
             Contract(overlap=self.overlap)  # which refuses what is no share
-        chunked = isinstance(self.collapse_chunks, Chunks | os.PathLike)
+        if not self.own_chunks:
+            self.check_overlap()
+        chunked = isinstance(self.collapse_chunks, Chunks | os.PathLike) or self.chunks is not None
         if self.tokenizer is not None and self.corpus is None and not chunked:
             raise RankgaugeError("a tokenizer measures texts: give `corpus` too")
         if self.tokenizer is not None and not callable(self.tokenizer):
@@ -139,6 +140,13 @@ class Scoring:
             raise DataError(
                 "a corpus is a mapping from document id to text, or the path of a file, not a "
                 f"{type(self.corpus).__name__}"
+            )
+
+    def check_overlap(self) -> None:
+        """Raise an error where there are no chunks that an overlap could be of."""
+        if self.overlap is not None and self.chunks is None:
+            raise RankgaugeError(
+                "`overlap=` is the share of a passage that a chunk must hold to be relevant: give `chunks=` too"
             )
 
     @cached_property
@@ -164,7 +172,7 @@ class Scoring:
             return None
         from rankgauge.evaluation.passages import PassageScoring  # few runs are of chunks
 
-        return PassageScoring(self.chunks, self.overlap)
+        return PassageScoring(self.chunks, self.overlap, self.tokenizer or len)
 
     @property
     def context(self) -> Context | None:
@@ -175,6 +183,13 @@ class Scoring:
         from rankgauge.engine.chunks import ChunkTexts, Context
 
         return Context(ChunkTexts(self.rule, self.documents, self.tokenizer or len), self.plan.contract, self.cut)
+
+    def changed(self, **changes: Any) -> Scoring:
+        """With other choices; passages are not looked for again where their chunks stay."""
+        made = replace(self, **changes)
+        if "passages" in vars(self) and not {"chunks", "overlap", "tokenizer"} & changes.keys():
+            vars(made)["passages"] = self.passages
+        return made
 
     def sources(self, qrels: Any, runs: Mapping[str, Any]) -> dict[str, Any]:
         """All inputs by their roles."""
@@ -188,6 +203,8 @@ class Scoring:
     def opened(self, run: Any, name: str | None) -> tuple[Run | RunParts, Plan]:
         """A run with its chunks merged, and the plan, whose contract tells so."""
         opened = read_run(run, name)
+        if self.passages is not None and self.cut is not None:
+            return self.passages.within(opened, self.plan.contract, name, self.cut, self.documents), self.plan
         if self.rule is None:
             return opened, self.plan
         from rankgauge.engine.chunks import collapse
@@ -204,7 +221,7 @@ class Scoring:
             table = score(judgments, opened, plan.measures, plan.contract, texts=self.texts, stream=self.stream)
         else:
             labelled = test_set if test_set is not None else as_testset(judgments)
-            table, plan = self.passages.scored(labelled, opened, plan, name, self.texts, self.stream)
+            table, plan = self.passages.scored(labelled, opened, plan, name, self.documents, self.stream)
         called = name or table.name
         sources = self.sources(qrels, {called: run})
         turns = conversations_of(self.conversations, table.queries, test_set)

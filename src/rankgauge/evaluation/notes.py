@@ -53,7 +53,7 @@ def notes_of(scores: Scores) -> list[Note]:
         shares = [Note("evaluation.judged_share", {"k": k, "share": share}) for k, share in coverage.judged_at.items()]
         add("info", "judged_at", shares=shares)
         k, share = next(iter(coverage.judged_at.items()))
-        if share < _LOW_JUDGED:
+        if share < _LOW_JUDGED and coverage.id_mismatch is None:  # whose warning says why
             add("warning", "judged_low", share=share, k=k)
     notes += caveats_of(scores)
     if coverage.passages is not None:
@@ -73,6 +73,10 @@ def notes_of(scores: Scores) -> list[Note]:
             for name, n in scores.table.sampled.items()
         ]
         add("info", "sampled", names=drawn, most=MOST_ORDERS, draws=DRAWS, seed=SEED)
+    if scores.synthetic:
+        from rankgauge.evaluation.synthetic import synthetic_notes  # most queries are real
+
+        notes += synthetic_notes(scores)
     if scores.clusters is not None:
         notes += conversation_notes(scores)
     elif 2 <= counted < FEW_QUERIES:

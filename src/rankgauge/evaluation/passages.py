@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,9 @@ from rankgauge.engine.spans import OVERLAP, OVERLAPS, SpanLabels
 from rankgauge.errors import DataError
 from rankgauge.evaluation.plan import Plan
 from rankgauge.formats import load_chunks
-from rankgauge.measures import Measure, parse_measure
+from rankgauge.measures import Measure, of_passages
 from rankgauge.model.chunks import Chunks, GivenChunks, compiled_ids
+from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 from rankgauge.model.scores import AtOverlap, Passages, ScoreTable
@@ -25,7 +27,15 @@ from rankgauge.model.testset import TestSet
 if TYPE_CHECKING:
     from rankgauge.formats import RunParts
 
-__all__ = ["PassageScoring"]
+__all__ = ["PassageScoring", "checked_chunks"]
+
+
+def checked_chunks(given: GivenChunks) -> GivenChunks:
+    """What is given as `chunks`, with files read."""
+    if isinstance(given, Mapping) and not isinstance(given, Chunks):
+        return {str(name): _checked(own) for name, own in given.items()}
+    return _checked(given)
+
 
 def _checked(given: Any) -> Chunks | re.Pattern[str]:
     """What stands for the chunks of one system, read."""
@@ -47,6 +57,7 @@ class PassageScoring:
 
     given: GivenChunks
     overlap: float | None = None
+    length: Callable[[str], int] = len
 
     @property
     def share(self) -> float:
@@ -75,19 +86,39 @@ class PassageScoring:
         """Read what is given, before a run is."""
         _ = self._own if self._by_system else self.one
 
+    def check_name(self, name: str | None) -> None:
+        """Raise an error where each system has its own chunks, and this one has none."""
+        if self._by_system and name not in self._own:
+            raise DataError(f"`chunks` names no chunks for {name!r}; it has: {', '.join(self._own)}")
+
     def chunks_of(self, name: str | None, run: Run | RunParts) -> Chunks:
         """The chunks that a system's ids stand for."""
         found = self.one
         if found is None:
-            if name not in self._own:
-                raise DataError(f"`chunks` names no chunks for {name!r}; it has: {', '.join(self._own)}")
-            found = self._own[name]
+            self.check_name(name)
+            found = self._own[str(name)]
         if isinstance(found, Chunks):
             return found
         import polars as pl
 
         ids = pl.concat(part["doc"] for part in run.parts()).unique(maintain_order=True)
         return Chunks.of_ids(ids.to_list(), found, name=run.name)
+
+    def within(
+        self,
+        run: Run | RunParts,
+        contract: Contract,
+        name: str | None,
+        budget: float,
+        corpus: Mapping[str, str] | None,
+    ) -> Run:
+        """The run without the chunks behind the longest prefix of each list that fits into a context budget."""
+        from rankgauge.engine.chunks import ChunkTexts, Context, Parents, collapse
+
+        chunks = self.chunks_of(name, run)
+        each = Parents({chunk: chunk for part in run.parts() for chunk in part["doc"]}, "")  # every chunk for itself
+        context = Context(ChunkTexts(chunks, corpus, self.length), contract, budget)
+        return collapse(run, each, context)[0]
 
     def contract_choices(self, name: str | None) -> dict[str, Any]:
         found = self.one if self.one is not None else self._own.get(name or "")
@@ -104,22 +135,34 @@ class PassageScoring:
         """The judgments of all systems; None where each has its own chunks, and so its own judgments."""
         return self.labels(labelled, self.one).qrels(self.share) if isinstance(self.one, Chunks) else None
 
+    def _texts(self, chunks: Chunks, corpus: Mapping[str, str] | None) -> BudgetTexts | None:
+        """What measures with a context budget need: the texts of chunks, as they tell them, or by their places in the
+        corpus, or by their ids in it."""
+        texts: Mapping[str, str] = chunks.texts
+        if corpus is not None:
+            if len(texts) < len(chunks):
+                from rankgauge.engine.chunks import ChunkTexts
+
+                known = ChunkTexts(chunks, corpus)
+                texts = {own: text for own in chunks if (text := known.text(own)) is not None}
+            texts = ChainMap(dict(texts), corpus)  # type: ignore[arg-type]
+        return BudgetTexts(texts, self.length) if texts else None
+
     def scored(
         self,
         labelled: TestSet,
         run: Run | RunParts,
         plan: Plan,
         name: str | None,
-        texts: BudgetTexts | None,
+        corpus: Mapping[str, str] | None,
         stream: bool,
     ) -> tuple[ScoreTable, Plan]:
         """The scores, and the plan, whose contract and measures tell that labels are passages."""
         chunks = self.chunks_of(name, run)
         labels = self.labels(labelled, chunks)
         contract = plan.contract.with_changes(**self.contract_choices(name))
-        plan = replace(plan, contract=contract, measures=[_of_passages(measure) for measure in plan.measures])
-        if texts is None and chunks.texts:
-            texts = BudgetTexts(chunks.texts)
+        plan = replace(plan, contract=contract, measures=[of_passages(measure) for measure in plan.measures])
+        texts = self._texts(chunks, corpus)
         table = score(
             labels.qrels(self.share), run, plan.measures, contract, texts=texts, stream=stream, labels=labels
         )
@@ -135,15 +178,6 @@ class PassageScoring:
             overlaps=_at_overlaps(labels, run, plan, texts, self.share),
         )
         return replace(table, coverage=replace(table.coverage, passages=found)), plan
-
-
-def _of_passages(measure: Measure) -> Measure:
-    """Recall counts passages: R@k would count a passage in two chunks twice, so that chunks which overlap more would
-    have more to find."""
-    if measure.name != "R" or {name for name, _ in measure.values} - {"rel"}:
-        return measure
-    counted = parse_measure("StRecall").with_at(measure.at)
-    return counted.with_values(rel=measure.get("rel")) if measure.is_set("rel") else counted
 
 
 def _unknown(run: Run | RunParts, chunks: Chunks) -> int:

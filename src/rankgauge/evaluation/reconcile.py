@@ -36,6 +36,9 @@ _ORDERS: tuple[dict[str, str], ...] = (
     {"ties": "expected"},
 )
 _MOST_GRADES = 6
+_RECALLS = ("R", "Success", "AllRel")
+"""Three measures that are all called recall: the share of the relevant documents, any of them (recall_any, hit rate),
+all of them (recall_all)."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,14 @@ class Reconciliation:
     matches: list[Variant] = field(default_factory=list)
     nearest: list[Variant] = field(default_factory=list)
 
+    def __repr__(self) -> str:
+        first = next(iter(self.matches or self.nearest), None)
+        told = ""
+        if first is not None:
+            how = ", ".join(first.changes) or "the defaults"
+            told = f", {'first' if self.matches else f'nearest {first.value:.{self.claim.digits}f}'}: {how}"
+        return f"Reconciliation({self.measure}={self.claim.value}: {len(self.matches)} of {self.tried} variants{told})"
+
 
 @named_arguments
 def reconcile(
@@ -110,13 +121,14 @@ def reconcile(
     judgments, _ = read_judgments(qrels)
     lists = load_run(run) if isinstance(run, str | os.PathLike) else read_run(run)  # whole, for it is scored many times
     silent = bool(judgments.no_answer)
-    presets = _preset_names(asked, silent)
+    alike = [asked, *_alike(asked)]
+    presets = {key: names for one in alike for key, names in _preset_names(one, silent).items()}
     groups: dict[bytes, Variant] = {}
     tried = 0
     for order, drop_self in itertools.product(_ORDERS, (False, True)):
         contract = Contract(duplicates="first").with_changes(**order, drop_self=drop_self)
         ranked = match(judgments, lists, contract).ranked
-        choices = list(_measure_variants(asked, ranked))
+        choices = list(dict.fromkeys(choice for one in alike for choice in _measure_variants(one, ranked)))
         values, _ = score_queries(ranked, choices)
         rows = byte_order(ranked.queries)
         for j, choice in enumerate(choices):
@@ -229,9 +241,18 @@ def _measure_variants(asked: Measure, ranked: RankedGrades) -> Iterator[Measure]
             yield variant
 
 
+def _alike(asked: Measure) -> Iterator[Measure]:
+    """Other measures that go by the same name."""
+    if asked.name in _RECALLS and asked.at is not None and not {name for name, _ in asked.values} - {"rel"}:
+        for name in _RECALLS:
+            if name != asked.name:
+                yield parse_measure(f"{name}@{asked.at}").with_values(**dict(asked.values))
+
+
 def _changes(asked: Measure, measure: Measure, contract: Contract, queries: str) -> tuple[str, ...]:
     default = Contract()
-    changes = [f"{name}={value!r}" for name, value in measure.values if (name, value) not in asked.values]
+    changes = [] if measure.name == asked.name else [f"measure={measure.with_values()}"]
+    changes += [f"{name}={value!r}" for name, value in measure.values if (name, value) not in asked.values]
     for name, value in contract.to_dict().items():
         if value != getattr(default, name):
             changes.append(f"{name}={value}")

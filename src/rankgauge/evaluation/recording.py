@@ -41,9 +41,10 @@ def record_of(
         measures=[ScoredMeasure.of(measure) for measure in first.measures],
         queries=list(first.table.queries) if per_query else [],
         systems=[_system(evaluation, per_query) for evaluation in evaluations],
-        provenance=provenance_of(inputs, commit=provenance),
+        provenance=provenance_of(inputs, commit=provenance, test_set=test_set or first.test_set),
         tags={q.id: list(q.tags) for q in test_set if q.tags} if isinstance(test_set, TestSet) else {},
         conversations=first.conversations if per_query else {},
+        synthetic=first.synthetic if per_query else {},
     )
 
 
@@ -82,11 +83,19 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
-def provenance_of(inputs: Mapping[str, InputFile] | None, *, commit: bool) -> Provenance:
+def provenance_of(
+    inputs: Mapping[str, InputFile] | None, *, commit: bool, test_set: TestSet | Qrels | None = None
+) -> Provenance:
     """What made a record; the commit takes a process to find."""
+    labelled = None
+    if isinstance(test_set, TestSet) and test_set.policy is not None:
+        from rankgauge.record.labels import labelled_testset  # few test sets bring labels
+
+        labelled = labelled_testset(test_set)
     return Provenance(
         inputs=dict(inputs or {}),
         python=".".join(map(str, sys.version_info[:3])),
         platform=sys.platform,
         git=commit_of(working_folder()) if commit else None,
+        test_set=labelled,
     )

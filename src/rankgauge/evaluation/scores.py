@@ -11,6 +11,7 @@ from rankgauge.evaluation.plan import Plan
 from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.ranked import Ints
 from rankgauge.model.scores import ScoreTable
+from rankgauge.model.testset import TestSet
 from rankgauge.record import Calls, NoAnswer
 from rankgauge.stats.clusters import cluster_numbers
 from rankgauge.stats.intervals import Interval, mean_interval
@@ -64,15 +65,17 @@ class Scores:
     id_fields: Note | None = None
     """Of a live retriever whose ids match nothing: the fields that would."""
 
+    test_set: TestSet | None = None
+    """The test set that the judgments came from, where there is one."""
+
+    whole_lists: bool = False
+    """Whether the lists are all there was, as the documents that an agent saw, and not cut at a depth."""
     origin: Scores | None = None
     """The live evaluation whose lists these scores are of, where they were scored again."""
 
     def remedy(self, wanted: int) -> Note | None:
         """What to set of a live retriever so that its lists have the documents wanted; None where nothing is known."""
         return None if self.origin is None else self.origin.remedy(wanted)
-    whole_lists: bool = False
-    """Whether the lists are all there was, as the documents that an agent saw, and not cut at a depth."""
-
     def __init__(
         self, table: ScoreTable, plan: Plan, name: str | None = None, *, conversations: Mapping[str, str] | None = None
     ) -> None:
@@ -101,6 +104,12 @@ class Scores:
     def clusters(self) -> Ints | None:
         """The number of each query's conversation; None where every query stands alone."""
         return cluster_numbers(self.table.queries, self.conversations)
+
+    @cached_property
+    def synthetic(self) -> dict[str, str]:
+        """What made each query that no person asked."""
+        made = {query.id: query.synthetic for query in self.test_set or () if query.synthetic}
+        return {query: made[query] for query in self.table.queries if query in made} if made else {}
 
     @cached_property
     def interval(self) -> ByMeasure[Interval | None]:

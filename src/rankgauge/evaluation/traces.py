@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from rankgauge.errors import DataError, counted
+from rankgauge.model.lengths import length_of
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.model.traces import Call, Trace, Traces
@@ -112,13 +113,13 @@ def counted_tokens(trace: Trace, tokenizer: Callable[[str], int] | None) -> Trac
     """The trace with the tokens of those calls counted that have texts and no number."""
     if tokenizer is None:
         return trace
-    return replace(
-        trace,
-        calls=[
-            replace(call, tokens=float(sum(map(tokenizer, call.texts)))) if call.tokens is None and call.texts else call
-            for call in trace.calls
-        ],
-    )
+
+    def counted(call: Call) -> Call:
+        if call.tokens is not None or not call.texts:
+            return call
+        return replace(call, tokens=sum(length_of(text, tokenizer) for text in call.texts))
+
+    return replace(trace, calls=list(map(counted, trace.calls)))
 
 
 def _within(trace: Trace, budget: Budget | None) -> Sequence[Call]:

@@ -16,8 +16,10 @@ from rankgauge.errors import Fault, FormatError
 from rankgauge.formats.json_values import dump_lines, read_json_lines
 from rankgauge.formats.sources import Source, write_whole
 from rankgauge.formats.tables import qrels_of_table, read_qrels_table, read_table, render_table
+from rankgauge.model.corpus import Corpus
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.testset import Corpus, Query, TestSet
+from rankgauge.model.query import Query
+from rankgauge.model.testset import TestSet
 
 __all__ = ["read_beir_corpus", "read_beir_qrels", "read_beir_testset", "read_corpus", "write_beir"]
 

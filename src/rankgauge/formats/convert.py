@@ -83,9 +83,8 @@ def _load_beir(path: str) -> Loaded:
     except FormatError:
         return Loaded(test_set, "beir")
     judged = {doc for query in test_set for doc in query.grades}
-    kept = TestSet(
-        (replace(q, texts={doc: corpus[doc] for doc in q.grades if doc in corpus}) for q in test_set),
-        name=test_set.name,
+    kept = test_set.with_queries(
+        replace(q, texts={doc: corpus[doc] for doc in q.grades if doc in corpus}) for q in test_set
     )
     others = len([doc for doc in corpus if doc not in judged])
     lost = (f"the texts of {counted(others, 'document')} without judgments",) if others else ()
@@ -183,6 +182,7 @@ _JSON_ONLY = {
     "no_answer": "which queries have no answer",
     "conversation": "conversations",
     "spans": "gold passages",
+    "synthetic": "which queries are synthetic",
 }
 """What only JSON can hold of a query."""
 
@@ -195,6 +195,8 @@ def _losses(content: Run | Qrels | TestSet, form: Format) -> list[str]:
                 losses.append(f"the texts of {counted(sum(q.text != q.id for q in content), 'query', 'queries')}")
             if any(query.texts for query in content):
                 losses.append("the texts of documents")
+        if form != "json" and content.policy is not None:
+            losses.append("who gave which label, and the policy")
         if form not in ("json", "jsonl"):
             losses += [what for name, what in _JSON_ONLY.items() if any(getattr(query, name) for query in content)]
         if form == "beir" and any(query.groups for query in content):

@@ -10,40 +10,21 @@ import json
 import os
 import weakref
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
-from typing import Any, Final
+from typing import Final
 
-from rankgauge.arguments import named_arguments
+from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, Fault, FormatError
-from rankgauge.formats.json_values import dump_lines, id_of
+from rankgauge.formats.detect import detect
+from rankgauge.formats.json_values import dump_lines, read_json
+from rankgauge.formats.label_items import item_of, label_of
 from rankgauge.formats.leftovers import lock_file
 from rankgauge.formats.private import PRIVATE
 from rankgauge.formats.sources import Source, write_whole
 from rankgauge.model.labels import Label, Labels
 
-__all__ = ["LabelFile", "label_of", "load_labels", "save_labels"]
+__all__ = ["LabelFile", "load_labels", "save_labels"]
 
-_NAMES: Final = tuple(field.name for field in fields(Label))
-_DEFAULTS: Final = {field.name: field.default for field in fields(Label)}
-_NEEDED: Final = ("query", "doc", "grade", "judge")
-
-
-def _item(label: Label) -> dict[str, Any]:
-    """What is at its default is left out."""
-    values = {name: getattr(label, name) for name in _NAMES}
-    return {name: value for name, value in values.items() if name in _NEEDED or value != _DEFAULTS[name]}
-
-
-def label_of(item: Any) -> Label:
-    """A label from the object of its line."""
-    if not isinstance(item, Mapping):
-        raise DataError('a label is an object such as {"query": "q1", "doc": "d1", "grade": 2, "judge": "ana"}')
-    if missing := [name for name in _NEEDED if name not in item]:
-        raise DataError(f'it has no "{missing[0]}"')
-    if unknown := sorted(set(item) - set(_NAMES)):
-        raise DataError(f'"{unknown[0]}" is no part of a label; known are {", ".join(_NAMES)}')
-    ids = {"query": id_of(item["query"], "query"), "doc": id_of(item["doc"], "document")}
-    return Label(**{**item, **ids})
+_BEGIN: Final = b'{"query": '
 
 
 def _labels_in(text: str, name: str) -> list[Label]:
@@ -65,17 +46,39 @@ def _labels_in(text: str, name: str) -> list[Label]:
     return found
 
 
+def _cut_short(line: bytes) -> bool:
+    """Whether it is the beginning of a line as they are written here."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return line[: len(_BEGIN)] == _BEGIN[: len(line)]
+    return False
+
+
 @named_arguments
-def load_labels(path: str | os.PathLike[str]) -> Labels:
-    """Labels from JSON Lines."""
+def load_labels(path: str | os.PathLike[str], *, judge: str | None = None) -> Labels:
+    """Labels from JSON Lines, from a test set that has labels, or from a table with columns for query, document and
+    grade. Where a table does not say who judged, it is `judge`; without it, the name of the file."""
+    check_text("judge", judge, "a name")
     source = Source(path)
+    form = detect(source)
+    if form in ("csv", "tsv", "parquet"):
+        from rankgauge.formats.label_tables import read_label_table  # takes polars
+
+        return Labels(read_label_table(source, form, judge or source.bare_name), name=source.name)
+    if form == "json":
+        value = read_json(source)
+        if isinstance(value, Mapping) and "labels" in value:
+            from rankgauge.formats.testset_json import testset_of  # which reads labels too
+
+            return testset_of(value, source.name).labels
     return Labels(_labels_in(source.text(), source.name), name=source.name)
 
 
 @named_arguments
 def save_labels(labels: Labels, path: str | os.PathLike[str]) -> None:
     """Write labels as JSON Lines, whole or not at all."""
-    write_whole(path, dump_lines([_item(label) for label in labels]))
+    write_whole(path, dump_lines([item_of(label) for label in labels]))
 
 
 class LabelFile:
@@ -93,7 +96,7 @@ class LabelFile:
             if not lock_file(self._file):
                 raise FormatError(self.path, ["another process writes labels to it; wait for its end"])
             self._given = list(Labels(self._read(), name=self.path))
-            self._last: dict[tuple[str, ...], Label] = {label.voice: label for label in self._given}
+            self._last: dict[tuple[str | bool, ...], Label] = {label.voice: label for label in self._given}
         except BaseException:
             self.close()
             raise
@@ -104,13 +107,13 @@ class LabelFile:
 
     def add(self, labels: Iterable[Label]) -> int:
         """Write labels; how many said something new."""
-        new, last = [], dict[tuple[str, ...], Label]()
+        new, last = [], dict[tuple[str | bool, ...], Label]()
         for label in labels:
             if label.is_new(last.get(label.voice) or self._last.get(label.voice)):
                 last[label.voice] = label
                 new.append(label)
         if new:
-            self._write(dump_lines([_item(label) for label in new]))
+            self._write(dump_lines([item_of(label) for label in new]))
         self._given += new
         self._last |= last
         return len(new)
@@ -136,7 +139,10 @@ class LabelFile:
         if data[whole:].strip():
             try:  # a last line without its end may be a whole label
                 last = label_of(json.loads(data[whole:]))
-            except (ValueError, DataError):
+            except (ValueError, DataError) as error:
+                if not _cut_short(data[whole:]):  # a file of something else, which must not lose its last line
+                    line = data.count(b"\n", 0, whole) + 1
+                    raise FormatError(self.path, [Fault(f"this is no label: {error}", line)]) from None
                 os.ftruncate(self._file, whole)
             else:
                 found.append(last)

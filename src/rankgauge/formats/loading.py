@@ -15,9 +15,11 @@ from rankgauge.formats.sources import Source
 from rankgauge.formats.testset_json import is_testset, testset_of
 from rankgauge.formats.trec import RunParts, read_qrels
 from rankgauge.model.chunks import Chunks
+from rankgauge.model.corpus import Corpus
 from rankgauge.model.judgments import Qrels
+from rankgauge.model.query import Query
 from rankgauge.model.run import Run
-from rankgauge.model.testset import Corpus, TestSet, as_testset
+from rankgauge.model.testset import TestSet, as_testset
 
 if TYPE_CHECKING:
     from rankgauge.formats.imports import Layout
@@ -53,6 +55,11 @@ def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels 
 
         if format in MTRAG:
             return read_mtrag(path, format)
+    if format == "queries":
+        from rankgauge.formats.queries import read_queries
+
+        texts = read_queries(path.path if isinstance(path, Source) else path)
+        return TestSet((Query(text, {}, query) for query, text in texts.items()), name=str(path))
     if format is not None and format not in FORMATS:
         return _imported(path if isinstance(path, Source) else Source(path), format)
     source, kind = _opened(path, format)
@@ -121,7 +128,7 @@ def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:
 
     Files of ragas, DeepEval, LlamaIndex, SQuAD, OpenSearch, Quepid, Phoenix, Langfuse and chunking_evaluation are
     recognised by their own keys; `format` names the layout where that fails. `format="mtrag"` reads judgments of MT-RAG
-    together with the texts beside them.
+    together with the texts beside them, and `format="queries"` queries alone, ids with texts.
     """
     found = load_judgments(path, format)
     return found if isinstance(found, TestSet) else as_testset(found)

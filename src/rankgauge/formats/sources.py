@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from rankgauge.arguments import as_path
 from rankgauge.errors import Fault, FormatError
@@ -22,12 +22,20 @@ from rankgauge.formats.leftovers import lock_file, remove_leftovers, temporary_p
 from rankgauge.formats.limits import FILES, PARTS, Limits, written
 from rankgauge.formats.private import is_private
 
-__all__ = ["Source", "fields_of", "not_utf8", "unpacked_name", "write_whole"]
+__all__ = ["PlainFile", "Source", "fields_of", "not_utf8", "unpacked_name", "write_whole"]
 
 _GZIP, _ZSTD, _BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 _ENDINGS = (".gz", ".zst", ".zstd")
 _PIECE = 1 << 20  # bytes
 _LONGEST_LINE = 1 << 20  # bytes beyond a block
+
+
+class PlainFile(NamedTuple):
+    """A file whose bytes are the text itself, from `start` on."""
+
+    path: str
+    start: int
+    size: int
 
 
 class Source:
@@ -129,6 +137,17 @@ class Source:
                 left -= len(part)
             return b"".join(parts).removeprefix(_BOM)
 
+    def plain_file(self) -> PlainFile | None:
+        """Where the text lies on the disk, for those who read it themselves; None for pipes and compressed files."""
+        if self._kept is not None or os.name != "posix":
+            return None
+        with self._raw() as file:
+            begin = file.read(BEGINNING)
+            self._refuse_foreign(begin)
+            if begin[:2] == _GZIP or begin[:4] == _ZSTD:
+                return None
+            return PlainFile(self.path, len(_BOM) if begin.startswith(_BOM) else 0, os.fstat(file.fileno()).st_size)
+
     def text(self, limits: Limits = FILES) -> str:
         """All of it as text; bytes that are not UTF-8 are a fault with their line."""
         data = self.read(limits)
@@ -138,8 +157,9 @@ class Source:
             line = data.count(b"\n", 0, error.start) + 1
             raise FormatError(self.name, [not_utf8(data, f"line {line}: ")]) from None
 
-    def blocks(self, size: int) -> Iterator[bytes]:
-        """Blocks of whole lines, about `size` bytes each, without a byte-order mark. A line has an end."""
+    def blocks(self, size: int, *, line: str = "TREC text has a line for each document") -> Iterator[bytes]:
+        """Blocks of whole lines, about `size` bytes each, without a byte-order mark. A line has an end; `line` tells
+        what one should be."""
         with self.open() as file:
             first, done = True, 0
             while block := file.read(size):
@@ -147,19 +167,19 @@ class Source:
                     rest = file.readline(_LONGEST_LINE)
                     block += rest
                     if len(rest) == _LONGEST_LINE and not rest.endswith(b"\n"):
-                        raise self._endless_line(done + block.rfind(b"\n") + 1)
+                        raise self._endless_line(done + block.rfind(b"\n") + 1, line)
                 done += len(block)
                 if first:
                     block, first = block.removeprefix(_BOM), False
                 yield block
 
-    def _endless_line(self, start: int) -> FormatError:
+    def _endless_line(self, start: int, wanted: str) -> FormatError:
         """The error for a line that begins after so many bytes."""
         lines = 1
         with self.open() as file:
             while start and (piece := file.read(min(start, _PIECE))):
                 lines, start = lines + piece.count(b"\n"), start - len(piece)
-        said = f"a line of more than {written(_LONGEST_LINE)}; TREC text has a line for each document"
+        said = f"a line of more than {written(_LONGEST_LINE)}; {wanted}"
         return FormatError(self.name, [Fault(f"{said}: name the format if it is another, or split the line", lines)])
 
     def sha256(self) -> str:

@@ -1,5 +1,5 @@
 """Test sets as JSON: a list of {query, relevant_docs, relevance_scores, id, tags, texts, groups, no_answer,
-conversation, spans, synthetic}."""
+conversation, spans, synthetic}. One with labels is an object of such "queries", its "labels" and its "policy"."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.json_values import dump_lines, dumps, id_of, number_of
+from rankgauge.model.annotations import grades_of
+from rankgauge.model.query import Query
 from rankgauge.model.spans import Span
-from rankgauge.model.testset import Query, TestSet, grades_of
+from rankgauge.model.testset import TestSet
 
 __all__ = ["is_testset", "render_testset", "testset_of"]
 
@@ -43,6 +45,10 @@ def testset_of(value: Any, name: str) -> TestSet:
             faults.append(f"query {number}: {error}")
     if faults:
         raise FormatError(name, faults)
+    if isinstance(value, Mapping) and "labels" in value:
+        from rankgauge.formats.labelled_json import labelled  # few test sets bring labels
+
+        return labelled(made, value["labels"], value.get("policy"), name)
     return TestSet(made, name=name)
 
 
@@ -126,6 +132,12 @@ def _span(item: Mapping[str, Any]) -> Span:
 def render_testset(test_set: TestSet, form: str) -> bytes:
     """A test set as json or jsonl; what is at its default is left out."""
     items = [_item(query) for query in test_set]
+    if form == "json" and test_set.policy is not None:
+        from rankgauge.formats.labelled_json import labels_items, policy_item
+
+        return dumps(
+            {"queries": items, "labels": labels_items(test_set.labels), "policy": policy_item(test_set.policy)}
+        )
     return dumps(items) if form == "json" else dump_lines(items)
 
 

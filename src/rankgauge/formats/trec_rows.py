@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from rankgauge.formats.sources import Source
 from rankgauge.model.ranked import Floats, Ints
 from rankgauge.model.text_rows import PADDING, IrregularTextError, Keys, TextRows, joined, keys_of
+from rankgauge.native import PADDING as NATIVE_PADDING
+from rankgauge.native import native
 
 __all__ = ["read_judgment_rows", "read_run_rows"]
 
@@ -159,6 +162,26 @@ def _rows(pieces: Sequence[Buffer], least: int, number: int) -> tuple[TextRows, 
 
 def read_judgment_rows(source: Source) -> TextRows:
     """Judgments of one subtopic."""
+    return _compiled(source) or _judgment_rows(source)
+
+
+def _compiled(source: Source) -> TextRows | None:
+    """The same by the compiled module, where there is one and the text is plain."""
+    module = native()
+    if module is None:
+        return None
+    text = source.read()
+    size = len(text)
+    text += _FILL * NATIVE_PADDING
+    found = module.read_judgments(text, 0, size)
+    if found is None:
+        return None
+    kinds = (np.int64, np.int64, np.uint64, np.int64, np.int64, np.uint64, np.float64)
+    columns: list[Any] = [np.frombuffer(column, dtype=kind) for column, kind in zip(found, kinds, strict=True)]
+    return TextRows(text, *columns)
+
+
+def _judgment_rows(source: Source) -> TextRows:
     parts: list[TextRows] = []
     subtopics: set[int] = set()
     for rows, ends in _in_threads(([block] for block in source.blocks(_BLOCK)), 4, 3):

@@ -78,6 +78,7 @@ def _test_set(
     common = len(here & there)
     if not allowed:
         told = "the files of judgments differ" if judgments.told == 2 else "their queries differ"
+        told = tell(judgments.note, "en") if judgments.note.key == "comparability.versions" else told
         raise DataError(
             f"the record and the baseline {baseline.name} are of different test sets ({told}; {len(here)} and "
             f"{len(there)} queries, {common} in common); {_remedy(baseline)}, or compare the common queries knowingly "

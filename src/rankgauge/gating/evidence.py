@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from pathlib import Path
 
 from rankgauge.errors import DataError
@@ -11,7 +12,7 @@ from rankgauge.gating.baseline import Baseline
 from rankgauge.record import Record
 from rankgauge.words import Note
 
-__all__ = ["check_age", "dubious"]
+__all__ = ["check_age", "dubious", "synthetic_remarks"]
 
 _CLOCKS = datetime.timedelta(hours=1)
 """How far the clocks of two machines may be apart."""
@@ -56,6 +57,15 @@ def dubious(record: Record, system: str, baseline: Baseline) -> list[Note]:
     if _same(record, system, baseline):
         return [Note("gate.same_record", {"baseline": baseline.name}, "warning")]
     return [] if baseline.path is None else _moved_along(Path(baseline.path))
+
+
+def synthetic_remarks(record: Record, system: str, measures: Sequence[str]) -> list[Note]:
+    """A warning where the verdict is, wholly or in part, about queries that no person asked."""
+    if not record.synthetic:
+        return []
+    from rankgauge.evaluation.synthetic import notes_in  # most queries are real
+
+    return notes_in(record, system, list(measures) or [about.name for about in record.measures])
 
 
 def _same(record: Record, system: str, baseline: Baseline) -> bool:

@@ -28,7 +28,7 @@ from rankgauge.gating.checks import (
     left_out,
 )
 from rankgauge.gating.comparability import check_comparable, check_directions, remark
-from rankgauge.gating.evidence import check_age
+from rankgauge.gating.evidence import check_age, synthetic_remarks
 from rankgauge.gating.freshness import check_baseline_measured, check_measured
 from rankgauge.gating.outcome import GateResult, Rule
 from rankgauge.gating.rules import GateRules
@@ -112,6 +112,7 @@ def gate(
         remarks += more
     others, more = _others(sides, settings)
     found += others
+    more += synthetic_remarks(record, chosen.name, [rule.name for rule in found if rule.kind == "measure"])
     if not found and settings.max_errors is not None:
         raise DataError(
             f"errors <= {settings.max_errors} cannot be checked: no calls were made, for the lists of "

@@ -24,6 +24,7 @@ from rankgauge.gating.targets import (
     scenario_targets,
     target_measure,
 )
+from rankgauge.measures import of_passages
 from rankgauge.record import Provenance, Record, ScoredMeasure
 from rankgauge.stats.levels import check_alpha, check_whole
 
@@ -228,14 +229,19 @@ def check_gate_table(table: Any, measured: Measured | None = None) -> list[str]:
 class Measured:
     """What a plan measures: rules must not be about other measures, or tags that no query has."""
 
-    def __init__(self, measures: Sequence[str], contract: Any, tags: Collection[str]) -> None:
+    def __init__(
+        self, measures: Sequence[str], contract: Any, tags: Collection[str], *, passages: bool = False
+    ) -> None:
+        """`passages` says that labels may be brought onto chunks, whose recall is that of passages."""
         from rankgauge.evaluation import make_plan
 
         self._tags, self._record = tags, None
         with suppress(RankgaugeError):  # which the plan names as its own fault
             plan = make_plan(measures, contract)
-            scored = [ScoredMeasure(str(measure), "mean", False, None) for measure in plan.measures]
-            self._record = Record("evaluation", "", "", plan.preset, plan.contract, scored, [], [], Provenance())
+            counted = map(of_passages, plan.measures) if passages else plan.measures
+            scored = [ScoredMeasure(str(measure), "mean", False, None) for measure in counted]
+            contract = plan.contract.with_changes(overlap=1.0) if passages else plan.contract
+            self._record = Record("evaluation", "", "", plan.preset, contract, scored, [], [], Provenance())
 
     def check(self, rules: GateRules) -> None:
         if self._record is None:

@@ -11,6 +11,7 @@ from rankgauge.errors import ContractError, DataError
 from rankgauge.evaluation import Scoring
 from rankgauge.formats import load_corpus
 from rankgauge.model.chunks import Chunks
+from rankgauge.model.lengths import length_of
 from rankgauge.retrievers.checks import check_corpus
 
 __all__ = ["check_scoring", "documents_of"]
@@ -27,6 +28,11 @@ def check_scoring(scoring: Scoring, *, own_texts: bool = False) -> None:
         raise DataError(f"{budgets[0]} needs the texts of the documents: give corpus=")
     if budgets and plan.contract.ties == "expected":
         raise ContractError(f"{budgets[0]} needs one order of the list; choose ties='trec', 'stable' or 'given'")
+    characters = [measure for measure in plan.measures if "characters" in measure.definition.needs]
+    if characters and scoring.chunks is None and not scoring.own_chunks:
+        raise DataError(f"{characters[0]} counts characters of chunks and passages: say what the chunks are, `chunks=`")
+    if callable(scoring.tokenizer):
+        length_of("text", scoring.tokenizer)
     if scoring.passages is not None:
         scoring.passages.check()
     if scoring.rule is not None:

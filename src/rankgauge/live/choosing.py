@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from rankgauge.engine.averaging import aggregate
-from rankgauge.live.live import LiveEvaluation
+from rankgauge.live.evaluation import LiveEvaluation
 from rankgauge.model.ranked import Ints
 from rankgauge.record import HeldOut
 from rankgauge.stats.selection import interval_of_best

@@ -19,12 +19,15 @@ from typing import Any
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError
 from rankgauge.evaluation import Scoring, make_plan
-from rankgauge.live.live import Asking, LiveEvaluation
+from rankgauge.live.asking import Asking
+from rankgauge.live.chunked import has_passages, with_own
+from rankgauge.live.evaluation import LiveEvaluation
 from rankgauge.live.sweep import Sweep, check_folds, check_keys, outcome_of, settings_of
 from rankgauge.live.trials import try_settings
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
+from rankgauge.model.lengths import length_of
 from rankgauge.model.testset import TestSet
 from rankgauge.record import BudgetPoint
 from rankgauge.retrievers.checks import check_whole
@@ -94,6 +97,7 @@ def sweep_chunks(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
+    passage_overlap: float | None = None,
 ) -> Sweep:
     """Cut the corpus in every way, search the chunks, and compare the versions at an equal context budget.
 
@@ -104,9 +108,11 @@ def sweep_chunks(
     name of a built-in one or a function that makes one from `Chunks` (and from the parameters of `grid`, if there are
     any), which returns their ids.
 
-    Chunks count as their documents. The best version by the first of the `measures` is chosen, with its cross-validated
-    score; all versions are compared with one another, or with the `baseline` (V1, V2, ... in the order of the grid),
-    and corrected together. The other arguments are those of `sweep` and `compare`.
+    Chunks count as their documents; where labels are passages, these are looked for in the chunks, as `evaluate` does
+    it with `chunks`: `passage_overlap` is the share of a passage that a chunk must hold (default: 0.5). The best
+    version by the first of the `measures` is chosen, with its cross-validated score; all versions are compared with one
+    another, or with the `baseline` (V1, V2, ... in the order of the grid), and corrected together. The other arguments
+    are those of `sweep` and `compare`.
     """
     check_text("name", name)
     wanted = [by] if isinstance(by, str) else list(by)
@@ -118,9 +124,18 @@ def sweep_chunks(
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
     # A tokenizer is slow, and every chunk is measured for each budget.
     measured: Callable[[str], int] = length if length is len or not callable(length) else remembered(length)
-    scoring = Scoring(plan, corpus=corpus, tokenizer=measured, cut=budgets[0] if budgets else None)
+    scoring = Scoring(
+        plan,
+        corpus=corpus,
+        tokenizer=measured,
+        cut=budgets[0] if budgets else None,
+        overlap=passage_overlap,
+        own_chunks=True,
+    )
     asking = Asking.of(test_set, corpus, calls, scoring, id_field, score_field)
     documents = asking.corpus
+    if passage_overlap is not None and not has_passages(asking.test_set):
+        raise DataError("`passage_overlap` is for labels that are passages, and the test set has none")
     if documents is None:
         raise DataError("there is nothing to cut: give `corpus`, texts by id or the path of a file")
     check_folds(folds, asking.test_set)
@@ -141,9 +156,10 @@ def sweep_chunks(
 
     def after(live: LiveEvaluation, made: _Filled) -> None:
         first = replace(plan, measures=plan.measures[:1], asked=plan.asked[:1])
-        texts = replace(asking.scoring, plan=first, collapse_chunks=made.chunks)
-        at = {point: replace(texts, cut=point).evaluation(asking.test_set, live.retrieval.run) for point in curve}
-        points = [BudgetPoint(point, scored.mean[plan.measures[0]]) for point, scored in at.items()]
+        texts = with_own(replace(asking.scoring, plan=first), made, None, asking.test_set)
+        _ = texts.passages  # looked for once, for all points of the curve
+        at = {point: texts.changed(cut=point).evaluation(asking.test_set, live.retrieval.run) for point in curve}
+        points = [BudgetPoint(point, scored.mean[scored.measures[0]]) for point, scored in at.items()]
         figures[live.name] = {"curve": points, "chunks": _used(live, made.chunks, budgets[:1], measured)}
 
     curve = _points(budgets)
@@ -160,10 +176,8 @@ def sweep_chunks(
         key = {"sweep": about, "setting": dict(setting)}
         return nullcontext() if cache is None else open_journal(cache, f"sweep-{called}", key)
 
-    tried = try_settings(
-        factory, settings, asking, exact={}, progress=progress, kept=kept, asked=asked, after=after
-    )
-    found = outcome_of(called, plan.measures[0], settings, tried, folds, seed)
+    tried = try_settings(factory, settings, asking, exact={}, progress=progress, kept=kept, asked=asked, after=after)
+    found = outcome_of(called, settings, tried, folds, seed)
     versions = [replace(version, **figures[version.label]) for version in found.versions]
     result = replace(found.result, versions=versions, budget=budgets[0] if budgets else None)
     known = baseline if baseline in figures else None
@@ -242,7 +256,7 @@ def _filled(searcher: Searcher, chunks: Chunks, budget: float | None, length: Ca
     """The retriever, asked for twice as many chunks until they fill the largest budget."""
     if budget is None:
         return _Filled(searcher.asearch if searcher.is_async else searcher.search, chunks, len(chunks))
-    lengths = {own: float(length(text)) for own, text in chunks.texts.items()}
+    lengths = {own: length_of(text, length) for own, text in chunks.texts.items()}
     room = float(budget)
     most = min(len(lengths), bisect_right(list(accumulate(sorted(lengths.values()))), room) + 1)
     first = min(most, 1 + math.ceil(room / max(1.0, sum(lengths.values()) / len(lengths))))
@@ -273,6 +287,6 @@ def _used(
     counts = []
     for answer in live.retrieval.answers:
         if answer.error is None:
-            sums = accumulate(float(length(chunks[hit.id].text)) for hit in answer.hits if hit.id in chunks)
+            sums = accumulate(length_of(chunks[hit.id].text, length) for hit in answer.hits if hit.id in chunks)
             counts.append(sum(1 for total in sums if total <= room))
     return sum(counts) / len(counts) if counts else None

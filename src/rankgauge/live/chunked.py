@@ -15,7 +15,7 @@ from rankgauge.model.chunks import Chunks
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.answers import RetrievalResult
 
-__all__ = ["carried", "check_documents", "known_chunks", "with_own"]
+__all__ = ["carried", "check_documents", "has_passages", "known_chunks", "with_own"]
 
 _MOSTLY = 0.5
 """Of the results: a field that holds ids of documents in as many is where they are meant to be read."""
@@ -34,12 +34,22 @@ def carried(retriever: Any) -> tuple[Chunks | None, Mapping[str, str] | None]:
     return chunks if isinstance(chunks, Chunks) else None, corpus if texts else None
 
 
-def with_own(scoring: Scoring, retriever: Any, parent_field: str | None) -> Scoring:
-    """The scoring with what the retriever brings along: its chunks unless a rule is given, and its own texts."""
+def with_own(scoring: Scoring, retriever: Any, parent_field: str | None, test_set: TestSet) -> Scoring:
+    """The scoring with what the retriever brings along: its chunks unless it is said what they are, and its own texts.
+    Where labels are passages, these are looked for in the chunks; else chunks count as their documents."""
     chunks, corpus = carried(retriever)
-    if scoring.collapse_chunks is None and parent_field is None and chunks is not None:
-        scoring = replace(scoring, collapse_chunks=chunks)
-    return scoring if corpus is None else replace(scoring, corpus=corpus)
+    if corpus is not None:
+        scoring = replace(scoring, corpus=corpus)
+    if chunks is None or scoring.collapse_chunks is not None or scoring.chunks is not None or parent_field is not None:
+        return scoring
+    if has_passages(test_set):
+        return replace(scoring, chunks=chunks)
+    return replace(scoring, collapse_chunks=chunks)
+
+
+def has_passages(test_set: TestSet) -> bool:
+    """Whether labels are passages."""
+    return any(query.spans for query in test_set)
 
 
 def known_chunks(retrieval: RetrievalResult, scoring: Scoring, corpus: Mapping[str, str]) -> frozenset[str]:

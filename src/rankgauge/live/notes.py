@@ -9,7 +9,7 @@ from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.answers import RetrievalResult
 from rankgauge.words import Note
 
-__all__ = ["id_fields", "notes_on", "too_shallow"]
+__all__ = ["doubtful_ids", "id_fields", "notes_on", "too_shallow"]
 
 _FIELDS = 2  # that are named where no id matches
 
@@ -23,6 +23,18 @@ def id_fields(
     known = frozenset(doc for query in test_set for doc in query.grades) if corpus is None else frozenset(corpus)
     found = [Note("asking.id_field", match._asdict()) for match in retrieval.samples.matching(known)[:_FIELDS]]
     return Note("asking.id_fields", {"fields": found}) if found else None
+
+
+def doubtful_ids(scored: Evaluation, retrieval: RetrievalResult, test_set: TestSet) -> list[Note]:
+    """Another field that matches far better than the ids that were read, which match by chance then."""
+    if scored.coverage.id_mismatch is not None or retrieval.samples is None:
+        return []
+    ids = {answer.query: [hit.id for hit in answer.hits] for answer in retrieval.answers}
+    found = retrieval.samples.better(ids, {query.id: query.grades.keys() for query in test_set})
+    if found is None:
+        return []
+    field = Note("asking.id_field", found[1]._asdict())
+    return [Note("asking.doubtful_ids", {"share": found[0], "field": field}, "warning")]
 
 
 def too_shallow(scored: Evaluation, k: int | None) -> list[Note]:

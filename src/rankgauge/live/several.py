@@ -12,10 +12,12 @@ from rankgauge.comparison import Comparison
 from rankgauge.comparison.systems import check_systems
 from rankgauge.errors import DataError
 from rankgauge.evaluation import DEFAULT_MEASURES, GivenChunks, Scoring, make_plan
-from rankgauge.live.live import Asking
+from rankgauge.live.asking import Asking
+from rankgauge.live.evaluation import judgments_of
 from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
+from rankgauge.retrievers.checks import check_progress
 from rankgauge.retrievers.configuration import configuration_of, is_closed
 from rankgauge.retrievers.costs import check_cost
 from rankgauge.retrievers.searcher import as_searcher
@@ -83,8 +85,9 @@ def evaluate_retrievers(
     settings = Settings.of(test, correction, alpha, equivalence_margin, seed, samples)
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
-    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, chunks=chunks, overlap=overlap)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, chunks=chunks, overlap=overlap, own_chunks=True)
     check_cost(cost, cost_unit)
+    check_progress(progress)
     fields = (id_field, score_field, queries, parent_field)
     asking = Asking.of(test_set, corpus, calls, scoring, *fields, own_texts=corpus is None)
     if unknown := [name for name in configuration or () if name not in retrievers]:
@@ -104,9 +107,9 @@ def evaluate_retrievers(
         found,
         settings,
         baseline=baseline,
-        qrels=asking.test_set.qrels,
+        qrels=judgments_of(found, asking.test_set),
         runs={live.name: live.run for live in found},
         test_set=asking.test_set,
-        corpus=asking.corpus,
+        corpus=asking.corpus if found[0].labels is None else found[0].corpus,
         sources=asking.sources,
     )

@@ -24,11 +24,12 @@ from rankgauge.comparison import Comparison
 from rankgauge.errors import DataError
 from rankgauge.evaluation import Scoring, hashed, make_plan, record_of
 from rankgauge.formats.json_values import plain_value
+from rankgauge.live.asking import Asking
 from rankgauge.live.choosing import best_of, held_out
-from rankgauge.live.live import Asking, LiveEvaluation
+from rankgauge.live.evaluation import LiveEvaluation, judgments_of
 from rankgauge.live.trials import Trials, asks_for_k, try_settings
-from rankgauge.measures import Measure, parse_measure
-from rankgauge.model.chunks import Chunks
+from rankgauge.measures import Measure
+from rankgauge.model.chunks import Chunks, GivenChunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.testset import TestSet
 from rankgauge.record import HeldOut, Record, SweepResult, Version
@@ -100,10 +101,10 @@ class Sweep(Result):
             self.evaluations,
             self.compared or Settings.of(),
             baseline=self.baseline,
-            qrels=None if test_set is None else test_set.qrels,
+            qrels=None if test_set is None else judgments_of(self.evaluations, test_set),
             runs={live.name: live.run for live in self.evaluations},
             test_set=test_set,
-            corpus=self.corpus,
+            corpus=self.corpus if first.labels is None else first.corpus,
             sources=first.sources,
         )
 
@@ -218,6 +219,8 @@ def sweep(
     rel: float | None = None,
     collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     tokenizer: Callable[[str], int] | None = None,
+    chunks: GivenChunks | None = None,
+    overlap: float | None = None,
 ) -> Sweep:
     """Try every setting of `factory(**setting)` on the test set.
 
@@ -228,7 +231,8 @@ def sweep(
     only what is missing, and takes the times of the kept answers as they were measured then (`Version.timed_before`).
     `k` among the grid is how many results are asked for, unless the factory has a parameter of this name. What is
     swept may be the chunks themselves: a retriever that has its own as `chunks`, or its own texts as `corpus`, is
-    scored with them (`sweep_chunks` does it all).
+    scored with them (`sweep_chunks` does it all). `chunks` and `overlap` are those of `evaluate`, for labels that are
+    passages.
     """
     if not isinstance(measure, str | Measure):
         raise DataError(f"a sweep goes by one measure, such as 'nDCG@10', not by {measure!r}")
@@ -238,7 +242,7 @@ def sweep(
     settings = settings_of(grid, tries, seed)
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
     plan = make_plan(measure, contract, ties, missing, no_relevant, duplicates, depth, rel)
-    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer)
+    scoring = Scoring(plan, collapse_chunks, corpus, tokenizer, chunks=chunks, overlap=overlap, own_chunks=True)
     # A retriever may bring its texts along, which is known once it is made.
     asking = Asking.of(
         test_set, corpus, calls, scoring, id_field, score_field, None, parent_field, own_texts=corpus is None
@@ -269,7 +273,7 @@ def sweep(
         kept=kept,
         asked=(lambda setting, _: int(setting["k"])) if swept_k else None,
     )
-    return outcome_of(called, parse_measure(measure), settings, tried, folds, seed)
+    return outcome_of(called, settings, tried, folds, seed)
 
 
 def check_folds(folds: Any, test_set: TestSet) -> None:
@@ -280,11 +284,11 @@ def check_folds(folds: Any, test_set: TestSet) -> None:
             raise DataError(fault)
 
 
-def outcome_of(
-    called: str, measure: Measure, settings: Sequence[dict[str, Any]], tried: Trials, folds: int | None, seed: int
-) -> Sweep:
-    """What the settings gave, put together: figures, the Pareto front, the best one and its cross-validated score."""
+def outcome_of(called: str, settings: Sequence[dict[str, Any]], tried: Trials, folds: int | None, seed: int) -> Sweep:
+    """What the settings gave, put together: figures, the Pareto front, the best one and its cross-validated score, by
+    the first measure."""
     found, numbers = tried.found, tried.numbers
+    measure = found[0].measures[0]  # recall of passages, where chunks were scored
     chosen = [settings[number - 1] for number in numbers]
     lower = measure.definition.lower_is_better
     versions = [

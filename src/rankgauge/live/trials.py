@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rankgauge.errors import DataError, MissingExtraError, RetrieverError
-from rankgauge.live.live import Asking, LiveEvaluation, RetrievalError
+from rankgauge.live.asking import Asking
+from rankgauge.live.evaluation import LiveEvaluation, RetrievalError
+from rankgauge.retrievers.checks import check_progress
 from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.own_code import told
 from rankgauge.words import Note, tell
@@ -93,6 +95,7 @@ def try_settings(
     def given(setting: Mapping[str, Any]) -> Mapping[str, Any]:
         return setting if asked is None else {name: value for name, value in setting.items() if name != "k"}
 
+    check_progress(progress)
     check_factory(factory, [given(setting) for setting in settings], exact)
 
     def evaluated(setting: Mapping[str, Any], name: str, *, is_exact: bool = False) -> LiveEvaluation:

@@ -2,7 +2,7 @@
 
 from rankgauge.measures.catalogue import built_in
 from rankgauge.measures.measure import Definition, Law, Measure, Parameter
-from rankgauge.measures.notation import find_measure, find_measure_name, parse_measure, parse_measures
+from rankgauge.measures.notation import find_measure, find_measure_name, of_passages, parse_measure, parse_measures
 from rankgauge.measures.registry import all_definitions, find, register
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "find",
     "find_measure",
     "find_measure_name",
+    "of_passages",
     "parse_measure",
     "parse_measures",
     "register",

@@ -16,7 +16,7 @@ from rankgauge.measures.measure import Definition, Measure
 from rankgauge.measures.presets import PRESETS, find_preset
 from rankgauge.measures.registry import find, nearest, normal
 
-__all__ = ["find_measure", "find_measure_name", "parse_measure", "parse_measures"]
+__all__ = ["find_measure", "find_measure_name", "of_passages", "parse_measure", "parse_measures"]
 
 _CALL = re.compile(r"^\s*(?P<name>[^()@]+?)\s*(?:\((?P<inside>.*)\))?\s*(?:@\s*(?P<at>[^@()]+))?\s*$", re.DOTALL)
 _TAIL = re.compile(r"^(?P<name>.*?[^\d.,_\-\s])\s*[_.\-\s]\s*(?P<at>\d*\.?\d+(?:,\d*\.?\d+)*)$")
@@ -51,10 +51,22 @@ def find_measure(text: str) -> Measure | None:
         return None
 
 
-def find_measure_name(spelling: str | Measure | Any, known: Iterable[str], preset: str | None = None) -> str | None:
+def of_passages(measure: Measure) -> Measure:
+    """A measure where labels are passages and chunks are retrieved. Recall counts passages: R@k would count a passage
+    in two chunks twice, so that chunks which overlap more would have more to find. Others stay as they are."""
+    if measure.name != "R" or {name for name, _ in measure.values} - {"rel"}:
+        return measure
+    counted = parse_measure("StRecall").with_at(measure.at)
+    return counted.with_values(rel=measure.get("rel")) if measure.is_set("rel") else counted
+
+
+def find_measure_name(
+    spelling: str | Measure | Any, known: Iterable[str], preset: str | None = None, *, passages: bool = False
+) -> str | None:
     """The one of the known names that a spelling of a measure stands for, or None.
 
-    A measure is also known as it was asked for, before its preset changed its parameters.
+    A measure is also known as it was asked for, before its preset changed its parameters, or its recall became that of
+    `passages`.
     """
     names = list(known)
     if str(spelling) in names:
@@ -64,6 +76,7 @@ def find_measure_name(spelling: str | Measure | Any, known: Iterable[str], prese
         measures += [find_preset(preset).apply(measures[0])] if preset in PRESETS else []
     except MeasureError:
         return None
+    measures += list(map(of_passages, measures)) if passages else []
     return next((name for name in map(str, measures) if name in names), None)
 
 

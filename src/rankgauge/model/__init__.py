@@ -5,12 +5,16 @@ from typing import TYPE_CHECKING
 from rankgauge.lazy import lazy_names
 from rankgauge.model.chunks import Chunk, Chunks
 from rankgauge.model.contract import Contract
+from rankgauge.model.corpus import Corpus
 from rankgauge.model.judgments import Qrels
+from rankgauge.model.query import Query
 from rankgauge.model.run import Run
 from rankgauge.model.spans import Span
-from rankgauge.model.testset import Corpus, Query, TestSet
+from rankgauge.model.testset import TestSet
 
 if TYPE_CHECKING:
+    from rankgauge.model.labels import Label, LabelPolicy, Labels
+    from rankgauge.model.pool import Pool, PooledPair
     from rankgauge.model.traces import Call, Trace, Traces
 
 __all__ = [
@@ -19,6 +23,11 @@ __all__ = [
     "Chunks",
     "Contract",
     "Corpus",
+    "Label",
+    "LabelPolicy",
+    "Labels",
+    "Pool",
+    "PooledPair",
     "Qrels",
     "Query",
     "Run",
@@ -28,4 +37,11 @@ __all__ = [
     "Traces",
 ]
 
-__getattr__ = lazy_names(__name__, {"traces": ("Call", "Trace", "Traces")})
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "labels": ("Label", "LabelPolicy", "Labels"),
+        "pool": ("Pool", "PooledPair"),
+        "traces": ("Call", "Trace", "Traces"),
+    },
+)

@@ -11,7 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, counted
 from rankgauge.model.judgments import Qrels
+from rankgauge.words import Note
 
 __all__ = ["KINDS", "Kind", "Label", "LabelPolicy", "Labels"]
 
@@ -47,6 +48,9 @@ class Label:
     low: float | None = None
     """The least grade that the judge may as well have meant: of its samples, or of an interval."""
     high: float | None = None
+    adjudicates: bool = False
+    """Whether it settles what other labels disagree about; a role of the label, not of the judge, who may have another
+    label of the pair as one of those who disagree."""
 
     def __post_init__(self) -> None:
         for name in ("query", "doc", "judge"):
@@ -58,6 +62,8 @@ class Label:
             raise DataError(f"`kind={self.kind!r}` of a label is none of {', '.join(KINDS)}")
         for name in ("grade", "low", "high"):
             self._check_number(name)
+        if not isinstance(self.adjudicates, bool):
+            raise DataError(f"`adjudicates={self.adjudicates!r}` of a label is neither true nor false")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise DataError(f"`low={self.low:g}` of a label is above `high={self.high:g}`")
         if self.time:
@@ -80,15 +86,18 @@ class Label:
         return self.query, self.doc
 
     @property
-    def voice(self) -> tuple[str, str, str, str, str]:
-        """A judge has one voice for a pair and an aspect of it: the last label is what it says."""
-        return self.query, self.doc, self.aspect, self.kind, self.judge
+    def voice(self) -> tuple[str, str, str, str, str, bool]:
+        """A judge has one voice for a pair and an aspect of it, and another one where it adjudicates: the last label
+        is what it says."""
+        return self.query, self.doc, self.aspect, self.kind, self.judge, self.adjudicates
 
     def is_new(self, before: Label | None) -> bool:
-        """Whether it says anything that its judge's last label of the same did not."""
+        """Whether it says anything that its judge's last label of the same did not. A reason without a grade is a
+        remark; a grade said again without a reason keeps the one it had."""
         if before is None:
-            return self.grade is not None
-        return (before.grade, before.rubric) != (self.grade, self.rubric)
+            return self.grade is not None or bool(self.reason)
+        remark = self.kind == "person" and self.reason and self.reason != before.reason
+        return bool(remark) or (before.grade, before.rubric) != (self.grade, self.rubric)
 
     @property
     def spread(self) -> float:
@@ -100,7 +109,8 @@ class Label:
 @dataclass(frozen=True)
 class LabelPolicy:
     """How the labels of a pair become its grade: those of the first of `prefer` that labelled it count (all, where it
-    is empty), and are combined. A majority that two grades share goes to the lower one."""
+    is empty), and are combined; of labels that adjudicate, the latest counts alone. A majority that two grades share
+    goes to the lower one."""
 
     prefer: tuple[Kind, ...] = KINDS
     combine: Combine = "majority"
@@ -114,12 +124,35 @@ class LabelPolicy:
         if self.combine not in get_args(Combine):
             raise DataError(f"`combine={self.combine!r}` is none of {', '.join(get_args(Combine))}")
 
+    @classmethod
+    def named(cls, name: str) -> LabelPolicy:
+        """The policy of a name: `people-first` (then models, clicks, imports), `people-only`, or all alike by
+        `majority`, `latest`, `mean`, `lowest` or `highest`; `people-first+mean` is both."""
+        check_text("name", name)
+        who, plus, combine = name.partition("+")
+        preferred = {"people-first": KINDS, "people-only": KINDS[:1]}
+        if who in preferred:
+            return cls(preferred[who], combine if plus else "majority")  # type: ignore[arg-type]
+        if plus or name not in get_args(Combine):
+            known = [*preferred, *get_args(Combine)]
+            raise DataError(f"there is no policy {name!r}; there are: {', '.join(known)}, and people-first+mean")
+        return cls((), name)  # type: ignore[arg-type]
+
+    @property
+    def note(self) -> Note:
+        """How labels become a grade, to be told."""
+        combine = Note(f"labels.combine_{self.combine}")
+        if not self.prefer:
+            return Note("labels.policy_all", {"combine": combine})
+        kinds = [Note(f"labels.kind_{kind}") for kind in self.prefer]
+        return Note("labels.policy_prefer", {"kinds": kinds, "combine": combine})
+
     def counting(self, voices: Sequence[Label]) -> list[Label]:
         """Those of a pair's labels that count."""
         for kind in self.prefer:
             if own := [label for label in voices if label.kind == kind]:
-                return own
-        return [] if self.prefer else list(voices)
+                return _settled(own)
+        return [] if self.prefer else _settled(list(voices))
 
     def grade(self, voices: Sequence[Label]) -> float | None:
         """The grade of a pair, from what each judge says last; None where nobody whose label counts says anything."""
@@ -136,6 +169,11 @@ class LabelPolicy:
         return min(grades) if self.combine == "lowest" else max(grades)
 
 
+def _settled(voices: list[Label]) -> list[Label]:
+    """The latest that adjudicates, where one does; else all."""
+    return [label for label in voices if label.adjudicates][-1:] or voices
+
+
 @named_arguments
 class Labels(Sequence[Label]):
     """Labels in the order in which they were given, immutable. A label that says again what its judge said last of the
@@ -146,11 +184,12 @@ class Labels(Sequence[Label]):
         if isinstance(labels, str | Mapping) or not isinstance(labels, Iterable):
             raise DataError(f"{name}: labels are a list of Label, not a {type(labels).__name__}")
         kept: list[Label] = []
-        last: dict[tuple[str, ...], Label] = {}
+        last: dict[tuple[str | bool, ...], Label] = {}
         for number, label in enumerate(labels, start=1):
             if not isinstance(label, Label):
                 raise DataError(f"{name}: entry {number} is a {type(label).__name__}; give a Label")
-            if label.is_new(last.get(label.voice)):
+            # What takes back a label that is not among these may be added to those where it is.
+            if label.voice not in last or label.is_new(last[label.voice]):
                 last[label.voice] = label
                 kept.append(label)
         self._labels, self.name = tuple(kept), name
@@ -166,7 +205,7 @@ class Labels(Sequence[Label]):
         return self._voices("")
 
     def _voices(self, aspect: str) -> dict[tuple[str, str], list[Label]]:
-        last: dict[tuple[str, ...], Label] = {}
+        last: dict[tuple[str | bool, ...], Label] = {}
         for label in self._labels:
             last.pop(label.voice, None)
             last[label.voice] = label
@@ -197,11 +236,15 @@ class Labels(Sequence[Label]):
         counting = {pair: policy.counting(voices) for pair, voices in self.voices.items()}
         return {pair: own for pair, own in counting.items() if len({label.grade for label in own}) > 1}
 
+    def history(self, query: str | None = None, doc: str | None = None) -> list[Label]:
+        """All that was ever said of a query's documents, or of one of them, in the order in which it was given."""
+        return [one for one in self._labels if query in (None, one.query) and doc in (None, one.doc)]
+
     @cached_property
     def sources(self) -> dict[tuple[Kind, str], int]:
         """How many pairs each judge has labelled, by kind and name."""
-        own = (label for voices in self.voices.values() for label in voices)
-        return dict(Counter((label.kind, label.judge) for label in own))
+        own = {pair: {(label.kind, label.judge): None for label in voices} for pair, voices in self.voices.items()}
+        return dict(Counter(judge for judges in own.values() for judge in judges))
 
     @cached_property
     def aspects(self) -> tuple[str, ...]:
@@ -218,11 +261,17 @@ class Labels(Sequence[Label]):
         own = (one for one in self._labels if judge in (None, one.judge) and kind in (None, one.kind))
         return Labels(own, name=self.name)
 
+    def of_queries(self, queries: Iterable[Any]) -> Labels:
+        """The labels of some queries: their ids, or a test set."""
+        ids = {query if isinstance(query, str) else query.id for query in queries}
+        return Labels((label for label in self._labels if label.query in ids), name=self.name)
+
     @cached_property
     def version(self) -> str:
         """A hash of what the labels say, whatever their order among pairs."""
         voices = (own for aspect in ("", *self.aspects) for own in self._voices(aspect).values())
-        said = sorted(json.dumps(astuple(label)) for own in voices for label in own)
+        names = [field.name for field in fields(Label)]
+        said = sorted(json.dumps([getattr(label, name) for name in names]) for own in voices for label in own)
         return hashlib.sha256("\n".join(said).encode()).hexdigest()
 
     def __getitem__(self, index: Any) -> Any:

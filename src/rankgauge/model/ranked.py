@@ -96,8 +96,8 @@ class Characters:
 def largest_first(values: Floats, owner: Ints) -> Floats:
     """Values of each query, largest first; queries stay in order."""
     low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
-    width = int(high - low) + 1
-    if width < 1 << 20 and (values == np.floor(values)).all():  # whole numbers: one sort of whole numbers
+    if high - low < 1 << 20 and (values == np.floor(values)).all():  # whole numbers: one sort of whole numbers
+        width = int(high - low) + 1
         key = np.sort(owner * width + (high - values).astype(np.int64))
         return high - (key % width).astype(np.float64)
     return values[np.lexsort((-values, owner))]

@@ -1,99 +1,31 @@
-"""TestSet: queries with their texts, tags and graded judgments; Corpus: the texts of documents."""
+"""TestSet: queries with their texts, tags and graded judgments, and the labels that these come from."""
 
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, counted
 from rankgauge.model.conversations import conversations_by
+from rankgauge.model.corpus import Corpus
 from rankgauge.model.files import FILES
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.spans import Span
+from rankgauge.model.query import Query
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Corpus", "Query", "TestSet"]
+    from rankgauge.model.differences import TestSetDifference
+    from rankgauge.model.labels import Label, LabelPolicy, Labels
+    from rankgauge.model.summary import TestSetSummary
 
-_NUMBERS = {int, float}
+__all__ = ["Corpus", "Query", "TestSet", "as_testset"]
+
 _REMEDY = 'give Query("its text", {"d1": 1}), or read a file with TestSet.load(path)'
-
-
-@named_arguments
-@dataclass(frozen=True)
-class Query:
-    """One query of a test set. `grades` holds every judged document; without an id the text is the id."""
-
-    text: str
-    grades: Mapping[str, float]
-    id: str = ""
-    tags: tuple[str, ...] = ()
-    texts: Mapping[str, str] = field(default_factory=dict)
-    """Texts of some judged documents, for people to read."""
-    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Relevant documents by what they are evidence of (a hop, a facet): one document of each group suffices."""
-    no_answer: bool = False
-    """Whether the right result is nothing: no document of the collection answers the query."""
-    conversation: str = ""
-    """The conversation that the query is a turn of; turns of one conversation are not independent."""
-    spans: Sequence[Span] = ()
-    """Gold passages, by their characters or their texts."""
-    synthetic: str = ""
-    """What made the query, where no person asked it: `known-item`, `llm:NAME`; for ever, whatever is done with it."""
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.text, str):
-            raise DataError(f"`text` must be a text, not {self.text!r}")
-        if type(self.grades) is not dict and not isinstance(self.grades, Mapping):  # the first is four times as fast
-            raise DataError(f'query {self.text!r}: `grades` must be a mapping such as {{"d1": 1}}, not {self.grades!r}')
-        if not set(map(type, self.grades.values())) <= _NUMBERS:
-            self._check_grades()
-        if not isinstance(self.id, str):
-            self._write_id()
-        if isinstance(self.tags, str):
-            raise DataError(f"query {self.text!r}: `tags` must be a list such as ({self.tags!r},), not a text")
-        if not self.id:
-            object.__setattr__(self, "id", self.text)
-        if not self.id:
-            raise DataError("a query needs a text or an id")
-        if self.groups:
-            self._check_groups()
-        check_text("synthetic", self.synthetic)
-        if self.no_answer and (self.relevant or self.spans):
-            raise DataError(f"query {self.id!r} has no answer, but also a relevant document; drop one of the two")
-
-    def _check_grades(self) -> None:
-        for doc, grade in self.grades.items():
-            if not hasattr(grade, "__float__"):
-                raise DataError(f"query {self.text!r}: the grade of document {doc!r} is {grade!r}; give a number")
-
-    def _write_id(self) -> None:
-        if self.id is not None and (isinstance(self.id, bool) or not isinstance(self.id, int)):
-            raise DataError(f"query {self.text!r}: `id` must be a text, not {self.id!r}")
-        object.__setattr__(self, "id", "" if self.id is None else str(self.id))
-
-    def _check_groups(self) -> None:
-        """Groups hold relevant documents only, and each of them: a document that is needed by no group would count
-        for recall and for no group."""
-        if not isinstance(self.groups, Mapping) or not all(isinstance(docs, Sequence) for docs in self.groups.values()):
-            raise DataError(f'query {self.id!r}: `groups` must be lists of documents by name, {{"hop 1": ["d1"]}}')
-        relevant, grouped = set(self.relevant), {doc for docs in self.groups.values() for doc in docs}
-        if empty := [name for name, docs in self.groups.items() if isinstance(docs, str) or not docs]:
-            raise DataError(f"query {self.id!r}: group {empty[0]!r} must list at least one document")
-        if unknown := sorted(grouped - relevant):
-            raise DataError(f"query {self.id!r}: {unknown[0]!r} is in a group, but not judged relevant")
-        if left := sorted(relevant - grouped):
-            raise DataError(f"query {self.id!r}: {left[0]!r} is relevant, but in no group; give it a group of its own")
-
-    @property
-    def relevant(self) -> list[str]:
-        """Documents with a grade above 0, best first."""
-        return sorted((doc for doc, grade in self.grades.items() if grade > 0), key=lambda doc: -self.grades[doc])
 
 
 @named_arguments
@@ -108,6 +40,8 @@ class TestSet(Sequence[Query]):
             raise DataError(f"{name}: a {type(queries).__name__} is no list of queries; {_REMEDY}")
         self._queries = tuple(queries)
         self.name = name
+        self._labels: Labels | None = None
+        self._policy: LabelPolicy | None = None
         seen: dict[str, int] = {}
         for number, query in enumerate(self._queries, start=1):
             if not isinstance(query, Query):
@@ -132,27 +66,9 @@ class TestSet(Sequence[Query]):
         A document listed but not scored has grade 1; one scored 0 and not listed is judged non-relevant; one listed
         and scored 0 or less is a contradiction.
         """
-        lists: dict[str, Sequence[Any] | None] = {
-            "relevant_docs": relevant_docs,
-            "relevance_scores": relevance_scores,
-            "ids": ids,
-            "tags": tags,
-        }
-        for what, values in lists.items():
-            if values is not None and len(values) != len(queries):
-                there = "is" if len(queries) == 1 else "are"
-                entries, texts = counted(len(values), "entry", "entries"), counted(len(queries), "query", "queries")
-                raise DataError(f"{what} has {entries}, but there {there} {texts}")
-        made, faults = [], []
-        for i, text in enumerate(queries):
-            try:
-                grades = grades_of(relevant_docs[i], relevance_scores[i] if relevance_scores else None)
-                made.append(Query(text, grades, ids[i] if ids else "", tuple(tags[i]) if tags else ()))
-            except DataError as error:
-                faults.append(f"query {i + 1} ({text!r}): {error}")
-        if faults:
-            raise DataError(f"{name}: " + "; ".join(faults[:20]))
-        return cls(made, name=name)
+        from rankgauge.model.annotations import annotated
+
+        return cls(annotated(queries, relevant_docs, relevance_scores, ids, tags, name), name=name)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], format: str | None = None) -> TestSet:  # noqa: A002
@@ -175,6 +91,88 @@ class TestSet(Sequence[Query]):
             return Qrels(_rows_by_group(self._queries), name=self.name, no_answer=silent)
         return Qrels({query.id: query.grades for query in self._queries}, name=self.name, no_answer=silent)
 
+    @classmethod
+    def from_labels(
+        cls,
+        queries: Iterable[Query],
+        labels: Labels | Iterable[Label],
+        policy: LabelPolicy | None = None,
+        *,
+        name: str = "test set",
+    ) -> TestSet:
+        """Queries whose grades are what the policy makes of the labels alone: grades that they have do not count."""
+        from rankgauge.model.labelled import graded
+        from rankgauge.model.labels import LabelPolicy, Labels
+
+        if policy is not None and not isinstance(policy, LabelPolicy):
+            raise DataError(f"`policy` must be a LabelPolicy, not {policy!r}")
+        bare = cls(queries, name=name)
+        own, rule = labels if isinstance(labels, Labels) else Labels(labels), policy or LabelPolicy()
+        return cls(graded(bare, own, rule), name=name)._with(own, rule)
+
+    def _with(self, labels: Labels | None, policy: LabelPolicy | None) -> TestSet:
+        """This new test set with the labels that its grades come from."""
+        self._labels, self._policy = labels, policy
+        return self
+
+    def with_labels(
+        self,
+        labels: Labels | Iterable[Label] = (),
+        policy: LabelPolicy | None = None,
+        *,
+        skip_unknown: bool = False,
+    ) -> TestSet:
+        """The same queries with further labels; their grades are what the policy makes of all labels.
+
+        Where the set has no labels yet, the grades that it has become labels of kind `import`, whose judge is its
+        name. Without a `policy` it keeps its own, or has the usual one: people before models, a majority of them.
+        Labels of other queries are an error, or left out with `skip_unknown`.
+        """
+        from rankgauge.model.labelled import refuse_unknown
+        from rankgauge.model.labels import Labels
+
+        given = labels if isinstance(labels, Labels) else Labels(labels)
+        if skip_unknown:
+            given = given.of_queries(self)
+        refuse_unknown(given, self)
+        return TestSet.from_labels(self, self._as_labels().added(given), policy or self._policy, name=self.name)
+
+    def _as_labels(self) -> Labels:
+        """Its labels, or its grades as such."""
+        from rankgauge.model.labelled import imported
+        from rankgauge.model.labels import Labels
+
+        return Labels(imported(self, self.name), name=self.name) if self._labels is None else self._labels
+
+    def with_queries(self, queries: Iterable[Query], *, name: str | None = None) -> TestSet:
+        """A test set of other queries, or of some of these, with the grades that they bring. It keeps the labels that
+        give these grades; any other grade becomes a label of kind `import`, where the test set has labels."""
+        from rankgauge.model.labelled import kept_labels
+
+        made = TestSet(queries, name=self.name if name is None else name)
+        if self._labels is None or self._policy is None:
+            return made
+        return made._with(kept_labels(self._labels, self._policy, made, self.name), self._policy)
+
+    @property
+    def labels(self) -> Labels:
+        """Who gave which grade; empty where the grades came without labels."""
+        from rankgauge.model.labels import Labels
+
+        return Labels(name=self.name) if self._labels is None else self._labels
+
+    @property
+    def policy(self) -> LabelPolicy | None:
+        """What makes grades of its labels; None where it has none."""
+        return self._policy
+
+    @cached_property
+    def version(self) -> str:
+        """A hash of all that it says: queries, grades, labels and policy, not its name or order."""
+        from rankgauge.model.labelled import version_of
+
+        return version_of(self, self.labels, self._policy)
+
     @property
     def conversations(self) -> dict[str, str]:
         """The conversation of each query that belongs to one."""
@@ -185,7 +183,7 @@ class TestSet(Sequence[Query]):
         expression whose first group in a query's id is its conversation, such as `^(.+)<::>` of MTRAG's ids."""
         found = conversations_by(rule, [query.id for query in self._queries])
         turns = (replace(query, conversation=found.get(query.id, query.conversation)) for query in self._queries)
-        return TestSet(turns, name=self.name)
+        return self.with_queries(turns)
 
     @property
     def tags(self) -> dict[str, list[str]]:
@@ -198,23 +196,90 @@ class TestSet(Sequence[Query]):
 
     def tagged(self, *tags: str) -> TestSet:
         """Only the queries that carry all of these tags."""
-        return TestSet((q for q in self._queries if set(tags) <= set(q.tags)), name=f"{self.name} [{', '.join(tags)}]")
+        found = (query for query in self._queries if set(tags) <= set(query.tags))
+        return self.with_queries(found, name=f"{self.name} [{', '.join(tags)}]")
 
-    def split(self, share: float = 0.5, *, seed: int = 0) -> tuple[TestSet, TestSet]:
-        """Two test sets with a random share of the queries and the rest, each in the original order."""
-        if not isinstance(share, int | float) or not 0 < share < 1:
+    def split(
+        self,
+        share: float = 0.5,
+        *,
+        seed: int = 0,
+        by: str | Sequence[str] | None = None,
+        scores: Mapping[str, float] | None = None,
+    ) -> tuple[TestSet, TestSet]:
+        """Two test sets with a random share of the queries and the rest, each in the original order.
+
+        Turns of one conversation and queries that are nearly the same stay together. `by` makes the two parts alike:
+        by "tag", by "difficulty" (thirds of `scores`, those of a system by query), or by both.
+        """
+        from rankgauge.model.splitting import check_by, parts_of
+
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
             raise DataError(f"share={share!r} must lie between 0 and 1")
-        chosen = set(random.Random(seed).sample(range(len(self)), round(share * len(self))))
+        chosen = parts_of(self, share, seed, check_by(by), scores)
         parts = ([q for i, q in enumerate(self) if (i in chosen) is first] for first in (True, False))
-        first, second = (TestSet(part, name=f"{self.name} [part {i}]") for i, part in enumerate(parts, start=1))
+        named = ((part, f"{self.name} [part {i}]") for i, part in enumerate(parts, start=1))
+        first, second = (self.with_queries(part, name=name) for part, name in named)
         return first, second
 
+    def sample(
+        self, n: int, *, seed: int = 0, by: str | None = None, weights: Mapping[str, float] | None = None
+    ) -> TestSet:
+        """n random queries, in the original order. With `by="tag"` the tags take turns, so that rare ones are there
+        too; with `weights` by id or text, such as how often each was asked, those of more weight are likelier."""
+        from rankgauge.model.splitting import check_by, sample_of
+
+        chosen = sample_of(self, n, seed, check_by(by), weights)
+        return self.with_queries((self[i] for i in chosen), name=f"{self.name} [{n}]")
+
+    def merge(
+        self,
+        other: TestSet,
+        *,
+        conflicts: str = "error",
+        policy: LabelPolicy | None = None,
+        unreviewed: bool = False,
+        name: str | None = None,
+    ) -> TestSet:
+        """The queries of both, those of one id as one. Where grades or texts differ, that is an error; with
+        `conflicts="first"` this test set is right, and with "labels" the grades of both are labels that the policy
+        decides among. Queries of the other without any label are refused unless `unreviewed`."""
+        from rankgauge.model.merging import check_conflicts, merged_labels, merged_queries, refuse_unreviewed
+
+        how = check_conflicts(conflicts)
+        if not isinstance(other, TestSet):
+            raise DataError(f"`other` must be a TestSet, not a {type(other).__name__}; read a file with TestSet.load")
+        if not unreviewed:
+            refuse_unreviewed([query for query in other if query.id not in {own.id for own in self}], other.name)
+        made = TestSet(merged_queries(self, other, how), name=self.name if name is None else name)
+        rule = policy or self._policy or other._policy
+        if rule is None and how != "labels":
+            return made
+        labels = merged_labels(self._as_labels(), other._as_labels(), made, every=how == "labels")
+        return TestSet.from_labels(made, labels, rule, name=made.name)
+
+    def difference(self, other: TestSet) -> TestSetDifference:
+        """What changed from this test set to another version of it."""
+        from rankgauge.model.differences import difference_of
+
+        if not isinstance(other, TestSet):
+            raise DataError(f"`other` must be a TestSet, not a {type(other).__name__}; read a file with TestSet.load")
+        labels, policies = (self.labels, other.labels), (self._policy, other._policy)
+        return difference_of(self, other, labels, policies, (self.version, other.version))
+
+    @property
+    def summary(self) -> TestSetSummary:
+        """How many queries and judgments of which kinds it has, and who gave them."""
+        from rankgauge.model.summary import summary_of
+
+        return summary_of(self, self.name, self.version, self.labels, self._policy)
+
     def renamed(self, name: str) -> TestSet:
-        return TestSet(self._queries, name=name)
+        return TestSet(self._queries, name=name)._with(self._labels, self._policy)
 
     def with_texts(self, texts: Mapping[str, str]) -> TestSet:
         """The same queries with other texts, by id."""
-        return TestSet((replace(q, text=texts.get(q.id, q.text)) for q in self._queries), name=self.name)
+        return self.with_queries(replace(query, text=texts.get(query.id, query.text)) for query in self._queries)
 
     def without_texts(self) -> TestSet:
         """Ids and judgments only: what TREC judgments can hold."""
@@ -230,7 +295,9 @@ class TestSet(Sequence[Query]):
         return iter(self._queries)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TestSet) and self._queries == other._queries
+        if not isinstance(other, TestSet) or self._queries != other._queries:
+            return False
+        return (self._labels, self._policy) == (other._labels, other._policy)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -251,60 +318,9 @@ def _rows_by_group(queries: Sequence[Query]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["query", "subtopic", "doc", "grade"], orient="row")
 
 
-def grades_of(listed: Sequence[str], scores: Mapping[str, float] | None) -> dict[str, float]:
-    """Grades from a list of relevant documents and optional scores, under the rules of `from_annotations`."""
-    scores = scores or {}
-    repeated = sorted({doc for doc in listed if list(listed).count(doc) > 1}) if len(set(listed)) != len(listed) else []
-    if repeated:
-        raise DataError(f"document {repeated[0]!r} is listed twice")
-    against = [doc for doc in listed if doc in scores and not scores[doc] > 0]
-    if against:
-        raise DataError(
-            f"document {against[0]!r} is listed as relevant, but scored {scores[against[0]]:g}; "
-            "remove it from relevant_docs or give it a grade above 0"
-        )
-    unlisted = [doc for doc, score in scores.items() if score > 0 and doc not in listed]
-    if unlisted and listed:
-        raise DataError(
-            f"document {unlisted[0]!r} is scored {scores[unlisted[0]]:g}, but not listed in relevant_docs; list it too"
-        )
-    return {**{doc: float(scores.get(doc, 1.0)) for doc in listed}, **{doc: float(s) for doc, s in scores.items()}}
-
-
 def as_testset(qrels: Qrels) -> TestSet:
     """A test set whose texts are the ids."""
     made = (
         Query(query, grades, query, no_answer=query in qrels.no_answer) for query, grades in qrels.to_dict().items()
     )
     return TestSet(made, name=qrels.name)
-
-
-@named_arguments
-class Corpus(Mapping[str, str]):
-    """Texts of documents by id, immutable."""
-
-    def __init__(self, texts: Mapping[str, str], *, name: str = "corpus") -> None:
-        check_text("name", name)
-        try:
-            self._texts = dict(texts)
-        except (TypeError, ValueError):
-            raise DataError(
-                f'{name}: a {type(texts).__name__} is no corpus; give texts by id, {{"d1": "its text"}}, or read a '
-                "file with load_corpus(path)"
-            ) from None
-        if any(not issubclass(kind, str) for kind in set(map(type, self._texts.values()))):
-            doc, text = next((doc, text) for doc, text in self._texts.items() if not isinstance(text, str))
-            raise DataError(f"{name}: document {doc!r} has a {type(text).__name__} for its text; give a text")
-        self.name = name
-
-    def __getitem__(self, doc: str) -> str:
-        return self._texts[doc]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
-
-    def __len__(self) -> int:
-        return len(self._texts)
-
-    def __repr__(self) -> str:
-        return f"Corpus({self.name!r}: {counted(len(self), 'document')})"

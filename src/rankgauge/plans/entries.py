@@ -14,11 +14,12 @@ from rankgauge.evaluation import make_plan
 from rankgauge.formats.settings import read_table
 from rankgauge.live.chunk_sweep import check_budgets
 from rankgauge.live.sweep import few_queries
+from rankgauge.model.contract import Contract
 from rankgauge.plans.systems import SystemPlan, check_system, check_values, takes
 from rankgauge.retrievers.checks import check_whole, faults_of
 from rankgauge.retrievers.chunking import check_chunking
 
-__all__ = ["ChunkPlan", "SweepPlan", "read_sweeps", "read_systems"]
+__all__ = ["ChunkPlan", "SweepPlan", "overlap_faults", "read_sweeps", "read_systems"]
 
 _LONGEST_NAME = 230
 """Bytes: a file's name may have 255, and the ending and the mark of an unfinished file come on top."""
@@ -90,7 +91,28 @@ def read_systems(
         faults += [f"{place}: {fault}" for fault in [*unusable, *wrong]]
         if not unusable:
             systems.append(system)
-    return systems, [*faults, *_candidate_faults(systems)]
+    return systems, [*faults, *_candidate_faults(systems), *_unlike_faults(systems)]
+
+
+def _unlike_faults(systems: list[SystemPlan]) -> Iterator[str]:
+    """Labels that are brought onto the chunks of some systems, while others return documents: nothing to compare."""
+    having = next((system.name for system in systems if system.has_chunks), None)
+    for system in systems:
+        if having is not None and system.is_named and not system.has_chunks:
+            yield (
+                f"system {system.name}: labels are brought onto the chunks of {having!r}, so give it chunks or "
+                "chunk_ids too; or score both by their documents: collapse_chunks"
+            )
+
+
+def overlap_faults(overlap: Any, systems: list[SystemPlan], sweeps: list[SweepPlan]) -> Iterator[str]:
+    """What is wrong with the share of a passage that a chunk must hold."""
+    if overlap is None:
+        return
+    yield from (f"overlap: {fault}" for fault in faults_of(partial(Contract, overlap=overlap)))
+    chunked = any(system.has_chunks or not system.is_named for system in systems)  # one's own may bring them along
+    if not chunked and not any(sweep.chunk for sweep in sweeps):
+        yield "overlap: it is the share of a passage that a chunk must hold, and no system has chunks"
 
 
 def _candidate_faults(systems: list[SystemPlan]) -> Iterator[str]:

@@ -16,14 +16,15 @@ from msgspec import Meta
 
 from rankgauge.arguments import as_path, named_arguments
 from rankgauge.errors import FormatError, RankgaugeError
-from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
+from rankgauge.evaluation import DEFAULT_MEASURES
 from rankgauge.extras import check_installed
 from rankgauge.formats import Source
 from rankgauge.formats.settings import read_table, read_toml
 from rankgauge.formats.variables import register_plan
 from rankgauge.gating.rules import GateRules, Measured, check_gate_table
-from rankgauge.plans.entries import SweepPlan, read_sweeps, read_systems
+from rankgauge.plans.entries import SweepPlan, overlap_faults, read_sweeps, read_systems
 from rankgauge.plans.files import cache_faults, corpus_faults, output_faults, read_test_set
+from rankgauge.plans.measured import may_score_passages, measure_faults
 from rankgauge.plans.systems import SystemPlan
 from rankgauge.retrievers.checks import faults_of
 from rankgauge.retrievers.work import CallSettings
@@ -95,6 +96,7 @@ class _PlanFile:
         | Annotated[list[str], Meta(min_length=1, description="one name")]
     ) = field(default_factory=lambda: list(DEFAULT_MEASURES))
     contract: str | None = None
+    overlap: int | float | None = None
     system: Any = field(default_factory=list)
     calls: PlannedCalls = field(default_factory=PlannedCalls)
     compare: _CompareTable = field(default_factory=_CompareTable)
@@ -114,6 +116,8 @@ class RunPlan:
     corpus: Path | None
     measures: list[str]
     contract: str | None
+    overlap: float | None
+    """Share of a passage that a chunk must hold to be relevant, where labels are brought onto chunks."""
     systems: list[SystemPlan]
     calls: PlannedCalls
     comparison: Settings
@@ -181,9 +185,9 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
     tested, wrong = read_test_set(files["testset"]) if "testset" in there else (None, [])
     faults += [*wrong, *(corpus_faults(files["corpus"]) if "corpus" in there else ())]
     measures = [read.measures] if isinstance(read.measures, str) else read.measures
-    faults += _measure_faults(measures, read.contract, has_corpus="corpus" in content)
     has_corpus = "corpus" in named  # that its file is missing is told once
     systems, wrong = read_systems(read.system, folder, has_corpus=has_corpus, imports=imports)
+    faults += measure_faults(measures, read.contract, systems, has_corpus="corpus" in content)
     faults += [*wrong, *cache_faults(read.calls.folder_of(file))]
     settings, wrong = _settings(read.compare, [system.name for system in systems])
     faults += wrong
@@ -192,7 +196,9 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
         queries = None if tested is None else len(tested)
         sweeps, wrong = read_sweeps(read.sweep, systems, folder, queries=queries, has_corpus=has_corpus)
         faults += wrong
-    measured = None if tested is None else Measured(measures, read.contract, tested.tags)
+    faults += overlap_faults(read.overlap, systems, sweeps)
+    passages = may_score_passages(tested, systems)
+    measured = None if tested is None else Measured(measures, read.contract, tested.tags, passages=passages)
     faults += check_gate_table(read.gate, measured)
     faults += [
         *_ending_faults(read.outputs),
@@ -207,6 +213,7 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
         corpus=files["corpus"].absolute() if "corpus" in files else None,
         measures=measures,
         contract=read.contract,
+        overlap=read.overlap,
         systems=systems,
         calls=read.calls,
         comparison=settings,
@@ -230,22 +237,6 @@ def _in_order(faults: list[str], content: Mapping[str, Any]) -> list[str]:
         return keys.index(key) if key in keys else -1
 
     return sorted(dict.fromkeys(faults), key=place)
-
-
-def _measure_faults(names: list[str], contract: str | None, *, has_corpus: bool) -> Iterator[str]:
-    try:
-        make_plan(DEFAULT_MEASURES, contract)
-    except RankgaugeError as error:
-        yield f"contract: {error}"
-        contract = None
-    try:
-        planned = make_plan(names, contract)
-    except RankgaugeError as error:
-        yield f"measures: {error}"
-        return
-    budgets = [measure for measure in planned.measures if measure.get("budget") is not None]
-    if budgets and not has_corpus:
-        yield f'measures: {budgets[0]} needs the texts of the documents: corpus = "corpus.jsonl"'
 
 
 def _settings(table: _CompareTable, names: list[str]) -> tuple[Settings, list[str]]:

@@ -14,13 +14,17 @@ from rankgauge.errors import DataError, RankgaugeError, RetrieverError
 from rankgauge.evaluation import hashed, signatures
 from rankgauge.formats import load_corpus, load_testset
 from rankgauge.formats.git import commit_of
-from rankgauge.live.live import LiveEvaluation, RetrievalError, evaluate_retriever, live_record
+from rankgauge.live.evaluation import LiveEvaluation, RetrievalError, live_record
+from rankgauge.live.live import evaluate_retriever
 from rankgauge.live.sweep import Sweep
-from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.model.chunks import Chunks
+from rankgauge.model.corpus import Corpus
+from rankgauge.model.testset import TestSet
+from rankgauge.plans.chunks import given_chunks, rule_of
 from rankgauge.plans.losses import losses_of_systems
 from rankgauge.plans.plan import RunPlan, load_plan, modules_of
 from rankgauge.plans.sweeping import Progress, result_of, sweep_of
-from rankgauge.plans.systems import Version, make_system, rule_of, version_of
+from rankgauge.plans.systems import Version, make_system, version_of
 from rankgauge.record import InputFile, Record
 from rankgauge.retrievers.journal import folder_held, journals_in
 from rankgauge.retrievers.own_code import told
@@ -106,10 +110,12 @@ def evaluate_systems(
     """Every system asked and scored; those that could not be, with the reason."""
     found: list[LiveEvaluation] = []
     invalid: dict[str, Note] = {}
+    known: dict[Path, Chunks] = {}
     modules = modules_of(plan.path)
     for system in plan.systems:
         try:
-            made = make_system(system, plan.folder, corpus)
+            chunks = given_chunks(system.chunks, system.chunk_ids, plan.folder, known)
+            made = make_system(system, plan.folder, corpus, chunks)
             kept = Version({}, False) if plan.cache is None else version_of(system, plan.folder, made, modules)
             live = evaluate_retriever(
                 made,
@@ -124,12 +130,15 @@ def evaluate_systems(
                 cost=system.cost,
                 cost_unit=system.cost_unit,
                 parent_field=system.parent_field,
-                collapse_chunks=rule_of(system, plan.folder),
+                collapse_chunks=rule_of(system.collapse_chunks, plan.folder),
+                chunks=chunks,
+                overlap=None if chunks is None else plan.overlap,
                 progress=None if progress is None else partial(progress, system.name),
                 contract=plan.contract,
                 **plan.calls.arguments,
             )
             live.resuming, live.proven = plan.only_resumes, kept.closed
+            _check_alike(live, found)
             found.append(live)
         except RetrievalError as error:
             invalid[system.name] = error.reason
@@ -137,6 +146,17 @@ def evaluate_systems(
             said = told(error).removeprefix(f"{system.name}: ")
             invalid[system.name] = Note("live.error", {"error": said}, "warning")
     return found, invalid
+
+
+def _check_alike(live: LiveEvaluation, found: list[LiveEvaluation]) -> None:
+    """Raise an error where chunks of one system were judged and documents of another: there is nothing to compare."""
+    other = next((one for one in found if (one.labels is None) is not (live.labels is None)), None)
+    if other is not None:
+        chunked, plain = (live, other) if other.labels is None else (other, live)
+        raise DataError(
+            f"labels were brought onto the chunks of {chunked.name!r}, and those of {plain.name!r} are not known: give "
+            "it chunks or chunk_ids too, or score both by their documents with collapse_chunks"
+        )
 
 
 @dataclass(frozen=True)

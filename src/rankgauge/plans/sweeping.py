@@ -8,13 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from rankgauge.live.chunk_sweep import sweep_chunks
+from rankgauge.live.chunked import has_passages
 from rankgauge.live.sweep import Sweep, sweep
 from rankgauge.measures import parse_measure, parse_measures
 from rankgauge.model.chunks import Chunks
-from rankgauge.model.testset import Corpus, TestSet
+from rankgauge.model.corpus import Corpus
+from rankgauge.model.testset import TestSet
+from rankgauge.plans.chunks import given_chunks, rule_of
 from rankgauge.plans.entries import ChunkPlan, SweepPlan
 from rankgauge.plans.plan import RunPlan, modules_of
-from rankgauge.plans.systems import SystemPlan, make_system, rule_of, takes, version_of
+from rankgauge.plans.systems import SystemPlan, make_system, takes, version_of
 from rankgauge.record import ComparisonResult, SweepResult
 from rankgauge.retrievers.configuration import corpus_version
 
@@ -31,6 +34,7 @@ def sweep_of(
     base = next(system for system in plan.systems if system.name == wanted.system)
 
     built: dict[str, Any] = {}
+    chunks = None if wanted.chunk is not None else given_chunks(base.chunks, base.chunk_ids, plan.folder, {})
 
     def factory(**parameters: Any) -> Any:
         """The system with other parameters; one that can search its index with another ef_search is built once."""
@@ -38,7 +42,7 @@ def sweep_of(
         rest = repr(sorted((key, repr(value)) for key, value in changed.items() if key != "ef_search"))
         if rest in built and "ef_search" in changed:
             return built[rest].with_ef_search(changed["ef_search"])
-        made = make_system(replace(base, parameters=changed), plan.folder, corpus)
+        made = make_system(replace(base, parameters=changed), plan.folder, corpus, chunks)
         if hasattr(made, "with_ef_search"):
             built[rest] = made
         return made
@@ -72,7 +76,7 @@ def sweep_of(
         assert corpus is not None  # as the plan was checked for
         found = _chunk_sweep(plan, wanted, wanted.chunk, base, test_set, corpus, common)
     else:
-        found = _plain_sweep(plan, wanted, base, test_set, corpus, factory, common)
+        found = _plain_sweep(plan, wanted, base, test_set, corpus, factory, chunks, common)
     if progress is not None:
         progress(name, versions, versions)
     return found
@@ -85,6 +89,7 @@ def _plain_sweep(
     test_set: TestSet,
     corpus: Corpus | None,
     factory: Callable[..., Any],
+    chunks: Any,
     common: dict[str, Any],
 ) -> Sweep:
     """The system with every setting of its parameters."""
@@ -99,8 +104,10 @@ def _plain_sweep(
         measure=wanted.measure,
         exact=wanted.exact or None,
         parent_field=base.parent_field,
-        collapse_chunks=rule_of(base, plan.folder),
+        collapse_chunks=rule_of(base.collapse_chunks, plan.folder),
         corpus=corpus if parse_measure(wanted.measure).get("budget") is not None else None,
+        chunks=chunks,
+        overlap=None if chunks is None else plan.overlap,
         **common,
     )
 
@@ -130,6 +137,7 @@ def _chunk_sweep(
         grid={key: values for key, values in wanted.grid.items() if key != "k"},
         ks=wanted.grid.get("k"),
         measures=list(measures),
+        passage_overlap=plan.overlap if has_passages(test_set) else None,
         **chunk.arguments,
         **compared,
         **common,

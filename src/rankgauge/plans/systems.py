@@ -13,12 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rankgauge.engine.chunks import check_rule
 from rankgauge.errors import DataError, RankgaugeError
-from rankgauge.formats import Source, load_chunks
+from rankgauge.formats import Source
 from rankgauge.formats.json_values import plain_value
 from rankgauge.formats.variables import filled, names_in
-from rankgauge.model.testset import Corpus
+from rankgauge.model.chunks import Chunks
+from rankgauge.model.corpus import Corpus
+from rankgauge.plans.chunks import collapse_faults, given_faults
 from rankgauge.plans.code import code_of
 from rankgauge.retrievers.checks import faults_of
 from rankgauge.retrievers.configuration import is_closed, own_configuration
@@ -35,13 +36,9 @@ __all__ = [
     "check_values",
     "load_object",
     "make_system",
-    "rule_of",
     "takes",
     "version_of",
 ]
-
-_CHUNK_FILES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
-
 
 @dataclass(frozen=True)
 class SystemPlan:
@@ -56,6 +53,10 @@ class SystemPlan:
     parent_field: str | None = None
     collapse_chunks: str | None = None
     """A regular expression, or a file beside the plan with the documents of the chunks."""
+    chunks: str | None = None
+    """A file beside the plan with the chunks, where labels are brought onto these. A built-in system searches them."""
+    chunk_ids: str | None = None
+    """A regular expression that reads document, start and end of a chunk from its id."""
     candidates: str | None = None
     """Another system, whose list this one re-ranks: where documents were lost is told by it."""
     cost: str | None = None
@@ -68,11 +69,21 @@ class SystemPlan:
         return self.use is not None and ":" not in self.use
 
     @property
+    def has_chunks(self) -> bool:
+        """Whether labels are brought onto its chunks."""
+        return self.chunks is not None or self.chunk_ids is not None
+
+    @property
+    def searches_chunks(self) -> bool:
+        """Whether it is built from the texts of its chunks."""
+        return self.chunks is not None and self.is_named and self.use in RETRIEVERS and needs_corpus(str(self.use))
+
+    @property
     def configuration(self) -> dict[str, Any]:
         """What answers depend on, for the cache. What comes from the environment is never stored, not even the hash of
         it: the cache hashes it together with the rest."""
         # How answers are told and counted changes none of them.
-        apart = ("name", "candidates", "collapse_chunks", "cost", "cost_unit")
+        apart = ("name", "candidates", "collapse_chunks", "chunks", "chunk_ids", "cost", "cost_unit")
         about = {name: value for name, value in vars(self).items() if name not in apart}
         values = "\n".join(map(filled, (f"${{{name}}}" for name in names_in(self.parameters))))
         found = {"environment": hashlib.sha256(values.encode()).hexdigest()} if values else {}
@@ -92,6 +103,8 @@ def version_of(system: SystemPlan, folder: Path, made: Any, others: Sequence[str
     that answers of older ones are not taken for this one's. `made` is the system itself; `others` are the modules of
     the plan's other systems, which run in the same process and may change it."""
     paths = [Path(path) for path in _paths(system, folder).values()]
+    if system.searches_chunks:
+        paths.append(folder / str(system.chunks))
     key: dict[str, Any] = {"files": [Source(path).sha256() for path in paths if path.is_file()]}
     if not system.is_named:
         code = code_of([str(system.use or system.factory).partition(":")[0], *others], folder)
@@ -140,29 +153,16 @@ def _looks_at(factory: Any, values: Sequence[Any]) -> bool:
 
 def _fields(system: SystemPlan, folder: Path) -> list[str]:
     """Paths to ids, scores and costs that cannot be read, and rules for chunks that are none."""
-
     keys = ("id_field", "score_field", "parent_field")
     paths = [(key, text) for key in keys if (text := getattr(system, key)) is not None]
     faults = [f"{key}: {fault}" for key, text in paths for fault in faults_of(partial(signed_path, text))]
     faults += faults_of(partial(check_cost, system.cost, system.cost_unit))
-    if system.collapse_chunks is None:
-        return faults
-    if system.parent_field is not None:
-        faults.append("parent_field and collapse_chunks both say of which document a chunk is: keep one of them")
-    rule = rule_of(system, folder)
-    if isinstance(rule, Path) and not rule.is_file():
-        return [*faults, f"collapse_chunks: there is no file {system.collapse_chunks!r} beside the plan"]
-    check = partial(load_chunks, rule) if isinstance(rule, Path) else partial(check_rule, system.collapse_chunks)
-    return faults + [f"collapse_chunks: {fault}" for fault in faults_of(check)]
-
-
-def rule_of(system: SystemPlan, folder: Path) -> str | Path | None:
-    """What says of which documents its chunks are: a file, where there is one or the text is a file's name."""
-    text = system.collapse_chunks
-    if text is None:
-        return None
-    named = text.lower().removesuffix(".gz").removesuffix(".zst").endswith(_CHUNK_FILES)
-    return folder / text if named or (folder / text).is_file() else text
+    rules = ("parent_field", "collapse_chunks", "chunks", "chunk_ids")
+    told = [key for key in rules if getattr(system, key) is not None]
+    if len(told) > 1:
+        faults.append(f"{' and '.join(told)} both say of which document a chunk is: keep one of them")
+    faults += collapse_faults(system.collapse_chunks, folder)
+    return [*faults, *given_faults(system.chunks, system.chunk_ids, folder, searched=system.searches_chunks)]
 
 
 def takes(system: SystemPlan, folder: Path, key: str) -> bool:
@@ -226,7 +226,7 @@ def _check_named(system: SystemPlan, folder: Path, *, has_corpus: bool) -> list[
         RETRIEVERS[name]
     except DataError as error:
         return [f"{error}; your own is written module:attribute"]
-    if needs_corpus(name) and not has_corpus:
+    if needs_corpus(name) and not has_corpus and not system.searches_chunks:
         return [f'the built-in retriever {name!r} needs documents: corpus = "corpus.jsonl"']
     return parameter_faults(name, {**system.parameters, **_paths(system, folder)})
 
@@ -244,8 +244,10 @@ def _paths(system: SystemPlan, folder: Path) -> dict[str, str]:
     }
 
 
-def make_system(system: SystemPlan, folder: Path, corpus: Corpus | None) -> Any:
-    """The retriever itself."""
+def make_system(system: SystemPlan, folder: Path, corpus: Corpus | None, chunks: Any = None) -> Any:
+    """The retriever itself; a built-in one searches the texts of its chunks, where there are any."""
+    if system.searches_chunks and isinstance(chunks, Chunks):
+        corpus = Corpus(chunks.texts, name=chunks.name)
     if system.is_named:
         return build(str(system.use), corpus, **{**system.parameters, **_paths(system, folder)})
     found = load_object(str(system.use or system.factory), folder)

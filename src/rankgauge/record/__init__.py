@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         Unjudged,
         UnjudgedRange,
     )
-    from rankgauge.record.losses import LossesResult, LossPlace, LostDocument, Mend
+    from rankgauge.record.losses import Headroom, LossesResult, LossPlace, LostDocument
     from rankgauge.record.no_answer import ChosenThreshold, NoAnswer
     from rankgauge.record.parts import (
         InputFile,
@@ -48,6 +48,7 @@ __all__ = [
     "ChosenThreshold",
     "ComparisonResult",
     "Cost",
+    "Headroom",
     "HeldOut",
     "InputFile",
     "ListedDocument",
@@ -55,7 +56,6 @@ __all__ = [
     "LossesResult",
     "LostDocument",
     "Mean",
-    "Mend",
     "NoAnswer",
     "Note",
     "Provenance",
@@ -98,7 +98,7 @@ __getattr__ = lazy_names(
             "Unjudged",
             "UnjudgedRange",
         ),
-        "losses": ("LossPlace", "LossesResult", "LostDocument", "Mend"),
+        "losses": ("LossPlace", "LossesResult", "LostDocument", "Headroom"),
         "no_answer": ("ChosenThreshold", "NoAnswer"),
         "parts": (
             "InputFile",

@@ -66,7 +66,14 @@ def _settings(record: Record) -> dict[str, Any]:
 def _inputs(own: Record, other: Record) -> Iterator[Difference]:
     a, b = identity_of(own), identity_of(other)
     told = sum(hash_ is not None for hash_ in (a.test_set, b.test_set))
-    if told < 2 or a.test_set != b.test_set:
+    here_labels, there_labels = own.provenance.test_set, other.provenance.test_set
+    if here_labels is not None and there_labels is not None:  # what it says is known, whatever file it came from
+        if here_labels.version != there_labels.version:
+            what = "labels" if here_labels.policy == there_labels.policy else "policies"
+            versions: dict[str, Any] = {"own": here_labels.version[:12], "other": there_labels.version[:12]}
+            versions |= {"policy": Note(f"comparability.{what}")}
+            yield Difference("judgments", Note("comparability.versions", versions))
+    elif told < 2 or a.test_set != b.test_set:
         yield Difference("judgments", Note(f"comparability.judgments{'' if told == 2 else '_unknown'}"), told)
     here, there = set(own.queries), set(other.queries)
     if here != there:

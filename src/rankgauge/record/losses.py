@@ -7,7 +7,7 @@ from typing import Literal
 
 from rankgauge.words import Note
 
-__all__ = ["LossPlace", "LossesResult", "LostDocument", "Mend"]
+__all__ = ["Headroom", "LossPlace", "LossesResult", "LostDocument"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class LossPlace:
 
 
 @dataclass(frozen=True)
-class Mend:
+class Headroom:
     """One part of the pipeline made perfect: what that could gain at most."""
 
     kind: Literal["corpus", "index", "first", "stage", "order", "budget"]
@@ -80,7 +80,7 @@ class LossesResult:
     """Queries that count."""
     places: list[LossPlace]
     """In the order of the pipeline; their documents add up to all."""
-    mends: list[Mend]
+    headroom: list[Headroom]
     per_query: dict[str, list[int]] = field(default_factory=dict)
     """Documents by the key of their place, in the order of the record's queries."""
     lost: dict[str, list[LostDocument]] = field(default_factory=dict)
@@ -93,9 +93,9 @@ class LossesResult:
         return sum(place.documents for place in self.places if place.kind != "found")
 
     @property
-    def best_mend(self) -> Mend | None:
+    def largest_headroom(self) -> Headroom | None:
         """The part with most to gain; None where nothing can be gained."""
-        best = max(self.mends, key=lambda mend: (mend.gain, mend.documents), default=None)
+        best = max(self.headroom, key=lambda part: (part.gain, part.documents), default=None)
         return best if best is not None and best.gain > 0 else None
 
     def place(self, key: str) -> LossPlace:

@@ -12,6 +12,7 @@ from rankgauge.stats.intervals import Interval
 from rankgauge.words import Note
 
 if TYPE_CHECKING:  # `name_parts` loads them where a record is read
+    from rankgauge.record.labels import LabelledTestSet
     from rankgauge.record.no_answer import NoAnswer
     from rankgauge.record.traces import TraceUse
 
@@ -95,6 +96,8 @@ class Provenance:
     platform: str = ""
     git: str | None = None
     """The commit of the working folder."""
+    test_set: LabelledTestSet | None = None
+    """Whose labels the judgments are; None where they came as grades."""
 
 
 @dataclass(frozen=True)

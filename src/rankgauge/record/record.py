@@ -72,6 +72,8 @@ class Record(Result):
     """Where systems of several stages lost relevant documents."""
     conversations: dict[str, str] = field(default_factory=dict)
     """By query, of those that are turns of one: conversations are independent of each other, their turns are not."""
+    synthetic: dict[str, str] = field(default_factory=dict)
+    """By query, of those that no person asked: what made them."""
 
     def __post_init__(self) -> None:
         """What a retriever said may hold a secret, which no record keeps."""
@@ -150,7 +152,8 @@ class Record(Result):
     def measure_name(self, name: str, what: str = "the record") -> str:
         """The name under which the record holds a measure that may be spelled in any way."""
         known = [measure.name for measure in self.measures]
-        found = find_measure_name(name, known, self.preset)
+        passages = self.contract is not None and self.contract.overlap is not None
+        found = find_measure_name(name, known, self.preset, passages=passages)
         if found is None:
             raise DataError(f"{what} has no measure {name!r}; it has: {', '.join(known)}")
         return found
@@ -203,10 +206,11 @@ def name_parts() -> None:
     """
     from rankgauge.record import parts
     from rankgauge.record.comparison import ComparisonResult
+    from rankgauge.record.labels import LabelledTestSet
     from rankgauge.record.losses import LossesResult
     from rankgauge.record.no_answer import NoAnswer
     from rankgauge.record.sweep import SweepResult
     from rankgauge.record.traces import TraceUse
 
-    vars(parts).update(NoAnswer=NoAnswer, TraceUse=TraceUse)
+    vars(parts).update(LabelledTestSet=LabelledTestSet, NoAnswer=NoAnswer, TraceUse=TraceUse)
     globals().update(ComparisonResult=ComparisonResult, LossesResult=LossesResult, SweepResult=SweepResult)

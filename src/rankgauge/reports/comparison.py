@@ -32,7 +32,6 @@ from rankgauge.reports.document import (
 )
 from rankgauge.reports.evaluation import ends_of
 from rankgauge.words import Note
-from rankgauge.words.visible import clipped
 
 __all__ = ["changed_part", "comparison_data", "comparison_part", "ending_part", "verdict_cards"]
 
@@ -122,10 +121,10 @@ def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
     if len(record.systems) == 2 and compared.changes:
         entry = compared.changes[0]
         listed = [*entry.gained[:_CHANGED], *reversed(entry.lost[:_CHANGED])]
-        texts = [clipped(record.texts.get(change.query, ""), _LONGEST) for change in listed]
+        texts = [record.texts.get(change.query, "") for change in listed]
         columns = [Column(entry.a, "score"), Column(entry.b, "score"), Column(word("difference"), "signed")]
         title = word("changed", measure=entry.measure, a=entry.a, b=entry.b)
-        heads = [Column(word("query")), *([Column(word("text"))] if any(texts) else [])]
+        heads = [Column(word("query")), *([Column(word("text"), most=_LONGEST)] if any(texts) else [])]
         rows: list[tuple[Cell, ...]] = [
             (change.query, *([text] if any(texts) else []), change.a, change.b, change.difference)
             for change, text in zip(listed, texts, strict=True)

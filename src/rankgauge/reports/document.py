@@ -178,6 +178,8 @@ class Column:
     detail: Detail = "answer"
     drop: int = 0
     """Where there is no room for all columns those with the highest number go first, those with 0 never."""
+    most: int = 0
+    """Characters of a text on a terminal, where there is little room; 0: all of it."""
 
 
 class Target(NamedTuple):

@@ -207,6 +207,14 @@ def provenance_part(record: Record) -> Iterator[Block]:
     formulas = [(about.name, Formula(about.name, about.formula)) for about in record.measures]
     yield Facts(word("measures"), formulas, detail="audit")
     made = record.provenance
+    if made.test_set is not None:
+        from rankgauge.reports.labels import label_facts  # few test sets bring labels
+
+        yield label_facts(made.test_set)
+    if record.synthetic:
+        from rankgauge.reports.labels import synthetic_table
+
+        yield from synthetic_table(record)
     if made.inputs:
         columns = [Column(word(name)) for name in ("input", "path", "sha256")]
         rows = [(name, file.path, file.sha256) for name, file in made.inputs.items()]

@@ -27,7 +27,8 @@ def _blocks(plan: JudgingPlan, systems: list[str], digits: int) -> Iterator[Bloc
         yield _documents(plan, systems, digits, _MOST_TEXT)
     numbers = [Column(Note(f"judging.{name}"), "score") for name in ("now", "least", "most")]
     columns = [Column(Note("judging.measure")), Column(Note("judging.mean")), *numbers]
-    yield Table("ranges", columns, [_range(found, digits) for found in plan.ranges])
+    if plan.ranges:
+        yield Table("ranges", columns, [_range(found, digits) for found in plan.ranges])
     bound = [] if all(found.exact for found in plan.ranges) else [Note("judging.bound")]
     yield Notes([*bound, *plan.notes])
 

@@ -23,7 +23,6 @@ from rankgauge.reports.document import (
 )
 from rankgauge.stats.settings import Verdict
 from rankgauge.words import Note
-from rankgauge.words.visible import clipped
 
 __all__ = ["changed_part", "leaderboard_part", "reference_of"]
 
@@ -186,7 +185,9 @@ def _pair_table(record: Record, compared: ComparisonResult) -> Table:
 def _limits(compared: ComparisonResult) -> Iterator[Block]:
     """What these queries could have found, where something stayed open."""
     first = compared.rows[0].measure
-    still_open = [row for row in compared.rows if row.measure == first and row.verdict == "inconclusive"]
+    # Where all scores are equal there is no spread that a difference could be told from, with ever so many queries.
+    rows = [row for row in compared.rows if row.measure == first and row.ties < row.queries]
+    still_open = [row for row in rows if row.verdict == "inconclusive"]
     if not still_open or len(compared.pairs) == 1:  # of two systems the decision says so itself
         return
     least = [row.detectable for row in still_open if row.detectable is not None]
@@ -230,12 +231,12 @@ def _changes_table(record: Record, entry: Changes, listed: Sequence[Any], head: 
     rows = []
     listed = listed[::-1] if turned else listed
     for change in listed:
-        query = clipped(record.texts.get(change.query) or change.query, _LONGEST)
+        query = record.texts.get(change.query) or change.query
         a, b, difference = change.a, change.b, change.difference
         rows.append((query, b, a, -difference) if turned else (query, a, b, difference))
     names = (entry.b, entry.a) if turned else (entry.a, entry.b)
     columns = [
-        Column(head),
+        Column(head, most=_LONGEST),
         *(Column(name, "score") for name in names),
         Column(word("difference"), "signed", drop=1),
     ]

@@ -24,7 +24,6 @@ from rankgauge.reports.document import (
     table_of,
 )
 from rankgauge.words import Language, Note
-from rankgauge.words.visible import clipped
 
 __all__ = ["losses_answer", "losses_data", "losses_lines", "losses_part"]
 
@@ -41,7 +40,7 @@ def _word(name: str, /, **parameters: Any) -> Note:
 
 def losses_lines(record: Record) -> Iterator[Block]:
     """One line for the systems with most to gain, beside other figures."""
-    most = sorted(record.losses, key=lambda own: -max((mend.gain for mend in own.mends), default=0.0))[:_SYSTEMS]
+    most = sorted(record.losses, key=lambda own: -max((part.gain for part in own.headroom), default=0.0))[:_SYSTEMS]
     if most:
         yield Notes([_word("of_system", system=own.system, text=lead_notes(own)[0]) for own in most])
 
@@ -104,7 +103,7 @@ def _places(found: LossesResult, detail: Detail = "answer") -> Table:
 
 def _keys_of_lead(found: LossesResult) -> set[str]:
     """The places behind the part with most to gain."""
-    best = found.best_mend
+    best = found.largest_headroom
     if best is None:
         return set()
     if best.kind in ("first", "stage"):
@@ -128,8 +127,8 @@ def _examples(
     shown = sorted(counts, key=lambda query: -counts[query])[:_EXAMPLES]
     if not shown:
         return
-    texts = [clipped(record.texts.get(query, ""), _LONGEST) for query in shown]
-    heads = [Column(_word("query")), *([Column(_word("text"), drop=1)] if any(texts) else [])]
+    texts = [record.texts.get(query, "") for query in shown]
+    heads = [Column(_word("query")), *([Column(_word("text"), drop=1, most=_LONGEST)] if any(texts) else [])]
     columns = [*heads, Column(_word("lost_here"), "count"), Column(_word("example"))]
     rows: list[tuple[Cell, ...]] = [
         (query, *([text] if any(texts) else []), counts[query], _example(found, own[query][0]))
@@ -178,11 +177,11 @@ def _by_query(record: Record, found: LossesResult, name: str) -> Iterator[Block]
         counts = [found.per_query[place.key][i] for place in found.places]
         missed = sum(counts) - found.per_query["found"][i]
         if missed:
-            text = [clipped(record.texts.get(query, ""), _LISTED)] if record.texts else []
+            text = [record.texts.get(query, "")] if record.texts else []
             rows.append((missed, (query, *text, sum(counts), *counts)))
     rows.sort(key=lambda row: -row[0])
     if rows:
-        heads = [Column(_word("query")), *([Column(_word("text"))] if record.texts else [])]
+        heads = [Column(_word("query")), *([Column(_word("text"), most=_LISTED)] if record.texts else [])]
         columns = [*heads, Column(_word("relevant"), "count"), *_count_columns(found)]
         shown = [row for _, row in rows[:_MANY]]
         yield Table("losses-queries", columns, shown, _titled(name, _word("by_query")), detail="evidence")

@@ -33,8 +33,25 @@ def remarks_of(record: Record) -> list[Note]:
         note if len(set(names)) == len(everyone) else note_about(list(dict.fromkeys(names)), note)
         for note, names in said_once(told)
     ]
+    grouped = _kinds_together(grouped)
     ranges = [] if record.comparison is None else list(_turning(record.comparison))
     return [*left_out, *_kept(record), *grouped, *ranges]
+
+
+def _kinds_together(notes: list[Note]) -> list[Note]:
+    """What is said of real and synthetic queries of each system, as one remark."""
+    mixed = {
+        name: note.parameters["text"]
+        for note in notes
+        if note.key == "report.of" and note.parameters["text"].key == "synthetic.mixed"
+        for name in note.parameters["who"]
+    }
+    if not mixed:
+        return notes
+    from rankgauge.evaluation.synthetic import systems_note  # most queries are real
+
+    rest = [note for note in notes if note.key != "report.of" or note.parameters["text"].key != "synthetic.mixed"]
+    return [*rest, systems_note(mixed)]
 
 
 def _kept(record: Record) -> Iterator[Note]:

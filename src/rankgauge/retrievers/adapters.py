@@ -40,12 +40,13 @@ def from_chroma(
     where: Mapping[str, Any] | None = None,
     name: str | None = None,
 ) -> Searcher:
-    """A Chroma collection. With `embed` it gets the vector of a query, else its text. score = -distance."""
+    """A Chroma collection. With `embed`, from a text to its vector, or Chroma's own from a list of texts to their
+    vectors, it gets the vector of a query, else its text. score = -distance."""
     _needs(collection, "query", "a Chroma collection")
 
     def search(query: str, k: int) -> list[Hit]:
         asked: dict[str, Any] = (
-            {"query_texts": [query]} if embed is None else {"query_embeddings": [_plain(embed(query))]}
+            {"query_texts": [query]} if embed is None else {"query_embeddings": [_vector(embed, query)]}
         )
         if where is not None:
             asked["where"] = dict(where)
@@ -151,6 +152,15 @@ def from_elasticsearch(
 def _needs(value: Any, method: str, what: str) -> None:
     if not callable(getattr(value, method, None)):
         raise RetrieverError(f"{what} is needed, not a {type(value).__name__}")
+
+
+def _vector(embed: Callable[..., Any], query: str) -> Any:
+    """The vector of a text. A function of a list of texts, as Chroma's are, takes a text for its characters: it gives
+    a vector for each, and is asked again."""
+    found = _plain(embed(query))
+    if found and not hasattr(found[0], "__float__"):
+        found = _plain(embed([query])[0])
+    return found
 
 
 def _plain(vector: Any) -> Any:

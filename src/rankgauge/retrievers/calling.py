@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from rankgauge.errors import RetrieverError
+from rankgauge.retrievers.attributes import attribute
 from rankgauge.words import Note
 
 __all__ = ["K_NAMES", "METHODS", "QUERY_NAMES", "Bound", "Depth", "bound", "is_async", "method_of", "name_of"]
@@ -72,7 +73,7 @@ def method_of(retriever: Any) -> Callable[..., Any]:
     if inspect.isroutine(retriever) or isinstance(retriever, functools.partial):
         return retriever
     for name in (*METHODS, *(f"a{method}" for method in METHODS)):
-        found = getattr(retriever, name, None)
+        found = attribute(retriever, name)
         if callable(found):
             return found  # type: ignore[no-any-return]
     if callable(retriever):
@@ -93,9 +94,9 @@ def is_async(call: Callable[..., Any]) -> bool:
 
 def bound(call: Callable[..., Any], retriever: Any) -> Bound:
     """The call as a function of query and k, and what decides how many results it gives."""
-    if isinstance(own := getattr(retriever, "depth", None), Depth):  # of ours, which know it themselves
+    if isinstance(own := attribute(retriever, "depth"), Depth):  # of ours, which know it themselves
         return Bound(call, own)
-    if getattr(call, "__name__", "") in _INVOKED:  # LangChain: only a vector store's retriever takes k
+    if attribute(call, "__name__", "") in _INVOKED:  # LangChain: only a vector store's retriever takes k
         return _invoked(call, retriever)
     try:
         signature = inspect.signature(call)
@@ -150,12 +151,12 @@ _NOWHERE: Final = Depth("nowhere", told=False, optional=True)
 def _invoked(call: Callable[..., Any], retriever: Any) -> Bound:
     """LangChain's call. A vector store's retriever has `search_kwargs`, which k goes before; without one it gives as
     many as the store does by default."""
-    given = getattr(retriever, "search_kwargs", None)
+    given = attribute(retriever, "search_kwargs")
     if not isinstance(given, Mapping):
         return Bound(lambda query, _: call(query), _kept_by(retriever, _NOWHERE, _OWN))
     own = given.get("k")
     if own is None:
-        own = _default_k(getattr(getattr(retriever, "vectorstore", None), "similarity_search", None))
+        own = _default_k(attribute(attribute(retriever, "vectorstore"), "similarity_search"))
     depth = Depth("search_kwargs", 'search_kwargs["k"]', own if _whole(own) else None, optional=True)
     return Bound(lambda query, k: call(query) if k is None else call(query, k=k), depth)
 
@@ -172,7 +173,7 @@ def _kept_by(retriever: Any, depth: Depth, names: tuple[str, ...]) -> Depth:
     if inspect.isroutine(retriever) or isinstance(retriever, functools.partial):
         return depth
     for name in names:
-        if _whole(own := getattr(retriever, name, None)):
+        if _whole(own := attribute(retriever, name)):
             place = depth.place if depth.told else "attribute"
             return Depth(place, name.lstrip("_"), own, told=depth.told, optional=depth.optional)
     return depth
@@ -185,8 +186,8 @@ def _whole(value: Any) -> bool:
 def name_of(retriever: Any) -> str:
     if isinstance(retriever, functools.partial):
         return name_of(retriever.func)
-    named = getattr(retriever, "__name__", None)
-    owner = getattr(retriever, "__self__", None)
+    named = attribute(retriever, "__name__")
+    owner = attribute(retriever, "__self__")
     if inspect.ismethod(retriever) and owner is not None:
         return f"{type(owner).__name__}.{named}"
     return str(named or type(retriever).__name__)

@@ -20,6 +20,7 @@ __all__ = [
     "check_corpus",
     "check_model_name",
     "check_number",
+    "check_progress",
     "check_query",
     "check_whole",
     "faults_of",
@@ -47,6 +48,12 @@ class Choices:
     """The words that a parameter may be, for its annotation."""
 
     words: tuple[str, ...]
+
+
+def check_progress(progress: Any) -> None:
+    """Raise an error unless it can be told of progress."""
+    if progress is not None and not callable(progress):
+        raise DataError(f"`progress` must be a function that is told how far it is, not {repr(progress)[:80]}")
 
 
 def faults_of(*checks: Callable[[], object]) -> list[str]:

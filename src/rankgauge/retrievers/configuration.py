@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from rankgauge.errors import DataError
+from rankgauge.retrievers.attributes import attribute
 
 __all__ = ["configuration_of", "corpus_version", "described", "is_closed", "own_configuration"]
 
@@ -38,7 +39,7 @@ def own_configuration(part: Any) -> dict[str, Any] | None:
     """
     if not type(part).__module__.startswith("rankgauge."):
         return None
-    said: dict[str, Any] | None = getattr(part, "configuration", None)
+    said: dict[str, Any] | None = attribute(part, "configuration")
     return said
 
 

@@ -96,6 +96,8 @@ class Fields:
         score, negative = self.score.find(entry) if self.score.given else (ABSENT, False)
         found = self.id.find(entry)[0] if self.id.given else ABSENT
         pair = len(entry) == 2 and _numeric(entry[1])
+        if found is ABSENT and not self.id.given and len(entry) == 1 and isinstance(entry[0], BARE):
+            found = entry[0]  # a row of one column
         if found is ABSENT and not pair:
             swapped = len(entry) == 2 and isinstance(entry[0], Real) and isinstance(entry[1], str | bytes)
             first, second = ("[1]", "[0]") if swapped else ("[0]", "[1]")

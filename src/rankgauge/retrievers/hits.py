@@ -167,6 +167,8 @@ def entries_of(results: Any, k: int | None) -> list[Any]:
     if isinstance(results, set | frozenset):
         raise RetrieverError("the retriever returned a set, which has no order; return a list, best first")
     if isinstance(results, Mapping):
+        if (columns := _of_columns(results)) is not None:
+            return first_of(columns, most)
         if all(isinstance(value, Real) and not isinstance(value, bool) for value in results.values()):
             return first_of(results.items(), most)
     elif isinstance(results, Iterable) and isinstance(results, Sized) and not isinstance(results, str | bytes | tuple):
@@ -178,6 +180,18 @@ def entries_of(results: Any, k: int | None) -> list[Any]:
         f"the retriever returned {shown(results)}, which is no list of results; return a list of ids, of (id, score) "
         "pairs, of dictionaries or of documents, and an empty list when nothing is found"
     )
+
+
+def _of_columns(results: Mapping[Any, Any]) -> Iterator[dict[str, Any]] | None:
+    """Results in lists side by side, as a collection of Chroma returns them for one query; None for all else."""
+    ids = results.get("ids")
+    if not isinstance(ids, list) or len(ids) != 1 or not isinstance(ids[0], list):
+        return None
+    names = {"ids": "id", "distances": "distance", "metadatas": "metadata"}
+    lists = {own: column[0] for name, own in names.items() if isinstance(column := results.get(name), list) and column}
+    if any(not isinstance(listed, list) or len(listed) != len(ids[0]) for listed in lists.values()):
+        return None
+    return (dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True))
 
 
 def _columns(entries: list[Any], fields: Fields, faults: list[ListFault]) -> tuple[list[str], list[float | None]]:

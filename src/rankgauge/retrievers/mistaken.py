@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rankgauge.formats.secrets import masked
+from rankgauge.retrievers.attributes import attribute
 from rankgauge.words.visible import shortened
 
 __all__ = ["advice_on"]
@@ -100,7 +101,8 @@ def advice_on(given: Any) -> str:
             "rankgauge.evaluate(test_set, frame), texts are searched with rankgauge.retrievers.BM25({id: text, ...})"
         )
     named = next((use for part, use in _BY_PACKAGE.get(package, ()) if part in kind.__name__), "")
-    found = named or next((use for names, use in _LOOKS if all(hasattr(given, name) for name in names)), "")
+    looks = (use for names, use in _LOOKS if all(attribute(given, name) is not None for name in names))
+    found = named or next(looks, "")
     return f"a {kind.__name__} does not take the text of a query; use {found}" if found else ""
 
 
@@ -137,4 +139,4 @@ def _of_data(given: Any) -> str:
 
 
 def _searched(value: Any) -> bool:
-    return callable(value) or callable(getattr(value, "search", None)) or callable(getattr(value, "invoke", None))
+    return callable(value) or callable(attribute(value, "search")) or callable(attribute(value, "invoke"))

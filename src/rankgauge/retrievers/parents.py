@@ -15,7 +15,7 @@ from rankgauge.retrievers.fields import ABSENT, Field, empty, fields_of, shown
 from rankgauge.retrievers.hits import Hit, entries_of, hits_of
 from rankgauge.retrievers.searcher import Response, Searcher
 
-__all__ = ["ChunkSearcher", "parents_in", "watched"]
+__all__ = ["ChunkSearcher", "parent_of", "parents_in", "watched"]
 
 _BETWEEN: Final = "\x1f"
 
@@ -62,6 +62,12 @@ def watched(searcher: Searcher, parent_field: str | None = None) -> ChunkSearche
     return ChunkSearcher(**{**known, "parent_field": parent_field})
 
 
+def parent_of(joined: str) -> tuple[str, str]:
+    """The document and the id of a piece, of a hit that has both; of another no document and its id."""
+    parent, between, own = joined.partition(_BETWEEN)
+    return (parent, own) if between else ("", joined)
+
+
 def _parent(entry: Any, wanted: Field, rank: int) -> str:
     """The id of the document that a result is a piece of."""
     held = entry
@@ -97,7 +103,7 @@ def parents_in(retrieval: RetrievalResult) -> tuple[RetrievalResult, dict[str, s
     for answer in retrieval.answers:
         hits = []
         for joined, score in answer.hits:
-            parent, _, own = joined.partition(_BETWEEN)
+            parent, own = parent_of(joined)
             if parents.setdefault(own, parent) != parent:
                 raise RetrieverError(
                     f"{retrieval.name}: the id {own!r} stands for pieces of two documents, {parents[own]!r} and "

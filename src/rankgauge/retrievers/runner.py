@@ -13,6 +13,7 @@ from typing import Any, Final
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError, RetrieverError
 from rankgauge.retrievers.answers import Answer, RetrievalResult
+from rankgauge.retrievers.checks import check_progress
 from rankgauge.retrievers.costs import CostOf, check_cost
 from rankgauge.retrievers.deadline import give_up_after
 from rankgauge.retrievers.journal import Journal
@@ -75,6 +76,7 @@ def run_queries(
             f"{searcher.name} has to be told how many documents to give, so k=None cannot keep its own number; give k, "
             "such as k=10"
         )
+    check_progress(progress)
     if (hanging := _still_hanging(searcher.name)) >= _MOST_HANGING:
         raise RetrieverError(
             f"{searcher.name}: {hanging} calls that were given up still hang, so no more are made; "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -22,6 +22,7 @@ _RESULTS: Final = 20  # of each call
 _FIELDS: Final = 100  # of each result
 _DEEPEST: Final = 3  # steps of a path
 _LONGEST: Final = 200  # characters of what may be an id
+_CLEARLY: Final = 8  # results more than twice as many
 _LEAST: Final = 0.02  # of the results
 _PROPERTIES: Final = ("id", "id_", "node_id", "ref_doc_id", "doc_id", "metadata", "meta", "payload", "node", "document")
 """What objects may have beside their plain attributes."""
@@ -42,24 +43,45 @@ class Samples:
 
     def __init__(self) -> None:
         self._values: list[dict[str, str]] = []
+        self._queries: list[str] = []
         self._calls = 0
         self._lock = threading.Lock()
 
-    def add(self, raw: Any) -> None:
-        """Look at what a call returned, if it is one of the first."""
+    def add(self, raw: Any, query: str = "") -> None:
+        """Look at what a call for this query returned, if it is one of the first."""
         if self._calls >= _CALLS:
             return
         found = [dict(islice(_fields(entry, prefix, 0), _FIELDS)) for prefix, entry in islice(_results(raw), _RESULTS)]
         with self._lock:
             self._calls += 1
             self._values += found
+            self._queries += [query] * len(found)
+
+    def better(self, ids: Mapping[str, Sequence[str]], judged: Mapping[str, Set[str]]) -> tuple[float, Match] | None:
+        """A field that finds far more judged documents of its queries than the ids that were read, and the share of
+        these: ids that a store made up, such as numbers, may be those of other documents by chance. None where there is
+        none."""
+        own = sum(one in judged.get(query, ()) for query in set(self._queries) for one in ids.get(query, ())[:_RESULTS])
+        counts = Counter(
+            path
+            for query, values in zip(self._queries, self._values, strict=True)
+            for path, value in values.items()
+            if value in judged.get(query, ())
+        )
+        if not own or not counts:
+            return None
+        path, n = min(counts.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
+        return (own / len(self._values), self._match(path, n)) if n >= 2 * own + _CLEARLY else None
+
+    def _match(self, path: str, n: int) -> Match:
+        return Match("ids" if path.startswith("$") else "id_field", path, n / len(self._values))
 
     def matching(self, known: Set[str]) -> list[Match]:
         """Fields whose values are among the known ids, the best first."""
         counts = Counter(path for values in self._values for path, value in values.items() if value in known)
         least = max(1.0, _LEAST * len(self._values))
         return [
-            Match("ids" if path.startswith("$") else "id_field", path, n / len(self._values))
+            self._match(path, n)
             for path, n in sorted(counts.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
             if n >= least
         ]

@@ -14,7 +14,7 @@ from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.calling import Depth, bound, is_async, method_of, name_of
 from rankgauge.retrievers.configuration import own_configuration
-from rankgauge.retrievers.hits import SPARE, Hit, ListFault, first_of, hits_of
+from rankgauge.retrievers.hits import SPARE, Hit, ListFault, entries_of, first_of, hits_of
 from rankgauge.retrievers.mistaken import advice_on
 
 __all__ = ["Response", "Searcher", "as_searcher"]
@@ -88,6 +88,11 @@ class Searcher:
         elif isinstance(results, Iterator):
             results = first_of(results, (k or 0) + SPARE)  # so that the time covers its work; it may have no end
         return self._response(results, k, time.perf_counter() - start)
+
+    def read(self, results: Any) -> list[Hit]:
+        """The hits of a list that this retriever made otherwise than by a call, such as that of a stage."""
+        entries = entries_of(results, None)
+        return self._response(entries, max(1, len(entries)), 0.0).hits
 
     def _response(self, results: Any, k: int | None, seconds: float) -> Response:
         hits, faults = hits_of(results, k, id_field=self.id_field, score_field=self.score_field)

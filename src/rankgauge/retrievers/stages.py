@@ -7,13 +7,16 @@ candidates alone does not pay for the re-ranker.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Protocol
 
+from rankgauge.errors import RetrieverError
 from rankgauge.model.run import Run
-from rankgauge.retrievers.hits import Hit, hits_of
+from rankgauge.retrievers.attributes import attribute
+from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.interface import Retriever
+from rankgauge.retrievers.own_code import told
 
 __all__ = ["StageRecorder", "Staged", "is_staged", "names_with", "stages_of"]
 
@@ -33,10 +36,10 @@ class Staged(Protocol):
 
 def is_staged(retriever: Any) -> bool:
     """Whether it has several stages. Attributes of these names may mean anything elsewhere."""
-    names = getattr(retriever, "stage_names", None)
+    names = attribute(retriever, "stage_names")
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         return False
-    return len(set(names)) == len(names) > 1 and callable(getattr(retriever, "stages", None))
+    return len(set(names)) == len(names) > 1 and callable(attribute(retriever, "stages"))
 
 
 def names_with(retriever: Any, name: str) -> tuple[str, ...]:
@@ -61,41 +64,54 @@ def stages_of(retriever: Retriever, query: str, k: int) -> Iterator[tuple[str, l
 class StageRecorder:
     """Asks a retriever of several stages, and keeps what the earlier ones found, by the text of the query."""
 
-    def __init__(self, retriever: Staged, *, id_field: str | None = None, score_field: str | None = None) -> None:
-        self._retriever, self._fields = retriever, {"id_field": id_field, "score_field": score_field}
-        self._earlier = list(retriever.stage_names)[:-1]
+    def __init__(self, retriever: Staged, read: Callable[[Any], list[Hit]]) -> None:
+        """`read` takes what a stage returned as hits."""
+        self._retriever, self._read = retriever, read
+        *self._earlier, self._last = retriever.stage_names
         self._kept: dict[str, dict[str, dict[str, float]]] = {}
+        self.unknown: dict[str, str] = {}
+        """Queries whose answers were kept from before and whose earlier stages could not be asked again, with the
+        error."""
 
     @property
     def ids(self) -> frozenset[str] | None:
         """The documents in the index, where the retriever tells them."""
-        ids = getattr(self._retriever, "ids", None)
+        ids = attribute(self._retriever, "ids")
         return frozenset(map(str, ids)) if isinstance(ids, Collection) and not isinstance(ids, str) else None
 
     def search(self, query: str, k: int) -> Any:
         """The last stage's list, as the retriever gives it."""
-        *earlier, (_, last) = self._retriever.stages(query, k)
+        *earlier, (_, last) = self._told(self._retriever.stages(query, k), [*self._earlier, self._last])
         self._kept[query] = self._lists(earlier)
         return last
 
+    def _told(self, stages: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
+        """The stages, of these names and in this order."""
+        found = list(islice(stages, len(names) + 1)) if isinstance(stages, Iterable) else [stages]
+        pairs = [one for one in found if isinstance(one, tuple | list) and len(one) == 2]
+        if len(pairs) < len(found) or [name for name, _ in pairs] != [*names]:
+            given = ", ".join(repr(one[0]) if one in pairs else repr(one)[:40] for one in found) or "nothing"
+            raise RetrieverError(
+                f"`stages` must yield a pair of name and list for each of {', '.join(map(repr, names))}, in this "
+                f"order, not {given}"
+            )
+        return [(name, listed) for name, listed in pairs]
+
     def _lists(self, stages: Iterable[tuple[str, Any]]) -> dict[str, dict[str, float]]:
         """Lists as a run holds them, whatever the retriever returns."""
-        made: dict[str, dict[str, float]] = {}
-        for name, found in stages:
-            entries = list(found)
-            hits, _ = hits_of(entries, max(1, len(entries)), **self._fields)
-            made[name] = {hit.id: hit.score for hit in hits}
-        return made
+        return {name: {hit.id: hit.score for hit in self._read(found)} for name, found in stages}
 
     def runs(self, queries: Mapping[str, str], k: int) -> dict[str, Run]:
         """The lists of the earlier stages, by name. Queries whose answers were kept from before are asked again, up to
-        the stage before the last; one that fails has no list."""
+        the stage before the last; one that fails has no list, and is among the `unknown`."""
         lists: dict[str, dict[str, dict[str, float]]] = {name: {} for name in self._earlier}
         for query, text in queries.items():
             if text not in self._kept:
                 try:
-                    self._kept[text] = self._lists(islice(self._retriever.stages(text, k), len(self._earlier)))
-                except Exception:  # whatever the retriever does: the answer itself has told it
+                    asked = islice(self._retriever.stages(text, k), len(self._earlier))
+                    self._kept[text] = self._lists(self._told(asked, self._earlier))
+                except Exception as error:  # whatever the retriever does
+                    self.unknown[query] = told(error)
                     continue
             for name in self._earlier:
                 lists[name][query] = self._kept[text].get(name, {})

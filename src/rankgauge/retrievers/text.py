@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
+from rankgauge.errors import MissingExtraError
 from rankgauge.extras import check_installed, optional
 from rankgauge.retrievers.checks import Choices, check_choice
 
@@ -19,7 +20,10 @@ __all__ = [
     "check_text",
     "chinese_terms",
     "english_terms",
+    "has_chinese",
     "identifiers",
+    "is_stop_word",
+    "plain_words",
     "terms_by_script",
     "tokenizer_for",
 ]
@@ -29,6 +33,7 @@ LANGUAGES = ("auto", "en", "zh")
 TextLanguage = Annotated[str, "Language of the texts; auto goes by their script.", Choices(LANGUAGES)]
 
 _WORD = re.compile(r"\w+(?:\.\w+)*")
+_PLAIN = re.compile(r"[^\W_]+(?:[._'\u2019-][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 # The places inside camelCase and HTTPServer where a new word begins.
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -76,6 +81,33 @@ def chinese_terms(text: str) -> list[str]:
 def terms_by_script(text: str) -> list[str]:
     """Every part of a text by its own script: what has no Chinese in it is read as English, without jieba."""
     return chinese_terms(text) if _HAN_RUN.search(text) else english_terms(text)
+
+
+def has_chinese(text: str) -> bool:
+    return _HAN_RUN.search(text) is not None
+
+
+def is_stop_word(word: str) -> bool:
+    """Whether a word, in lower case, says nothing of what a text is about."""
+    return word in _STOP
+
+
+def plain_words(text: str) -> list[str]:
+    """Words in lower case as they stand, stop words too. Chinese ones are those of jieba; without it, pairs of
+    characters."""
+    found, end = [], 0
+    for run in _HAN_RUN.finditer(text):
+        found += _PLAIN.findall(text[end : run.start()].lower())
+        found += _chinese_words(run[0])
+        end = run.end()
+    return found + _PLAIN.findall(text[end:].lower())
+
+
+def _chinese_words(run: str) -> list[str]:
+    try:
+        return list(_jieba().cut(run))
+    except MissingExtraError:
+        return [run[i : i + 2] for i in range(max(1, len(run) - 1))]
 
 
 def tokenizer_for(language: str) -> Tokenizer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from rankgauge.arguments import named_arguments
+from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import RetrieverError
 from rankgauge.formats.secrets import masked
 from rankgauge.retrievers.checks import check_choice
@@ -35,11 +35,12 @@ def from_qdrant(
     *,
     using: str | None = None,
     query_filter: Any = None,
-    id_field: str = "id",
+    id_field: str | None = None,
     name: str | None = None,
 ) -> Searcher:
     """A collection of Qdrant, by its client (async or not). `encode` gives the vector of a query, `using` names one of
-    several vectors, `id_field` is where the document's id is, such as "payload.doc_id"."""
+    several vectors, `id_field` is where the document's id is, such as "payload.doc_id": points have numbers or UUIDs
+    for ids, which are seldom those of the documents."""
     _needs(client, "query_points", "a QdrantClient")
     asked: dict[str, Any] = {"collection_name": collection, "using": using, "query_filter": query_filter}
     sign: list[float] = []  # of the scores, looked up once
@@ -116,7 +117,7 @@ def from_lancedb(
     table: Any,
     encode: Encoder | None = None,
     *,
-    id_field: str = "id",
+    id_field: str | None = None,
     where: str | None = None,
     vector_column: str | None = None,
     name: str | None = None,
@@ -219,22 +220,32 @@ def from_haystack(
     pipeline: Any,
     inputs: Mapping[str, Mapping[str, Any]],
     *,
-    output: str = "retriever.documents",
+    output: str | None = None,
     id_field: str | None = None,
     name: str | None = None,
 ) -> Searcher:
     """A pipeline of Haystack. `inputs` is what `run` gets, with `{query}` and `{k}` in their places, such as
-    {"embedder": {"text": "{query}"}, "retriever": {"top_k": "{k}"}}; `output` is component and socket of the documents.
-    A component alone needs no adapter."""
+    {"embedder": {"text": "{query}"}, "retriever": {"top_k": "{k}"}}; `output` is component and socket of the documents,
+    "retriever.documents"; left out, it is the only component that gives documents. A component alone needs no
+    adapter."""
     _needs(pipeline, "run", "a pipeline of Haystack")
     if "{query}" not in repr(inputs):
         raise RetrieverError("{query} stands nowhere in `inputs`: the pipeline would never see the query")
-    component, _, socket = output.partition(".")
+    check_text("output", output)
+    included = set() if output is None else {output.partition(".")[0]}
 
     def search(query: str, k: int | None) -> Any:
-        found = pipeline.run(fill(inputs, query, k), include_outputs_from={component})
-        if component not in found or socket not in found[component]:
-            raise RetrieverError(f"the pipeline gives nothing at {output!r}; it has: {', '.join(map(repr, found))}")
+        found = pipeline.run(fill(inputs, query, k), include_outputs_from=included)
+        given = {part: values for part, values in found.items() if isinstance(values, Mapping)}
+        places = [f"{part}.{socket}" for part, values in given.items() for socket in values]
+        chosen = output
+        if chosen is None:
+            listed = [place for place in places if place.endswith(".documents")]
+            chosen = listed[0] if len(listed) == 1 else "retriever.documents"
+        if chosen not in places:
+            told = ", ".join(f"output={place!r}" for place in places) or "it has none"
+            raise RetrieverError(f"the pipeline gives nothing at {chosen!r}; its outputs: {told}")
+        component, _, socket = chosen.partition(".")
         return Listed(found[component][socket], found)
 
     depth = depth_of(inputs)

@@ -144,10 +144,10 @@ class Service:
         cause: BaseException | None = error
         while cause is not None:
             if isinstance(cause, ConnectionRefusedError):
-                return self._error("the connection is refused; is the server running?", retry=True)
+                return self._error("the connection is refused; is the server running?", retry=True, sent=False)
             if isinstance(cause, socket.gaierror):
                 again = cause.errno == socket.EAI_AGAIN
-                return self._error(f"the host is unknown ({cause.strerror})", retry=again)
+                return self._error(f"the host is unknown ({cause.strerror})", retry=again, sent=False)
             if isinstance(cause, ssl.SSLError):
                 broke = isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError)
                 return self._error(f"no secure connection: {cause}", retry=broke)
@@ -162,7 +162,7 @@ class Service:
         if 300 <= status < 400:
             where = headers.get("Location")
             return self._error(
-                f"{said}, redirected to {where!r}; redirects are not followed: set url to where it leads"
+                f"{said}, redirected to {where!r}; redirects are not followed: set url to where it leads", status=status
             )
         advice = self._advice.get(status, "")
         # Masked before it is cut: half a key would not be found.
@@ -171,6 +171,7 @@ class Service:
             said + (f"; {advice}" if advice else "") + (f": {text}" if text else ""),
             retry=status in RETRIED,
             retry_after=retry_after(headers.get("Retry-After")) if status in RETRIED else None,
+            status=status,
         )
 
 

@@ -33,6 +33,7 @@ _PASSING: Final = (
     *("connectionerror", "connecterror", "networkerror", "remoteprotocolerror"),
 )
 _SAME_MISTAKE: Final = 3  # calls in a row, none answered before, after which the rest is not asked
+_BEGINNING: Final = 40  # characters of an error
 _MISTAKES: Final = (TypeError, KeyError, AttributeError, NameError, ImportError, NotImplementedError, RetrieverError)
 _SAME_THREAD: Final = ("can only be used in that same thread", "no current event loop in thread")
 _TOO_LATE: Final = ("timeout", "timedout")
@@ -106,14 +107,15 @@ def same_thread(error: BaseException) -> bool:
 
 def mistake_of(error: BaseException) -> tuple[object, ...] | None:
     """What tells an error that every call would end with from others of its kind: where it was raised, and unless its
-    class alone shows a mistake in a program, its text. None for errors that may pass."""
+    class alone shows a mistake in a program, how its text begins: the rest often holds what it was about. None for
+    errors that may pass."""
     if worth_retrying(error) or unreachable(error) or timed_out(error):
         return None
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = None if trace is None else (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
-    return type(error), place, None if isinstance(error, _MISTAKES) else str(error)
+    return type(error), place, None if isinstance(error, _MISTAKES) else str(error)[:_BEGINNING]
 
 
 def _came_from(error: BaseException, kinds: tuple[type[BaseException], ...], words: Sequence[str]) -> bool:
@@ -194,7 +196,7 @@ class Work:
 
     def succeeded(self, slot: Slot, response: Response) -> None:
         cost = None if self.cost_of is None else self.cost_of(slot.text, response.raw)
-        self.samples.add(response.raw)
+        self.samples.add(response.raw, str(slot.query))
         answer = Answer(str(slot.query), response.hits, response.seconds, faults=response.faults, cost=cost)
         self._answered = True
         self._record(slot, answer)
@@ -204,6 +206,8 @@ class Work:
         if slot.given_up or self.stop.is_set():
             return None
         said = told(error)
+        if self.calls.concurrency > 1 and same_thread(error):
+            said += " (with concurrency=1 it is called in your own thread)"
         if slot.tries <= self.calls.retries and worth_retrying(error):
             asked = getattr(error, "retry_after", None)
             if asked is None:

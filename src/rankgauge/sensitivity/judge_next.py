@@ -25,22 +25,24 @@ from rankgauge.measures import Measure
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.ranked import Floats, Ints
+from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.model.testset import TestSet
 from rankgauge.record import Note, UnjudgedRange
 from rankgauge.sensitivity.label_search import cost_of_each, differences
 from rankgauge.sensitivity.open_documents import Case
+from rankgauge.sensitivity.pooling import retrieved, worth
 from rankgauge.sensitivity.unjudged import range_of, ranged_cases, why_no_range
 from rankgauge.stats.levels import check_whole
 from rankgauge.words import tell
 
-__all__ = ["Candidate", "JudgingPlan", "judge_next", "judging_plan"]
+__all__ = ["Candidate", "JudgingPlan", "Worth", "judge_next", "judging_plan", "worth_of"]
 
 _LOOKED_AT = 4_000_000  # hits and judgments of virtual queries with one label, for one measure and pair
 _SHORTLIST = 4  # documents searched for each one that is asked for
 _LEAST_SHORTLIST = 100
 _SEARCH = 250_000  # hits and judgments that one search may cost; where it costs more, the label alone must do
 _PORTION = 4_000_000
+_POOLED = 10  # of measures without a depth, where nothing is judged yet
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,9 @@ class JudgingPlan:
     contract: Contract = field(default_factory=Contract)
     texts: dict[str, str] = field(default_factory=dict)
     """Of the queries, where the test set has any."""
+    depth: int | None = None
+    """Of the pool, where there is no label yet: the candidates are in the order of their worth (`pooling`), and
+    nothing has a range."""
 
     @property
     def share(self) -> float:
@@ -87,6 +92,9 @@ class JudgingPlan:
         """What a reader must know beside the documents."""
         if not self.documents:
             return [Note("judging.none"), *self.left_out]
+        if self.depth is not None:
+            counts = {"shown": len(self.candidates), "all": self.documents, "depth": self.depth}
+            return [Note("judging.unlabelled", counts)]
         shown = {"shown": len(self.candidates), "all": self.documents, "share": self.share}
         notes = [Note("judging.share", shown)]
         for found in self.ranges:
@@ -102,7 +110,8 @@ class JudgingPlan:
             "version": 1,
             "contract": self.contract.to_dict(),
             "documents": self.documents,
-            "share": self.share,
+            **({} if self.depth is None else {"pooled": self.depth}),
+            "share": None if self.depth is not None else self.share,
             "ranges": [asdict(found) | {"changes_winner": found.changes_winner} for found in self.ranges],
             "left_out": {measure: asdict(reason) for measure, reason in self.reasons.items()},
             "candidates": [
@@ -132,22 +141,46 @@ def judge_next(
 
     `runs` maps a name to a run of any kind that `evaluate` takes. With several of them, what is to be narrowed is the
     range of the difference of each pair; with one, that of its own means. The other choices are those of `evaluate`.
+    Where there is no judgment at all, there are no ranges yet, and documents come by their ranks and by how much the
+    systems disagree about them (`rankgauge.sensitivity.pooling`).
     """
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel)
     scoring = Scoring(plan, collapse_chunks)
     if not isinstance(runs, Mapping):
         raise DataError('runs are given by name: {"a": run, "b": run}')
     judgments, test_set = read_judgments(qrels)
+    if test_set is not None and len(test_set) and not any(query.grades for query in test_set):
+        opened = {str(name): scoring.opened(run, str(name))[0] for name, run in runs.items()}
+        return _without_labels(test_set, opened, plan.measures, plan.contract, number)
     reason = why_no_range(judgments)
     if reason is not None:
         raise DataError(f"{judgments.name}: {tell(reason, 'en')}; add the documents you rejected with grade 0")
-    opened = {str(name): scoring.opened(run, str(name)) for name, run in runs.items()}
-    lists = {name: run for name, (run, _) in opened.items()}
-    settled = next((plan for _, plan in opened.values()), plan)
-    found = judging_plan(judgments, lists, plan.measures, settled.contract, list(combinations(lists, 2)), number)
+    settled = {str(name): scoring.opened(run, str(name)) for name, run in runs.items()}
+    lists = {name: run for name, (run, _) in settled.items()}
+    plan = next((plan for _, plan in settled.values()), plan)
+    found = judging_plan(judgments, lists, plan.measures, plan.contract, list(combinations(lists, 2)), number)
     if not found.ranges:
         raise DataError("; ".join(tell(note, "en") for note in found.left_out))
     return replace(found, texts={query.id: query.text for query in test_set or () if query.text != query.id})
+
+
+def _without_labels(
+    test_set: TestSet, runs: Mapping[str, Any], measures: Sequence[Measure], contract: Contract, number: int
+) -> JudgingPlan:
+    """The pool of a test set without a label, in the order of what its labels would be worth."""
+    n = check_whole("number", number, 1)
+    depth = max((measure.at for measure in measures if isinstance(measure.at, int)), default=_POOLED)
+    texts = {query.id: query.text for query in test_set if query.text != query.id}
+    names = list(runs)
+    if not names:
+        raise DataError("there is no run to judge documents of")
+    pool = list(retrieved(runs, depth, [query.id for query in test_set], contract))
+    valued = sorted(((worth(one.ranks, names), i) for i, one in enumerate(pool)), key=lambda pair: (-pair[0], pair[1]))
+    candidates = [
+        Candidate(pool[i].query, pool[i].doc, {name: pool[i].ranks.get(name) for name in names}, value)
+        for value, i in valued[:n]
+    ]
+    return JudgingPlan(candidates, len(pool), [], [], {}, contract, texts, depth)
 
 
 def judging_plan(
@@ -166,18 +199,13 @@ def judging_plan(
     if pool is None:
         return JudgingPlan([], 0, [], [], reasons, contract)
     cases, ranges = [case for case, _ in ranged], [found for _, found in ranged]
-    alone = np.zeros((len(cases), len(pool.documents)))
-    for i, case in enumerate(cases):
-        inside = case.problem.inside
-        alone[i, case.document[inside]] = _alone(case)[inside]
+    alone = _all_alone(cases, len(pool.documents))
     promise = alone.sum(axis=0)
     touched = np.zeros(len(promise), dtype=bool)
     for case in cases:
         touched[case.document[case.document >= 0]] = True
     best = _first(promise, np.flatnonzero(touched), max(_SHORTLIST * n, _LEAST_SHORTLIST))
-    influence = np.zeros(len(promise))
-    for i, case in enumerate(cases):
-        influence += _searched(case, best, alone[i])
+    influence = _all_searched(cases, best, alone)
     chosen = _first(influence, best, n)
     ranks = {name: pool.ranks(name) for name in runs}
     rows = pool.documents[chosen.tolist()]
@@ -189,6 +217,67 @@ def judging_plan(
     ]
     shown = [_only(case, chosen) for case in cases]
     return JudgingPlan(candidates, int(touched.sum()), ranges, shown, reasons, contract)
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What the labels of open documents are worth, by query and document."""
+
+    influence: dict[tuple[str, str], float]
+    """Of the most promising ones, which were searched."""
+    promise: dict[tuple[str, str], float]
+    """Of all: the greatest change of the differences that the label alone makes."""
+    reasons: dict[str, Note]
+    """Measures without a range, and why."""
+    known: bool
+    """Whether any measure has a range."""
+
+
+def worth_of(
+    qrels: Qrels,
+    runs: Mapping[str, Any],
+    measures: Sequence[Measure],
+    contract: Contract,
+    pairs: Sequence[tuple[str, str]],
+    among: Mapping[str, Bools],
+    weights: Mapping[tuple[str, str], float],
+    n: int,
+) -> Worth:
+    """Influence and promise of open documents, times their weights; those of weight 0, or of none, are worth nothing.
+
+    The n most promising are searched. `among` says which queries count, by measure.
+    """
+    wanted: list[tuple[str | None, str]] = [*pairs] or [(None, name) for name in runs]
+    pool, ranged, reasons = ranged_cases(qrels, runs, measures, contract, wanted, among)
+    if pool is None or not ranged:
+        return Worth({}, {}, reasons, False)
+    cases = [case for case, _ in ranged]
+    owners = (pool.queries[owner] for owner in pool.documents["owner"].to_list())
+    documents = list(zip(owners, pool.documents["doc"].to_list(), strict=True))
+    weight = np.array([weights.get(pair, 0.0) for pair in documents])
+    alone = _all_alone(cases, len(documents))
+    promise = alone.sum(axis=0) * weight
+    best = _first(promise, np.flatnonzero(promise > 0), n)
+    influence = _all_searched(cases, best, alone) * weight
+    found = {documents[number]: float(influence[number]) for number in best.tolist()}
+    return Worth(found, dict(zip(documents, promise.tolist(), strict=True)), reasons, True)
+
+
+def _all_alone(cases: Sequence[Case], documents: int) -> Floats:
+    """What each label alone changes, cases by documents."""
+    alone = np.zeros((len(cases), documents))
+    for i, case in enumerate(cases):
+        inside = case.problem.inside
+        alone[i, case.document[inside]] = _alone(case)[inside]
+    return alone
+
+
+def _all_searched(cases: Sequence[Case], numbers: Ints, alone: Floats) -> Floats:
+    """The influence of some documents, added up over the cases."""
+    influence = np.zeros(alone.shape[1])
+    for i, case in enumerate(cases):
+        influence += _searched(case, numbers, alone[i])
+    return influence
 
 
 def _first(value: Floats, among: Ints, n: int) -> Ints:

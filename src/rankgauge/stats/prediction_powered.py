@@ -13,7 +13,7 @@ slope of Y on f, between 0 (people alone) and 1. The variance is S_Y^2 / N for t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +30,7 @@ LEAST_CHECKED = 10
 """Queries that people have to check; with fewer the interval would not hold what it promises."""
 _LEAST_IN_STRATUM = 2
 _LEVEL = 0.95
+_NOISE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -49,18 +50,20 @@ class Powered:
     """Lambda."""
     checked: int
     queries: int
-    worth: float
-    """As many checked queries without the model would give an interval as narrow."""
+    worth: float | None
+    """As many checked queries without the model would give an interval as narrow; None where no score varies."""
     unseen: float
     """An error of the model that strikes a smaller share of the queries than this may well not be among the checked:
     1 - (alpha / 2)^(1/n). Where such an error is large, no interval from these checks holds."""
-    _between: float
-    _residual: float
+    between: float
+    """Variance of the people's scores over the queries."""
+    residual: float
+    """Variance of what the judge leaves open, Y - lambda f, within strata."""
 
     def error(self, checked: float) -> float:
         """The standard error if so many queries were checked."""
         n = min(checked, self.queries)
-        return math.sqrt(self._between / self.queries + (1 - n / self.queries) * self._residual / n)
+        return math.sqrt(self.between / self.queries + (1 - n / self.queries) * self.residual / n)
 
 
 def prediction_powered(
@@ -74,9 +77,30 @@ def prediction_powered(
     """The mean of `people` over all queries; it is NaN where nobody checked. Of each stratum the queries to check must
     have been drawn at random, two of them or more. `bounds` are the least and greatest value of a query."""
     judge, people = np.asarray(judge, dtype=np.float64), np.asarray(people, dtype=np.float64)
-    checked: Bools = ~np.isnan(people)
     stratum = np.zeros(len(judge), dtype=np.int64) if strata is None else np.unique(strata, return_inverse=True)[1]
-    _check(judge, people, checked, stratum)
+    _check(judge, people, ~np.isnan(people), stratum)
+    found = _estimated(judge, people, stratum, level, bounds)
+    if stratum.max() == 0:
+        y, f = people[~np.isnan(people)], judge[~np.isnan(people)]
+        shares = bounds is not None and bounds[0] >= 0  # differences may happen to be only 0 and 1
+        alone = mean_interval(y, level, bounds=bounds, shares=shares)
+        bias = mean_interval(f - y, level, shares=False)
+    else:  # a judge that says nothing leaves the stratified mean
+        silent = np.zeros(len(judge))
+        widest = None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+        alone = _estimated(silent, people, stratum, level, bounds).interval
+        bias = _estimated(silent, judge - people, stratum, level, widest).interval
+    interval = found.interval
+    if interval.method == "unseen" and alone is not None and alone.high - alone.low < interval.high - interval.low:
+        interval = alone
+    return replace(found, interval=interval, people=alone, bias_interval=bias)
+
+
+def _estimated(
+    judge: Floats, people: Floats, stratum: Ints, level: float, bounds: tuple[float, float] | None
+) -> Powered:
+    """The estimate, without what the checked queries alone say."""
+    checked: Bools = ~np.isnan(people)
     n, total = int(checked.sum()), len(judge)
     sizes, drawn = np.bincount(stratum), np.bincount(stratum[checked])
     share, own = sizes / total, stratum[checked]
@@ -90,25 +114,22 @@ def prediction_powered(
     mean_y = float((weight * y).sum())
     between = float((weight * (y - mean_y) ** 2).sum()) * n / (n - 1)
     error = math.sqrt(between / total + float((fixed * within).sum()))
-    alone = mean_interval(y, level, bounds=bounds) if len(drawn) == 1 else None
     interval = _interval(value, error, errors, n, len(drawn), level, bounds, reliance)
-    if interval.method == "unseen" and alone is not None and alone.high - alone.low < interval.high - interval.low:
-        interval = alone
     residual = float((share * within).sum())
     return Powered(
         value=value,
         interval=interval,
         judge=float(judge.sum() / total),
         bias=float((weight * (f - y)).sum()),
-        bias_interval=mean_interval(f - y, level, shares=False) if len(drawn) == 1 else None,
-        people=alone,
+        bias_interval=None,
+        people=None,
         reliance=reliance,
         checked=n,
         queries=total,
-        worth=between / error**2 if error else math.inf,
+        worth=between / error**2 if error > _NOISE else None,
         unseen=-math.expm1(math.log((1 - level) / 2) / n),
-        _between=between,
-        _residual=residual,
+        between=between,
+        residual=residual,
     )
 
 
@@ -154,8 +175,8 @@ def _interval(
     reliance: float,
 ) -> Interval:
     """t with a degree less for each stratum and for the slope, longer on the side of rare errors; where the model was
-    off by the same on all that was checked, what was not seen is added (who has the people's own interval takes that
-    if it is narrower)."""
+    off by the same on all that was checked, what was not seen is added (then the people's own interval is taken where
+    it is narrower)."""
     low, high = bounds or (-math.inf, math.inf)
     t = student_quantile((1 + level) / 2, max(n - strata - 1, 1))
     column = Column(errors, np.ones(n, dtype=bool), (low - reliance * high, high - reliance * low))
@@ -173,9 +194,13 @@ def _interval(
 
 def checks_needed(found: Powered, level: float = _LEVEL) -> int | None:
     """How many queries people would have to check, in all, for the interval to exclude 0 if the value stays as it is;
-    None where checking all of them would not do."""
-    half = abs(found.value)
+    None where checking all of them would not do. What the interval is longer than t standard errors on the side of 0,
+    for skewed errors, it stays in proportion."""
+    half, freedom = abs(found.value), max(found.checked - 2, 1)
+    own = found.value - found.interval.low if found.value > 0 else found.interval.high - found.value
+    nominal = student_quantile((1 + level) / 2, freedom) * found.error(found.checked)
+    longer = max(1.0, own / nominal) if nominal > 0 and math.isfinite(own) else 1.0
     for n in range(LEAST_CHECKED, found.queries + 1):
-        if student_quantile((1 + level) / 2, max(n - 2, 1)) * found.error(n) < half:
+        if longer * student_quantile((1 + level) / 2, max(n - 2, 1)) * found.error(n) < half:
             return n
     return None

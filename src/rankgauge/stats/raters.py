@@ -26,6 +26,8 @@ Weighting = Literal["nominal", "linear", "quadratic"]
 Sums = tuple[Floats, Callable[[Floats], Floats]]
 """The sums of each cluster, and a coefficient as a function of their total."""
 _LEVEL = 0.95
+_NOISE = 1e-12
+_CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -71,18 +73,24 @@ class Ratings:
     @cached_property
     def pairs(self) -> Floats:
         """Of each cluster: the chance that two raters of an item give it k and l, added over its items."""
-        counts, n = self.counts, self.counts.sum(axis=1)
-        both = counts[:, :, None] * counts[:, None, :]
-        both -= np.eye(len(self.categories)) * counts[:, :, None]
-        return self.by_cluster(both / (n * (n - 1))[:, None, None])
+        n = self.counts.sum(axis=1)
+        return self._both(1 / (n * (n - 1)))
 
     @cached_property
     def coincidences(self) -> Floats:
         """Of each cluster: n_ik (n_il - [k = l]) / (n_i - 1), added over its items."""
-        counts, n = self.counts, self.counts.sum(axis=1)
-        both = counts[:, :, None] * counts[:, None, :]
-        both -= np.eye(len(self.categories)) * counts[:, :, None]
-        return self.by_cluster(both / (n - 1)[:, None, None])
+        return self._both(1 / (self.counts.sum(axis=1) - 1))
+
+    def _both(self, weight: Floats) -> Floats:
+        """Of each cluster: n_ik (n_il - [k = l]), weighed and added over its items, some of these at a time."""
+        k = len(self.categories)
+        found, step = np.zeros((int(self.cluster.max(initial=-1)) + 1, k, k)), max(1, _CELLS // (k * k))
+        for start in range(0, len(self), step):
+            part = slice(start, start + step)
+            counts = self.counts[part]
+            both = counts[:, :, None] * counts[:, None, :] - np.eye(k) * counts[:, :, None]
+            np.add.at(found, self.cluster[part], both * weight[part, None, None])
+        return found
 
     @cached_property
     def shares(self) -> Floats:
@@ -97,9 +105,9 @@ class Ratings:
             raise DataError("Cohen's kappa compares two raters; for more take Fleiss' kappa or Krippendorff's alpha")
         k = len(self.categories)
         places = np.searchsorted(self.categories, self.grades)
-        cells = np.zeros((len(self), k, k))
-        cells[np.arange(len(self)), places[:, 0], places[:, 1]] = 1.0
-        return self.by_cluster(cells)
+        found = np.zeros((int(self.cluster.max(initial=-1)) + 1, k, k))
+        np.add.at(found, (self.cluster, places[:, 0], places[:, 1]), 1.0)
+        return found
 
 
 def weights_of(categories: Floats, weighting: Weighting) -> Floats:
@@ -211,6 +219,8 @@ def coefficient(name: str, ratings: Ratings, level: float = _LEVEL) -> Coefficie
     if np.isnan(without).any():
         return Coefficient(value, None, len(ratings))
     error = math.sqrt((clusters - 1) / clusters * float(((without - without.mean()) ** 2).sum()))
+    if error < _NOISE:  # all clusters say the same, which tells nothing of those that were not seen
+        return Coefficient(value, None, len(ratings))
     half = student_quantile((1 + level) / 2, clusters - 1) * error
     interval = Interval(max(value - half, -1.0), min(value + half, 1.0), level, "jackknife")
     return Coefficient(value, interval, len(ratings))

@@ -114,7 +114,7 @@ def anchor(
         converted = [_from_chunks(query, known, documents) for query in queries]
         from_chunks = sum(n for _, n in converted)
         queries = [query for query, _ in converted]
-    made = TestSet(queries, name=tested.name)
+    made = tested.with_queries(queries)
     if documents is None:
         placed = sum(span.anchored for query in queries for span in query.spans)
         left = [
@@ -203,7 +203,7 @@ def _anchored(test_set: TestSet, corpus: Mapping[str, str], several: Several | N
             spans += [_bound(span, place, corpus) for place in places]
             bound += 1
         queries.append(with_spans(query, spans))
-    made = TestSet(queries, name=test_set.name)
+    made = test_set.with_queries(queries)
     return Anchored(made, bound, kept, from_chunks, nearest_of(left, test_set, corpus))
 
 

@@ -110,9 +110,9 @@ class LabelDrift:
             notes.append(Note("spans.mendable", {"n": moved}))
         if unverified := self.counts["unverified"]:
             notes.append(Note("spans.unverified", {"n": unverified}, "warning"))
-        if (gone := [one for one in self.documents if one.status == "gone"]):
+        if gone := [one for one in self.documents if one.status == "gone"]:
             notes.append(Note("spans.documents_gone", {"n": len(gone), "doc": gone[0].doc}, "warning"))
-        if (changed := [one for one in self.documents if one.status == "changed"]):
+        if changed := [one for one in self.documents if one.status == "changed"]:
             notes.append(Note("spans.documents_changed", {"n": len(changed), "doc": changed[0].doc}, "warning"))
         return notes
 
@@ -276,4 +276,4 @@ def _mended(test_set: TestSet, spans: Sequence[SpanDrift], new: Mapping[str, str
         gone = {doc for doc in left if doc not in new and not query.groups}
         kept = replace(query, grades={doc: grade for doc, grade in query.grades.items() if doc not in gone})
         queries.append(with_spans(kept, own))
-    return TestSet(queries, name=test_set.name)
+    return test_set.with_queries(queries)

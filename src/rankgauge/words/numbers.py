@@ -141,7 +141,7 @@ def _typeset(write: Callable[..., str]) -> Callable[..., str]:
 
 KINDS: dict[str, Callable[[Any], str]] = {
     "score": score,
-    "score2": lambda value: score(value, 2),
+    "score2": _typeset(lambda value: score(value, 2)),
     "score3": lambda value: score(value, 3),
     "small": small,
     "signed": _typeset(signed),
@@ -158,6 +158,7 @@ KINDS: dict[str, Callable[[Any], str]] = {
     "related_p": related_p,
     "bounds": _typeset(bounds),
     "interval": _typeset(interval),
+    "interval2": _typeset(lambda ends: interval(ends, 2)),
     "ms": milliseconds,
     "time": latency,
     "count": count,

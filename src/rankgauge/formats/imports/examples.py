@@ -15,7 +15,7 @@ from rankgauge.formats.json_values import id_of
 from rankgauge.model.spans import Span
 from rankgauge.model.testset import Query
 
-__all__ = ["deepeval", "labelled", "langfuse", "old_ragas", "phoenix", "ragas"]
+__all__ = ["deepeval", "labelled", "langfuse", "old_ragas", "page_of", "phoenix", "ragas"]
 
 _IDS = ("relevant_docs", "relevant_doc_ids", "reference_context_ids", "document_ids", "doc_ids", "gold_ids")
 _TEXTS = ("reference_contexts", "reference_context", "contexts", "context", "ground_truth_context", "gold_passages")
@@ -71,6 +71,7 @@ def _nested(*answers: str) -> Callable[[Any], list[Query]]:
     """A reader of examples whose input, output and metadata are objects, or texts that hold them."""
 
     def read(value: Any) -> list[Query]:
+        value = page_of(value)
         items = entries_of([value] if isinstance(value, Mapping) else value, "examples")
 
         def one(item: Mapping[str, Any]) -> Query:
@@ -88,6 +89,18 @@ def _nested(*answers: str) -> Callable[[Any], list[Query]]:
 
 langfuse = _nested("expectedOutput")
 phoenix = _nested("output")
+
+
+def page_of(value: Any) -> Any:
+    """The entries of an answer of an API: {"data": [...]}, {"items": [...]} or {"data": {"examples": [...]}}; all else
+    as it is."""
+    for path in (("data",), ("items",), ("data", "examples"), ("data", "items")):
+        found = value
+        for key in path:
+            found = found.get(key) if isinstance(found, Mapping) else None
+        if isinstance(found, list) and found and all(isinstance(item, Mapping) and "input" in item for item in found):
+            return found
+    return value
 
 
 def _opened(value: Any) -> Any:

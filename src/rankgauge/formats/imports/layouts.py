@@ -75,7 +75,11 @@ def layout_of(value: Any) -> Layout | None:
     first = value[0] if isinstance(value, list) and value else value
     if not isinstance(first, Mapping):
         return None
-    return next((layout for layout in LAYOUTS.values() if layout.keys <= set(first) and _fits(layout, first)), None)
+    found = next((layout for layout in LAYOUTS.values() if layout.keys <= set(first) and _fits(layout, first)), None)
+    if found is None and (page := examples.page_of(value)) is not value:
+        paged = layout_of(page)
+        return paged if paged in (LAYOUTS["langfuse"], LAYOUTS["phoenix"]) else None
+    return found
 
 
 def _fits(layout: Layout, first: Mapping[str, Any]) -> bool:

@@ -90,7 +90,7 @@ def _new_ones(test_set: TestSet, taken: int, name: str) -> TestSet:
             f"{name}: it had {taken} queries and has {len(test_set)} now; a stream is only added to: put them back, or "
             "name another monitor"
         )
-    return TestSet(test_set[taken:], name=test_set.name)
+    return test_set.with_queries(test_set[taken:])
 
 
 def _gold(plan: MonitorPlan, test_set: TestSet, corpus: Mapping[str, str] | None) -> Gold | None:

@@ -11,6 +11,7 @@ from rankgauge.reports.document import Detail, Drawn, Marked, Report, Scored, Ta
 from rankgauge.reports.lines import Form, grid, pieces, shown_columns
 from rankgauge.visible import uncommanded
 from rankgauge.words import Language, numbers, say
+from rankgauge.words.visible import clipped
 
 __all__ = ["render", "render_table"]
 
@@ -88,13 +89,25 @@ def render_table(
 def _made(table: Table, look: Look, detail: Detail, width: int | None) -> tables.Table:
     """All its columns in words, and intervals drawn."""
     kept = [j for j, column in enumerate(table.columns) if column.kind == "plot"]
-    made = grid(table, look, detail)
+    made = grid(_clipped(table), look, detail)
     if kept:
         cells = [row[kept[0]] if len(row) > 1 else None for row in table.rows]
         place = next(i for i, column in enumerate(shown_columns(table, detail)) if column == kept[0])
         if any(isinstance(cell, Drawn) for cell in cells):
             made = _plotted(made, place, cells, look, width)
     return made
+
+
+def _clipped(table: Table) -> Table:
+    """The table with the ends of long texts left out where its columns say so."""
+    most = {j: column.most for j, column in enumerate(table.columns) if column.most}
+    if not most:
+        return table
+    rows = [
+        [clipped(cell, most[j]) if j in most and isinstance(cell, str) else cell for j, cell in enumerate(row)]
+        for row in table.rows
+    ]
+    return replace(table, rows=rows)
 
 
 def _heads(table: tables.Table) -> list[str]:

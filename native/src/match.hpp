@@ -1,0 +1,422 @@
+// Judgments and a run as text to ranks and grades of the judged documents that were retrieved.
+#pragma once
+
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "ids.hpp"
+#include "lines.hpp"
+
+namespace rankgauge {
+
+enum class Ties { trec, given, expected, stable };
+
+struct Rows {
+    std::vector<std::int64_t> query_start, query_length, doc_start, doc_length;
+    std::vector<std::uint64_t> query_key, doc_key;
+    std::vector<double> number;
+};
+
+// All rows of judgments. One subtopic alone, and no run that was given in their place.
+inline Rows read_judgments(const char* text, std::size_t begin, std::size_t end) {
+    check_text(text + begin, text + end);
+    Rows rows;
+    const std::size_t guess = (end - begin) / 24;
+    for (auto* column : {&rows.query_start, &rows.query_length, &rows.doc_start, &rows.doc_length}) column->reserve(guess);
+    rows.query_key.reserve(guess);
+    rows.doc_key.reserve(guess);
+    rows.number.reserve(guess);
+    Line line{};
+    Field subtopic{nullptr, 0};
+    const char* const last = text + end;
+    for (const char* at = text + begin; at < last;) {
+        const auto* newline = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(last - at)));
+        const char* stop = newline == nullptr ? last : newline;
+        if (read_line(at, stop, 4, 3, line)) {
+            if (line.fields >= 6) throw Irregular{};
+            if (subtopic.begin == nullptr) subtopic = line.second;
+            if (!same(subtopic.begin, subtopic.length, line.second.begin, line.second.length)) throw Irregular{};
+            rows.query_start.push_back(line.query.begin - text);
+            rows.query_length.push_back(static_cast<std::int64_t>(line.query.length));
+            rows.query_key.push_back(key_of(line.query.begin, line.query.length));
+            rows.doc_start.push_back(line.doc.begin - text);
+            rows.doc_length.push_back(static_cast<std::int64_t>(line.doc.length));
+            rows.doc_key.push_back(key_of(line.doc.begin, line.doc.length));
+            rows.number.push_back(line.number);
+        }
+        at = stop + 1;
+    }
+    if (rows.number.empty()) throw Irregular{};
+    return rows;
+}
+
+// The judgments' columns as they come back from Python.
+struct Judged {
+    const char* text;
+    std::size_t rows;
+    const std::int64_t* query_start;
+    const std::int64_t* query_length;
+    const std::uint64_t* query_key;
+    const std::int64_t* doc_start;
+    const std::int64_t* doc_length;
+    const std::uint64_t* doc_key;
+};
+
+// Judged queries by their bytes. A query that comes back, or a document that stands twice, is irregular.
+class Index {
+public:
+    explicit Index(const Judged& judged) : judged_(judged) {
+        for (std::size_t row = 0; row < judged.rows; ++row) {
+            if (row == 0 || judged.query_key[row] != judged.query_key[row - 1]) starts.push_back(static_cast<std::int64_t>(row));
+        }
+        const std::size_t n = starts.size();
+        starts.push_back(static_cast<std::int64_t>(judged.rows));
+        queries_.begin(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::int64_t row = starts[i];
+            const char* own = judged.text + judged.query_start[row];
+            const auto length = static_cast<std::size_t>(judged.query_length[row]);
+            if (queries_.enter(judged.query_key[row], static_cast<std::uint32_t>(i),
+                               [&](std::uint32_t other) { return is_query(other, own, length); }) >= 0)
+                throw Irregular{};
+        }
+        Table docs;
+        for (std::size_t i = 0; i < n; ++i) {
+            docs.begin(static_cast<std::size_t>(starts[i + 1] - starts[i]));
+            for (std::int64_t row = starts[i]; row < starts[i + 1]; ++row) {
+                if (docs.enter(judged.doc_key[row], static_cast<std::uint32_t>(row - starts[i]), [&](std::uint32_t other) {
+                        const std::int64_t there = starts[i] + other;
+                        return same(judged.text + judged.doc_start[row], static_cast<std::size_t>(judged.doc_length[row]),
+                                    judged.text + judged.doc_start[there], static_cast<std::size_t>(judged.doc_length[there]));
+                    }) >= 0)
+                    throw Irregular{};
+            }
+        }
+    }
+
+    std::size_t size() const { return starts.size() - 1; }
+    const Judged& judged() const { return judged_; }
+
+    // The number of a query, or -1; `likely` is tried first, for runs often list queries as the judgments do.
+    std::int64_t find(const char* query, std::size_t length, std::int64_t likely) const {
+        if (likely >= 0 && likely < static_cast<std::int64_t>(size()) && is_query(static_cast<std::size_t>(likely), query, length))
+            return likely;
+        return queries_.find(key_of(query, length), [&](std::uint32_t other) { return is_query(other, query, length); });
+    }
+
+    std::vector<std::int64_t> starts;
+
+private:
+    bool is_query(std::size_t number, const char* query, std::size_t length) const {
+        const std::int64_t row = starts[number];
+        return same(judged_.text + judged_.query_start[row], static_cast<std::size_t>(judged_.query_length[row]), query, length);
+    }
+
+    const Judged judged_;
+    Table queries_;
+};
+
+struct Hit {
+    std::int64_t owner, above, tied, judgment;
+    bool tie_met;
+};
+
+// What a part of the run gave.
+struct Found {
+    std::vector<Hit> hits;
+    std::vector<std::int64_t> owner, retrieved;  // of the judged queries in it
+    std::vector<double> top;
+    std::vector<std::string> heads;  // its queries, judged or not
+};
+
+struct Listed {
+    double score;
+    std::uint64_t key;
+    const char* doc;
+    std::uint32_t length;
+};
+
+// One list after the other.
+class Lists {
+public:
+    Lists(const Index& index, Ties ties, bool single) : index_(index), ties_(ties), single_(single) {}
+
+    Found found;
+    std::vector<Listed> rows;
+
+    void finish(const char* query, std::size_t length) {
+        found.heads.emplace_back(query, length);
+        const std::int64_t owner = index_.find(query, length, likely_);
+        const std::size_t n = rows.size();
+        if (n > UINT32_MAX / 4) throw Irregular{};
+        docs_.begin(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const Listed& own = rows[i];
+            if (docs_.enter(own.key, static_cast<std::uint32_t>(i), [&](std::uint32_t other) {
+                    return same(own.doc, own.length, rows[other].doc, rows[other].length);
+                }) >= 0)
+                throw Irregular{};  // stands twice
+        }
+        if (owner >= 0) match(owner);
+        likely_ = owner + 1;
+        rows.clear();
+    }
+
+private:
+    void match(std::int64_t owner) {
+        const std::size_t n = rows.size();
+        double best = rows[0].score;
+        bool falls = true;  // strictly, so that every row's place is its rank
+        if (single_) {
+            for (Listed& row : rows) row.score = static_cast<double>(static_cast<float>(row.score));
+            best = rows[0].score;
+        }
+        for (std::size_t i = 1; i < n; ++i) {
+            falls &= rows[i].score < rows[i - 1].score;
+            best = std::max(best, rows[i].score);
+        }
+        found.owner.push_back(owner);
+        found.retrieved.push_back(static_cast<std::int64_t>(n));
+        found.top.push_back(ties_ == Ties::given ? rows[0].score : best);
+        const Judged& judged = index_.judged();
+        bool ordered = false;
+        for (std::int64_t row = index_.starts[owner]; row < index_.starts[owner + 1]; ++row) {
+            const char* doc = judged.text + judged.doc_start[row];
+            const auto length = static_cast<std::uint32_t>(judged.doc_length[row]);
+            const std::int64_t at = docs_.find(judged.doc_key[row], [&](std::uint32_t other) {
+                return same(doc, length, rows[other].doc, rows[other].length);
+            });
+            if (at < 0) continue;
+            if (falls) {
+                found.hits.push_back({owner, at, 1, row, false});
+                continue;
+            }
+            if (!ordered) order();
+            ordered = true;
+            tied_.push_back({static_cast<std::uint32_t>(at), row});
+        }
+        // Documents that stay tied stand as the run lists them.
+        std::sort(tied_.begin(), tied_.end());
+        for (const auto& [at, row] : tied_) found.hits.push_back(place(owner, row, at));
+        tied_.clear();
+    }
+
+    // Positions of the rows by score, ties as the contract has them.
+    void order() {
+        const auto n = static_cast<std::uint32_t>(rows.size());
+        order_.resize(n);
+        for (std::uint32_t i = 0; i < n; ++i) order_[i] = i;
+        std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+            if (rows[a].score != rows[b].score) return rows[a].score > rows[b].score;
+            if (ties_ == Ties::trec) return greater(rows[a].doc, rows[a].length, rows[b].doc, rows[b].length);
+            return a < b;
+        });
+        rank_.resize(n);
+        first_.resize(n);
+        size_.resize(n);
+        for (std::uint32_t i = 0; i < n;) {
+            std::uint32_t end = i + 1;
+            while (end < n && rows[order_[end]].score == rows[order_[i]].score) ++end;
+            for (std::uint32_t j = i; j < end; ++j) {
+                rank_[order_[j]] = j;
+                first_[order_[j]] = i;
+                size_[order_[j]] = end - i;
+            }
+            i = end;
+        }
+    }
+
+    Hit place(std::int64_t owner, std::int64_t judgment, std::uint32_t at) const {
+        const bool met = size_[at] > 1;
+        if (ties_ == Ties::expected) return {owner, first_[at], size_[at], judgment, met};
+        return {owner, ties_ == Ties::given ? at : rank_[at], 1, judgment, met};
+    }
+
+    const Index& index_;
+    const Ties ties_;
+    const bool single_;
+    std::int64_t likely_ = 0;
+    Table docs_;
+    std::vector<std::uint32_t> order_, rank_, first_, size_;
+    std::vector<std::pair<std::uint32_t, std::int64_t>> tied_;
+};
+
+// A file of which each thread reads its own parts.
+class Reader {
+public:
+    explicit Reader(const char* path) : file_(std::fopen(path, "rb")) {
+        if (file_ == nullptr) throw Irregular{};
+        std::setvbuf(file_, nullptr, _IONBF, 0);
+    }
+    ~Reader() { std::fclose(file_); }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+    // The bytes from `begin` on, as many as are wanted; a file that became shorter is irregular.
+    void read(std::uint64_t begin, std::size_t size, char* into) {
+#ifdef _WIN32
+        if (_fseeki64(file_, static_cast<long long>(begin), SEEK_SET) != 0) throw Irregular{};
+#else
+        if (fseeko(file_, static_cast<off_t>(begin), SEEK_SET) != 0) throw Irregular{};
+#endif
+        if (std::fread(into, 1, size, file_) != size) throw Irregular{};
+    }
+
+private:
+    std::FILE* file_;
+};
+
+constexpr std::uint64_t kPart = 4u << 20;
+constexpr std::uint64_t kMore = 1u << 20;      // read beyond a part, and again, until its last list ends
+constexpr std::uint64_t kLongestLine = 1u << 20;
+constexpr std::uint64_t kLongestList = 1u << 30;  // bytes
+
+// The lists that begin in [begin, end) of a file.
+class Part {
+public:
+    Part(Reader& reader, std::uint64_t start, std::uint64_t size) : reader_(reader), start_(start), size_(size) {}
+
+    void read(std::uint64_t begin, std::uint64_t end, Lists& lists) {
+        base_ = read_ = begin > start_ ? line_before(begin) : start_;
+        checked_ = 0;
+        docs_.clear();
+        grow(end - base_);
+        std::size_t query = 0, length = 0;  // of the line before
+        bool own = false;
+        Line line{};
+        for (std::size_t at = 0, stop = 0; (stop = line_end(at)) != kNone; at = stop + 1) {
+            const char* text = buffer_.data();
+            if (!read_line(text + at, text + stop, 6, 4, line)) continue;
+            const std::uint64_t here = base_ + at;
+            if (length == 0 || !same(text + query, length, line.query.begin, line.query.length)) {
+                if (own) finish(lists, query, length);
+                own = here >= begin;
+                if (here >= end) return;
+                query = static_cast<std::size_t>(line.query.begin - text);
+                length = line.query.length;
+            } else if (!own && here >= end) {
+                return;  // all of it lies inside a list of another part
+            }
+            if (!own) continue;
+            docs_.push_back({static_cast<std::size_t>(line.doc.begin - text), line.number,
+                             key_of(line.doc.begin, line.doc.length), static_cast<std::uint32_t>(line.doc.length)});
+        }
+        if (own) finish(lists, query, length);
+    }
+
+private:
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    struct Doc {
+        std::size_t at;
+        double score;
+        std::uint64_t key;
+        std::uint32_t length;
+    };
+
+    void finish(Lists& lists, std::size_t query, std::size_t length) {
+        const char* text = buffer_.data();
+        lists.rows.clear();
+        lists.rows.reserve(docs_.size());
+        for (const Doc& doc : docs_) lists.rows.push_back({doc.score, doc.key, text + doc.at, doc.length});
+        docs_.clear();
+        lists.finish(text + query, length);
+    }
+
+    std::size_t have() const { return static_cast<std::size_t>(read_ - base_); }
+
+    // Reads so many more bytes and checks the whole lines among them; false at the file's end.
+    bool grow(std::uint64_t more) {
+        const auto take = static_cast<std::size_t>(std::min(more, size_ - read_));
+        if (take == 0) return false;
+        const std::size_t had = have();
+        if (had + take > kLongestList) throw Irregular{};
+        if (buffer_.size() < had + take + kPadding) buffer_.resize(had + take + kPadding);
+        reader_.read(read_, take, buffer_.data() + had);
+        std::memset(buffer_.data() + had + take, 0, kPadding);
+        read_ += take;
+        const char* text = buffer_.data();
+        std::size_t whole = have();
+        if (read_ < size_) {
+            while (whole > checked_ && text[whole - 1] != '\n') --whole;
+        }
+        check_text(text + checked_, text + whole);
+        checked_ = whole;
+        return true;
+    }
+
+    // Where the line ends that begins at `at`; none behind the last one. What it gives lies within what was checked.
+    std::size_t line_end(std::size_t at) {
+        while (true) {
+            if (at < checked_) {
+                const void* found = std::memchr(buffer_.data() + at, '\n', checked_ - at);
+                if (found != nullptr) return static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data());
+                if (read_ == size_) return checked_;  // the last line, without its end
+            }
+            if (have() > at && have() - at > kLongestLine) throw Irregular{};
+            if (!grow(kMore)) return kNone;
+        }
+    }
+
+    // Where the last line begins that begins before `place` and looks like one of a list; else the text's start.
+    std::uint64_t line_before(std::uint64_t place) {
+        for (std::uint64_t back = 1u << 14;; back *= 4) {
+            const std::uint64_t from = place - start_ > back ? place - back : start_;
+            const auto n = static_cast<std::size_t>(place - from);
+            buffer_.resize(std::max(buffer_.size(), n + kPadding));
+            reader_.read(from, n, buffer_.data());
+            for (std::size_t at = n - 1; at-- > 0;) {
+                const char c = buffer_[at + 1];
+                if (buffer_[at] == '\n' && c != '#' && !ends_field(c)) return from + at + 1;
+            }
+            if (from == start_) return start_;
+            if (back > 4 * kLongestLine) throw Irregular{};
+        }
+    }
+
+    Reader& reader_;
+    const std::uint64_t start_, size_;
+    std::uint64_t base_ = 0, read_ = 0;  // the buffer holds [base_, read_)
+    std::size_t checked_ = 0;
+    std::vector<char> buffer_;
+    std::vector<Doc> docs_;
+};
+
+// All lists of a file, read by some threads.
+inline std::vector<Found> match_file(const Index& index, const char* path, std::uint64_t start, std::uint64_t size,
+                                     Ties ties, bool single, unsigned threads, std::uint64_t part_size) {
+    const auto parts = static_cast<std::size_t>((size - start + part_size - 1) / part_size);
+    std::vector<Found> found(parts);
+    std::atomic<std::size_t> next{0};
+    std::atomic<bool> failed{false};
+    const auto work = [&] {
+        try {
+            Reader reader(path);
+            Lists lists(index, ties, single);
+            Part part(reader, start, size);
+            for (std::size_t i = next++; i < parts && !failed; i = next++) {
+                const std::uint64_t begin = start + i * part_size;
+                part.read(begin, std::min(begin + part_size, size), lists);
+                found[i] = std::move(lists.found);
+                lists.found = Found{};
+            }
+        } catch (...) {  // irregular, or no memory: others do the work
+            failed = true;
+        }
+    };
+    std::vector<std::thread> others;
+    try {
+        for (unsigned i = 1; i < threads && i < parts; ++i) others.emplace_back(work);
+    } catch (...) {  // no more threads: those there are will do
+    }
+    work();
+    for (std::thread& other : others) other.join();
+    if (failed) throw Irregular{};
+    return found;
+}
+
+}  // namespace rankgauge

@@ -1,0 +1,28 @@
+"""The compiled module `rankgauge_native`, where it is installed. What it does, NumPy does too, with the same result."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from types import ModuleType
+
+__all__ = ["PADDING", "native"]
+
+PADDING = 16
+"""Bytes that must follow a text that the module reads."""
+_VERSION = 1
+
+
+@cache
+def _module() -> ModuleType | None:
+    try:
+        import rankgauge_native
+    except ImportError:
+        return None
+    found: ModuleType = rankgauge_native
+    return found if getattr(found, "VERSION", None) == _VERSION else None
+
+
+def native() -> ModuleType | None:
+    """The module, unless it is absent, of another version, or not wanted: RANKGAUGE_NATIVE=0."""
+    return None if os.environ.get("RANKGAUGE_NATIVE") == "0" else _module()

@@ -1,0 +1,269 @@
+"""`lint`: every check of a test set that its inputs allow, and what they found."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from rankgauge.arguments import named_arguments
+from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.evaluation.inputs import read_judgments
+from rankgauge.formats import load_corpus, load_run, load_testset
+from rankgauge.formats.labels import load_labels
+from rankgauge.formats.queries import read_queries
+from rankgauge.measures import parse_measure
+from rankgauge.model.labels import Labels
+from rankgauge.model.run import Run
+from rankgauge.model.testset import TestSet, as_testset
+from rankgauge.stats.levels import check_number
+from rankgauge.testsets.judge_probe import JudgeProbe
+from rankgauge.testsets.lint.findings import SEVERITIES, Finding, Mended, NotMade
+from rankgauge.testsets.lint.material import Material, Probe
+from rankgauge.testsets.lint.mending import mend
+from rankgauge.testsets.lint.registry import CHECKS, Check
+
+__all__ = ["FailOn", "Lint", "lint"]
+
+FailOn = Literal["error", "warning", "info", "never"]
+PathLike = str | os.PathLike[str]
+
+
+@named_arguments
+@dataclass(frozen=True)
+class Lint:
+    """What is wrong with a test set: findings, the worst first, and which checks were not made."""
+
+    findings: list[Finding]
+    made: list[str]
+    """The checks that were made."""
+    not_made: list[NotMade]
+    material: Material = field(repr=False)
+    """What was looked at."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Findings by severity."""
+        found = Counter(one.severity for one in self.findings)
+        return {severity: found[severity] for severity in SEVERITIES}
+
+    @property
+    def left(self) -> list[Finding]:
+        """What the mended test set still has."""
+        done = Counter(one.kind for one in self.mends)
+        return [one for one in self.findings if not one.safe or done[one.kind] < one.count]
+
+    def fails(self, on: FailOn = "error", *, mended: bool = False) -> bool:
+        """Whether there is a finding as severe as `on`, or more; of the mended test set, whether one is left."""
+        if on == "never":
+            return False
+        if on not in SEVERITIES:
+            raise DataError(f"`on={on!r}` is none of {', '.join(SEVERITIES)}, never")
+        findings = self.left if mended else self.findings
+        return any(SEVERITIES.index(one.severity) <= SEVERITIES.index(on) for one in findings)
+
+    def of(self, check: str) -> list[Finding]:
+        """The findings of one check."""
+        return [one for one in self.findings if one.check == check]
+
+    @cached_property
+    def _mended(self) -> tuple[TestSet, list[Mended]]:
+        return mend(self.material, self.made)
+
+    @property
+    def mended(self) -> TestSet:
+        """A test set in which is mended what the checks that were made look for and needs no judgment; the one that was
+        given stays as it is."""
+        return self._mended[0]
+
+    @property
+    def mends(self) -> list[Mended]:
+        """Each change of the mended test set."""
+        return self._mended[1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it, without the test set."""
+        return {
+            "format": "rankgauge.lint",
+            "version": 1,
+            "test_set": self.material.test_set.name,
+            "queries": len(self.material.test_set),
+            "counts": self.counts,
+            "findings": [one.to_dict() for one in self.findings],
+            "made": self.made,
+            "not_made": [asdict(one) for one in self.not_made],
+        }
+
+
+@named_arguments
+def lint(
+    test_set: Any,
+    corpus: Mapping[str, str] | PathLike | None = None,
+    runs: Mapping[str, Any] | None = None,
+    labels: Labels | PathLike | None = None,
+    *,
+    queries: Mapping[str, str] | PathLike | None = None,
+    against: Any = None,
+    scale: tuple[float, float] | None = None,
+    difference: float | None = None,
+    measure: str = "nDCG@10",
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    probe: Probe | None = None,
+    checks: Mapping[str, Callable[[Material], Iterable[Finding]]] | None = None,
+    progress: Callable[[str, int, int], object] | None = None,
+    format: str | None = None,  # noqa: A002
+) -> Lint:
+    """Check a test set: its queries, documents, grades, labels, and what runs tell of it.
+
+    `test_set` is a TestSet, judgments of any kind, or the path of either; `queries` are the texts of its queries, where
+    it has none. Checks that lack their inputs are listed with what to give: `corpus` (texts of the documents by id, or
+    a path), `runs` by name, `labels` with their judges (those of the test set, where it has any), `against` (another
+    test set, whose queries this one must not hold), `scale` (the lowest and highest grade), `difference` (that of the
+    `measure` which has to be found). `only` and `skip` name checks. `probe` is what `probe_judge` gave, or a function
+    that gives it. `checks` are more checks by name: functions that take the inputs (`.test_set`, `.corpus`, `.runs`,
+    ...) and give findings. `progress` gets the name of a check that takes long, what is done and all. `format` names
+    the format of a file where detection is wrong.
+    """
+    tested, other = _test_set(test_set, queries, format), None if against is None else _test_set(against, None)
+    if not len(tested):
+        raise DataError(f"{tested.name}: it holds no query")
+    if difference is not None:
+        check_number("difference", difference)
+        if not difference > 0:
+            raise DataError(f"`difference={difference!r}` must be above 0")
+    parse_measure(measure)
+    if isinstance(probe, str) or not (probe is None or callable(probe) or isinstance(probe, JudgeProbe | Iterable)):
+        raise DataError(f"`probe` must be what `probe_judge` gives, or a function, not {probe!r}")
+    own_checks = _own_checks(checks)
+    material = Material(
+        tested,
+        _corpus(corpus),
+        _runs(runs),
+        _labels(labels, tested),
+        other,
+        _scale(scale),
+        difference,
+        measure,
+        probe,
+        progress,
+    )
+    chosen = _chosen(only, skip, own_checks)
+    found, made, not_made = list[Finding](), list[str](), list[NotMade]()
+    names = _names(test_set, corpus, runs, queries)
+    for name in chosen:
+        one = own_checks.get(name) or CHECKS[name]
+        if lacking := one.lacks(material):
+            not_made.append(NotMade(name, lacking))
+            continue
+        try:
+            found += [replace(own, check=name, command=_command(own, names)) for own in one.find(material)]
+        except RankgaugeError as error:
+            not_made.append(NotMade(name, (), str(error)))
+            continue
+        made.append(name)
+    order = {severity: place for place, severity in enumerate(SEVERITIES)}
+    return Lint(sorted(found, key=lambda one: order[one.severity]), made, not_made, material)
+
+
+def _test_set(given: Any, texts: Any, form: str | None = None) -> TestSet:
+    if isinstance(given, str | os.PathLike):
+        found = load_testset(given, form)
+    else:
+        qrels, own = read_judgments(given)
+        found = as_testset(qrels) if own is None else own
+    if texts is None:
+        return found
+    known = read_queries(texts) if isinstance(texts, str | os.PathLike) else texts
+    if not isinstance(known, Mapping):
+        raise DataError(f"`queries` must be texts by id, or the path of a file, not a {type(known).__name__}")
+    if not any(query.id in known for query in found):
+        raise DataError(
+            f"`queries` names none of the queries of {found.name}: {next(iter(known), '')!r} is not such an id as "
+            f"{found[0].id if len(found) else ''!r}"
+        )
+    return found.with_texts(known)
+
+
+def _corpus(given: Any) -> Mapping[str, str] | None:
+    found = load_corpus(given) if isinstance(given, str | os.PathLike) else given
+    if found is not None and not isinstance(found, Mapping):
+        raise DataError(f"`corpus` must be texts by id, or the path of a file, not a {type(found).__name__}")
+    return found
+
+
+def _runs(given: Any) -> dict[str, Run]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise DataError('runs are given by name: {"a": run, "b": run}')
+    return {
+        str(name): load_run(run) if isinstance(run, str | os.PathLike) else Run(run, name=str(name))
+        for name, run in given.items()
+    }
+
+
+def _labels(given: Any, test_set: TestSet) -> Labels | None:
+    """The labels that are given, else those that the grades of the test set come from."""
+    if given is None:
+        return test_set.labels or None
+    found = load_labels(given) if isinstance(given, str | os.PathLike) else given
+    if found is not None and not isinstance(found, Labels):
+        raise DataError(f"`labels` must be Labels, or the path of a file of them, not a {type(found).__name__}")
+    return found
+
+
+def _scale(given: Any) -> tuple[float, float] | None:
+    if given is None:
+        return None
+    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
+        raise DataError(f"`scale` is the lowest and the highest grade, (0, 3), not {given!r}")
+    for value in given:
+        check_number("scale", value)
+    low, high = float(given[0]), float(given[1])
+    if not low < high:
+        raise DataError(f"`scale`: the lowest grade {low:g} must lie below the highest, {high:g}")
+    return low, high
+
+
+def _own_checks(given: Any) -> dict[str, Check]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(callable(one) or isinstance(one, Check) for one in given.values()):
+        raise DataError("`checks` are functions by name, {'capitals': find_capitals}")
+    for name in given:
+        if not isinstance(name, str) or name in CHECKS:
+            raise DataError(f"`checks`: {name!r} is the name of a check that there is; choose another")
+    return {name: one if isinstance(one, Check) else Check(one) for name, one in given.items()}
+
+
+def _chosen(only: Sequence[str], skip: Sequence[str], own: Mapping[str, Check]) -> list[str]:
+    for argument, names in (("only", only), ("skip", skip)):
+        if isinstance(names, str):
+            raise DataError(f"`{argument}` is a list of checks, [{names!r}], not a text")
+        for name in names:
+            if name not in own:
+                CHECKS.check(name)
+    return [name for name in (*CHECKS, *own) if (not only or name in only) and name not in skip]
+
+
+def _names(test_set: Any, corpus: Any, runs: Any, queries: Any) -> dict[str, str]:
+    """What stands for the inputs in commands: their paths, where they are files."""
+    given = {"TESTSET": test_set, "CORPUS": corpus, "QUERIES": queries}
+    paths = {key: shlex.quote(os.fspath(one)) for key, one in given.items() if isinstance(one, str | os.PathLike)}
+    named = {key: paths.get(key, key) for key, one in given.items() if one is not None}
+    if isinstance(runs, Mapping) and runs and all(isinstance(run, str | os.PathLike) for run in runs.values()):
+        named["RUNS"] = " ".join(shlex.quote(f"{name}={os.fspath(run)}") for name, run in runs.items())
+    return named
+
+
+def _command(found: Finding, names: Mapping[str, str]) -> str:
+    """The command of a finding with the paths that were given."""
+    if not found.safe:
+        return " ".join(names.get(word, word) for word in found.command.split(" "))
+    texts = "".join(f" --{key.lower()} {names[key]}" for key in ("CORPUS", "QUERIES") if key in names)
+    return f"rankgauge testset lint {names['TESTSET']}{texts} --mend -o mended.json"

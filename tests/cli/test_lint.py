@@ -1,0 +1,128 @@
+"""`rankgauge testset lint` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rankgauge import Query, TestSet, load_testset
+from rankgauge.reports.tables import width_of
+from tests.cli.command import Done, run_command
+
+CORPUS = {
+    "d1": "Hold the power button for ten seconds until the light turns green, then let it go.",
+    "d2": "Refunds take five working days from the day the parcel arrives at our warehouse.",
+    "d3": "Hold the power button for ten seconds until the light  turns green, then let it go.",
+    "d4": "Hold the power button for ten seconds until the light turns green, then let go of it, if you can.",
+}
+QUERIES = [
+    Query("how do I reset it", {"d1": 2, "d2": 0}, "q1", tags=("device", "multi-hop")),
+    Query("when do I get my money back", {"d2": 1, "d1": 0}, "q2", tags=("money",)),
+    Query("When do I get my money back?", {"d2": 1, "d4": 0}, "q3"),
+    Query("how do I reset this", {"d1": 2, "gone": 1, " d2": 1}, "q4", tags=("unanswerable",)),
+    Query("a query that nobody ever judged a document for", {"d2": 0}, "q5"),
+    Query("..", {"d1": 1}, "q6"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    TestSet(QUERIES).save(tmp_path / "tests.json")
+    TestSet(QUERIES[1:2]).save(tmp_path / "tuning.json")
+    lines = [json.dumps({"_id": doc, "text": text}) for doc, text in CORPUS.items()]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines))
+    (tmp_path / "bm25.run").write_text("q1 Q0 d1 1 2.0 bm25\nq2 Q0 d2 1 2.0 bm25\n")
+    (tmp_path / "dense.run").write_text("q1 Q0 d2 1 2.0 dense\nq2 Q0 d2 1 2.0 dense\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    return tmp_path
+
+
+def lint(*arguments: object, status: int = 1) -> Done:
+    return run_command("testset", "lint", "tests.json", *arguments, status=status)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_worst_fits_one_screen(folder: Path, language: str) -> None:
+    everything = ("--corpus", "corpus.jsonl", "bm25.run", "dense.run", "--against", "tuning.json", "--lang", language)
+    shown = lint(*everything).stdout.splitlines()
+    assert len(shown) <= 25
+    assert all(width_of(line) <= 80 for line in shown)
+    whole = lint(*everything, "--details").stdout
+    assert all(width_of(line) <= 80 for line in whole.splitlines())
+    assert len(whole.splitlines()) > 40
+    assert "`" not in whole
+
+
+def test_json_holds_every_place(folder: Path) -> None:
+    found = json.loads(lint("--json", "--corpus", "corpus.jsonl").stdout)
+    assert (found["format"], found["version"], found["queries"]) == ("rankgauge.lint", 1, 6)
+    kinds = {one["kind"]: one for one in found["findings"]}
+    assert kinds["copied_documents"]["items"][0] == {"query": "q1", "doc": "d1", "copy": "d3", "grade": 2}
+    assert kinds["missing_documents"]["command"] == "rankgauge testset drift tests.json --corpus corpus.jsonl"
+    assert kinds["missing_documents"]["items"] == [{"query": "q4", "doc": "gone"}]
+    assert kinds["respelled_ids"]["items"] == [{"query": "q4", "doc": " d2", "there": "d2"}]
+    assert {one["check"] for one in found["not_made"]} >= {"leakage", "coverage", "labels"}
+    severities = [one["severity"] for one in found["findings"]]
+    assert severities == sorted(severities, key=["error", "warning", "info"].index)
+
+
+def test_what_fails_is_a_choice(folder: Path) -> None:
+    assert lint("--only", "repeated-queries", status=0).stdout.startswith("0 errors, 1 warning")
+    lint("--only", "repeated-queries", "--fail-on", "warning", status=1)
+    lint("--corpus", "corpus.jsonl", "--fail-on", "never", status=0)
+    done = lint("--only", "groups", status=0)
+    assert done.stdout.startswith("Nothing found in 6 queries; 1 check made")
+    assert lint("--only", "leakige", status=2).stderr.startswith(
+        "rankgauge: unknown check of test sets 'leakige'; did you"
+    )
+
+
+def test_mending_writes_another_file(folder: Path) -> None:
+    before = (folder / "tests.json").read_bytes()
+    done = lint("--corpus", "corpus.jsonl", "--mend", "-o", "new.json", "--json")
+    assert (folder / "tests.json").read_bytes() == before
+    mended = json.loads(done.stdout)["mended"]
+    assert [one["kind"] for one in mended] == [
+        *("empty_query", "respelled_ids", "copied_documents", "copied_documents", "repeated_queries"),
+    ]
+    made = {query.id: query for query in load_testset("new.json")}
+    assert list(made) == ["q1", "q2", "q4", "q5"]
+    assert made["q4"].grades == {"d1": 2, "gone": 1, "d2": 1, "d3": 2}
+    # What is left are the near-copy, the tags, the missing document: one of them is an error.
+    assert "missing_documents" in {
+        one["kind"] for one in json.loads(lint("--corpus", "corpus.jsonl", "--json").stdout)["findings"]
+    }
+    lint("--corpus", "corpus.jsonl", "--mend", "-o", "new.json", "--only", "copied-documents", status=0)
+    shown = lint("--only", "repeated-queries", "--mend", "-o", "-", status=0)
+    assert json.loads(shown.stdout)[0]["id"] == "q1"
+    assert "Mended: 1 change" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--mend",), "--mend and --output go together"),
+        (("-o", "x.json"), "--mend and --output go together"),
+        (("--mend", "-o", "tests.json"), "tests.json is an input too"),
+        (("--corpus", "nowhere.jsonl"), "there is no such file"),
+        (("--scale", "3", "1"), "must lie below the highest"),
+        (("--labels", "corpus.jsonl"), 'it has no "query"'),
+        (("--queries", "corpus.jsonl"), "names none of the queries"),
+        (("-m", "nGCD@10"), "did you mean"),
+    ],
+)
+def test_mistakes_end_with_status_2(folder: Path, arguments: tuple[str, ...], said: str) -> None:
+    assert said in lint(*arguments, status=2).stderr
+
+
+def test_names_with_controls_are_shown_harmless(folder: Path) -> None:
+    TestSet([Query("reset \x1b[31m it", {"d1": 1}, "q\x1b[2J"), Query("reset \x1b[31m it", {"d1": 1}, "r\n")]).save(
+        "tests.json"
+    )
+    for language in ("en", "zh"):
+        shown = lint("--lang", language, "--details", status=0).stdout
+        assert "\x1b" not in shown
+        assert "q\\x1b[2J" in shown

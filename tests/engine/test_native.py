@@ -1,0 +1,224 @@
+"""The compiled module against NumPy and polars: on any bytes the same arrays, or the same error."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rankgauge.engine import match_native as compiled
+from rankgauge.engine.matching import match
+from rankgauge.errors import RankgaugeError
+from rankgauge.formats import open_run
+from rankgauge.formats.sources import Source
+from rankgauge.formats.trec import read_qrels
+from rankgauge.formats.trec_rows import read_judgment_rows
+from rankgauge.model.contract import Contract
+
+pytestmark = pytest.mark.needs("native")
+ARRAYS = (
+    *("in_run", "retrieved", "starts", "above", "tied", "grades"),
+    *("judged_starts", "judged_grades", "ties_met", "top"),
+)
+
+
+@contextlib.contextmanager
+def parts_of(size: int) -> Iterator[None]:
+    """Parts so small that lists, lines and letters lie across their bounds."""
+    before = compiled.match_native.__kwdefaults__["part"]
+    compiled.match_native.__kwdefaults__["part"] = size
+    try:
+        yield
+    finally:
+        compiled.match_native.__kwdefaults__["part"] = before
+
+
+def outcome(qrels: Path, run: Path, contract: Contract) -> Any:
+    """What comes of matching: arrays, or an error in words."""
+    try:
+        found = match(read_qrels(Source(qrels)), open_run(run, "trec"), contract)
+    except RankgaugeError as error:
+        return str(error)
+    ranked = found.ranked
+    if contract.ties == "expected":  # documents that stay tied are in no order
+        owner = np.repeat(np.arange(len(ranked)), np.diff(ranked.starts))
+        ranked = replace(ranked, grades=ranked.grades[np.lexsort((ranked.grades, ranked.above, owner))])
+    return {
+        "queries": list(ranked.queries),
+        "run_queries": found.run_queries,
+        "example": found.example_ids,
+        **{name: getattr(ranked, name) for name in ARRAYS},
+    }
+
+
+def assert_same(folder: Path, qrels: bytes, run: bytes, contract: Contract, part: int) -> None:
+    (folder / "q").write_bytes(qrels)
+    (folder / "r").write_bytes(run)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RANKGAUGE_NATIVE", "0")
+        expected = outcome(folder / "q", folder / "r", contract)
+    with parts_of(part):
+        found = outcome(folder / "q", folder / "r", contract)
+    if isinstance(expected, str) or isinstance(found, str):
+        assert found == expected
+        return
+    for name, value in expected.items():
+        if name in ARRAYS and value is not None and found[name] is not None:
+            np.testing.assert_array_equal(found[name], value, err_msg=name)
+        elif name != "top":
+            assert found[name] == value, name
+
+
+blanks = st.sampled_from([" ", " ", " ", "  ", "\t", " \t "])
+ids = st.sampled_from(["1", "2", "10", "q3", "ü", "文档", "a" * 7, "a" * 8, "a" * 9, "b" * 40, "#5", "-0", "1.0"])
+numbers = st.one_of(
+    st.sampled_from(
+        [
+            *("1", "0", "2", "-1", "3.5", "+2", ".5", "5.", "-0", "-.0", "1e3", "1E-3", "0.1", "0.30000000000000004"),
+            *("16777217", "16777216", "1.00000001", "1.00000002", "123456789012345", "1234567890123456"),
+            *("0.1234567890123456789", "1e308", "-1e308", "1e309", "1e-320", "nan", "inf"),
+            *("1e", "e1", ".", "-", "--1", "1_0", "0x1"),
+        ]
+    ),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.integers(-3, 3).map(str),
+)
+ends = st.sampled_from(["\n", "\n", "\n", "\r\n", "\n\n", "\n# a note\n", " \n", "\r"])
+
+
+@st.composite
+def lines(draw: st.DrawFn, fields: int, number_at: int) -> str:
+    text = []
+    for _ in range(draw(st.integers(0, 12))):
+        query, doc, number = draw(ids), draw(ids), draw(numbers)
+        width = draw(st.sampled_from([fields] * 12 + [fields - 1, fields + 1]))
+        row = [query, "0", doc, "1", "x", "tag"][:width] + ["more"] * max(0, width - 6)
+        if number_at < width:
+            row[number_at] = number
+        text.append(draw(blanks).join(row) + draw(ends))
+    return "".join(text)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, text: st.SearchStrategy[str]) -> bytes:
+    data = draw(text).encode()
+    if data and draw(st.integers(0, 4)) == 0:
+        place = draw(st.integers(0, len(data) - 1))
+        data = data[:place] + draw(st.binary(max_size=3)) + data[place + draw(st.integers(0, 2)) :]
+    return draw(st.sampled_from([b"", b"", b"\xef\xbb\xbf"])) + data
+
+
+contracts = st.builds(
+    Contract,
+    ties=st.sampled_from(["trec", "given", "expected", "stable"]),
+    scores=st.sampled_from(["float64", "float32"]),
+)
+
+
+sizes = st.sampled_from([1, 7, 16, 40, 61, 200, 1 << 20])
+
+
+@given(qrels=damaged(lines(4, 3)), run=damaged(lines(6, 4)), contract=contracts, part=sizes)
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_bytes(
+    tmp_path_factory: pytest.TempPathFactory, qrels: bytes, run: bytes, contract: Contract, part: int
+) -> None:
+    assert_same(tmp_path_factory.getbasetemp(), qrels, run, contract, part)
+
+
+@st.composite
+def grouped(draw: st.DrawFn, number: st.SearchStrategy[str], *, run: bool) -> bytes:
+    """Lists as files hold them: whole, each document once."""
+    text = []
+    for query in draw(st.lists(ids, unique=True, max_size=6)):
+        for doc in draw(st.lists(ids, unique=True, min_size=1, max_size=8)):
+            text.append(f"{query} Q0 {doc} 1 {draw(number)} tag" if run else f"{query} 0 {doc} {draw(number)}")
+    return "\n".join([*text, ""]).encode()
+
+
+@given(
+    qrels=grouped(st.integers(-1, 3).map(str), run=False),
+    run=grouped(st.sampled_from(["1", "2", "2.0", "1.00000001", "1.00000002", "-3", "7e-1"]), run=True),
+    contract=contracts,
+    part=sizes,
+)
+@settings(max_examples=300, deadline=None)
+def test_lists_with_ties(
+    tmp_path_factory: pytest.TempPathFactory, qrels: bytes, run: bytes, contract: Contract, part: int
+) -> None:
+    assert_same(tmp_path_factory.getbasetemp(), qrels, run, contract, part)
+
+
+@given(number=numbers)
+@settings(max_examples=300)
+def test_numbers_are_pythons(tmp_path_factory: pytest.TempPathFactory, number: str) -> None:
+    """To the last bit, whatever their form."""
+    path = tmp_path_factory.getbasetemp() / "n"
+    path.write_text(f"q 0 d {number}\n")
+    text = path.read_bytes() + bytes(16)
+    from rankgauge.native import native
+
+    module = native()
+    assert module is not None
+    found = module.read_judgments(text, 0, len(text) - 16)
+    if found is not None:
+        value = np.frombuffer(found[6])[0]
+        assert value.tobytes() == np.float64(float(number)).tobytes()
+        assert "_" not in number
+
+
+@pytest.mark.parametrize("part", [1 << 10, 1 << 14, 1 << 22])
+@pytest.mark.parametrize("ties", ["trec", "expected"])
+def test_long_lists(tmp_path: Path, part: int, ties: Any) -> None:
+    """Lists much longer than a part, and threads at work on both sides of it."""
+    rng = np.random.default_rng(3)
+    run, qrels = [], []
+    for query in range(12):
+        docs = rng.permutation(4000)[: rng.integers(1, 3000)]
+        run += [f"q{query} Q0 doc{doc} 1 {rng.integers(0, 500)} t" for doc in docs]
+        qrels += [f"q{query} 0 doc{doc} {rng.integers(0, 3)}" for doc in rng.permutation(4000)[:50]]
+    text = "\n".join(qrels).encode(), "\n".join(run).encode()
+    assert_same(tmp_path, *text, Contract(ties=ties), part)
+
+
+@pytest.mark.parametrize("name", ["dl19/dl19.BM25.run", "dl19/dl19.SPLADE_P_P_ENSEMBLE_DISTIL.run"])
+def test_real_runs(data: Path, name: str) -> None:
+    run, qrels = data / name, data / "dl19" / "qrels.txt"
+    module_rows = read_judgment_rows(Source(qrels))
+    assert compiled.match_native(module_rows, Source(run), Contract()) is not None, "it is of the plain kind"
+
+
+def test_it_is_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the tests above would compare NumPy with itself."""
+    (tmp_path / "q").write_text("q 0 d 1\n")
+    (tmp_path / "r").write_text("q Q0 d 1 2.0 t\n")
+    rows = read_judgment_rows(Source(tmp_path / "q"))
+    found = compiled.match_native(rows, Source(tmp_path / "r"), Contract())
+    assert found is not None
+    assert (found.run_queries, found.first_queries, found.ranked.above.tolist()) == (1, ["q"], [0])
+    monkeypatch.setenv("RANKGAUGE_NATIVE", "0")
+    assert compiled.match_native(rows, Source(tmp_path / "r"), Contract()) is None
+
+
+def test_wrong_arguments_are_errors() -> None:
+    from rankgauge.native import native
+
+    module = native()
+    assert module is not None
+    with pytest.raises(ValueError, match="padding"):
+        module.read_judgments(b"q 0 d 1\n", 0, 8)
+    with pytest.raises(TypeError):
+        module.read_judgments("text", 0, 1)
+    column = np.zeros(1, dtype=np.int64)
+    for wrong in (np.full(1, 99), np.full(1, -1), np.zeros(2, dtype=np.int64)):
+        columns = [column, wrong, column.view(np.uint64), column, column, column.view(np.uint64)]
+        with pytest.raises(ValueError, match="do not fit"):
+            module.match_run(bytes(16), *columns, b"/nowhere", 0, 0, 0, False, 1, 1)
+    assert module.match_run(bytes(16), *[column.copy()] * 6, b"/nowhere", 0, 9, 0, False, 1, 1) is None

@@ -1,0 +1,222 @@
+"""What people write first with a vector store: raw answers, batch embedding functions, ids that match by chance."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rankgauge import TestSet, evaluate, evaluate_retriever, evaluate_retrievers, sweep
+from rankgauge.errors import DataError, RetrieverError
+from rankgauge.live.evaluation import RetrievalError
+from rankgauge.retrievers import from_chroma, from_haystack, from_qdrant
+from rankgauge.retrievers.hits import hits_of
+
+QUERIES = {f"what is the subject number {i}": {f"{i}": 1.0, f"{i + 1}": 1.0} for i in range(20)}
+
+
+def number(query: str) -> int:
+    return int(query.split()[-1])
+
+
+def test_a_raw_answer_of_chroma() -> None:
+    raw = {
+        "ids": [["a", "b"]],
+        "distances": [[0.1, 0.4]],
+        "metadatas": [[{"doc_id": "d1"}, {"doc_id": "d2"}]],
+        "documents": None,
+        "embeddings": None,
+    }
+    hits, faults = hits_of(raw, 2)
+    assert [(hit.id, hit.score) for hit in hits] == [("a", -0.1), ("b", -0.4)]
+    assert faults == []
+    assert [hit.id for hit in hits_of(raw, 2, id_field="metadata.doc_id")[0]] == ["d1", "d2"]
+    assert hits_of({"ids": [[]], "distances": [[]]}, 2)[0] == []
+    for several in ({"ids": [["a"], ["b"]]}, {"ids": [["a", "b"]], "distances": [[0.1]]}):
+        with pytest.raises(RetrieverError):
+            hits_of(several, 2)
+
+
+@pytest.mark.parametrize("batched", [True, False])
+def test_chroma_with_either_kind_of_embedding(batched: bool) -> None:
+    class Collection:
+        name = "docs"
+
+        def query(self, **asked: Any) -> Any:
+            assert asked["query_embeddings"] == [[19.0, 1.0]]
+            return {"ids": [["a"]], "distances": [[0.5]]}
+
+    def one(text: str) -> list[float]:
+        return [float(len(text)), 1.0]
+
+    searcher = from_chroma(Collection(), embed=(lambda texts: [one(text) for text in texts]) if batched else one)
+    assert searcher.search("nineteen characters", 1) == [("a", -0.5)]
+
+
+class Pipeline:
+    def __init__(self, outputs: Mapping[str, Any]) -> None:
+        self.outputs = outputs
+
+    def run(self, data: Any, include_outputs_from: Any) -> Any:
+        return self.outputs
+
+
+def test_the_documents_of_a_pipeline_are_found_by_themselves() -> None:
+    asked = {"bm25": {"query": "{query}", "top_k": "{k}"}}
+    found = {"bm25": {"documents": [{"id": "a"}]}, "splitter": {"stats": 1}}
+    assert [hit.id for hit in from_haystack(Pipeline(found), asked).search("x", 1)] == ["a"]
+    two = {**found, "dense": {"documents": [{"id": "b"}]}}
+    with pytest.raises(RetrieverError, match=r"its outputs: output='bm25.documents', .*output='dense.documents'"):
+        from_haystack(Pipeline(two), asked).search("x", 1)
+    assert [hit.id for hit in from_haystack(Pipeline(two), asked, output="dense.documents").search("x", 1)] == ["b"]
+
+
+class Points:
+    """As Qdrant's client: the ids of its points are numbers, which are ids of documents too."""
+
+    def get_collection(self, name: str) -> Any:
+        vectors = SimpleNamespace(distance="Cosine")
+        return SimpleNamespace(config=SimpleNamespace(params=SimpleNamespace(vectors=vectors)))
+
+    def query_points(self, *, query: Any, limit: int, **asked: Any) -> Any:
+        points = [
+            SimpleNamespace(id=(7 * i + 3) % 20, score=1 - i / 100, payload={"doc_id": str(i)})
+            for i in range(int(query[0]), int(query[0]) + limit)
+        ]
+        return SimpleNamespace(points=points)
+
+
+def test_ids_that_match_by_chance_are_told() -> None:
+    live = evaluate_retriever(from_qdrant(Points(), "docs", lambda q: [number(q)]), QUERIES, k=5, measures="R@5")
+    (said,) = [warning for warning in live.warnings if "by chance" in warning]
+    assert "`payload.doc_id` matches 40 % of the results: use id_field='payload.doc_id'" in said
+    told = evaluate_retriever(
+        from_qdrant(Points(), "docs", lambda q: [number(q)]),
+        QUERIES,
+        k=5,
+        measures="R@5",
+        id_field="payload.doc_id",
+    )
+    assert told.mean["R@5"] == 1.0
+    assert not [warning for warning in told.warnings if "by chance" in warning]
+
+
+def test_that_no_id_matches_is_told_first_and_alone() -> None:
+    def search(query: str, k: int) -> Any:
+        return [{"id": f"made-up-{i}", "metadata": {"key": str(number(query) + 9 * i)}} for i in range(k)]
+
+    search.k = 3  # type: ignore[attr-defined]
+    live = evaluate_retriever(search, QUERIES, k=8, measures="R@10")
+    assert live.warnings[0].startswith("no judged document was retrieved for any query")
+    assert "`metadata.key`" in live.warnings[0]
+    assert not [warning for warning in live.warnings if "documents are judged" in warning]
+
+
+def test_errors_that_tell_what_they_were_about_are_one_mistake() -> None:
+    calls = []
+
+    def search(query: str, k: int) -> Any:
+        calls.append(query)
+        raise ValueError(f"Expected embeddings to be a list of numbers, got {list(map(ord, query))}")
+
+    with pytest.raises(RetrievalError, match="the first 3 calls failed by the same mistake"):
+        evaluate_retriever(search, QUERIES, measures="R@5")
+    assert len(calls) == 3
+
+
+def test_a_connection_of_one_thread_says_what_helps() -> None:
+    connection = sqlite3.connect(":memory:")
+
+    def search(query: str, k: int) -> Any:
+        return connection.execute("SELECT ?", (str(number(query)),)).fetchall()
+
+    with pytest.raises(RetrievalError, match="with concurrency=1 it is called in your own thread"):
+        evaluate_retriever(search, QUERIES, measures="R@5", concurrency=2)
+    assert evaluate_retriever(search, QUERIES, measures="R@5").mean["R@5"] == 0.5
+    connection.close()
+
+
+def test_an_output_is_a_text() -> None:
+    wrong: Any = 3
+    with pytest.raises(DataError, match="output"):
+        from_haystack(Pipeline({}), {"r": {"q": "{query}"}}, output=wrong)
+
+
+class Raising:
+    """As proxies and lazy clients do: any attribute may raise."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"no {name} yet")
+
+    def search(self, query: str, k: int) -> Any:
+        return [str(number(query))]
+
+
+def test_attributes_may_raise() -> None:
+    class Lazy:
+        @property
+        def stage_names(self) -> Any:
+            raise ValueError("not connected")
+
+        chunks = corpus = search_kwargs = stage_names
+
+        def search(self, query: str, k: int) -> Any:
+            return [str(number(query))]
+
+    for retriever in (Raising(), Lazy()):
+        assert evaluate_retriever(retriever, QUERIES, measures="R@5").mean["R@5"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("yielded", "said"),
+    [
+        (None, "not None"),
+        ([("a", ["1"])], "not 'a'"),
+        ([("b", ["1"]), ("a", ["1"])], "not 'b', 'a'"),
+        ([("a", ["1"]), ("b", ["1"]), ("c", ["1"])], "not 'a', 'b', 'c'"),
+        ([], "not nothing"),
+        ([1, 2], "not 1, 2"),
+        ([("a", None), ("b", ["1"])], "the retriever returned None"),
+    ],
+)
+def test_stages_that_are_none(yielded: Any, said: str) -> None:
+    class Staged:
+        stage_names = ("a", "b")
+
+        def stages(self, query: str, k: int) -> Any:
+            return yielded
+
+        def search(self, query: str, k: int) -> Any:
+            return ["1"]
+
+    with pytest.raises(RetrievalError, match=said):
+        evaluate_retriever(Staged(), QUERIES, measures="R@5")
+
+
+@pytest.mark.parametrize("length", [lambda text: "x", lambda text: -1, str.split, lambda text: 1 / 0, float])
+def test_a_tokenizer_that_gives_no_length_is_found_before_the_first_call(length: Any) -> None:
+    asked = []
+
+    def search(query: str, k: int) -> Any:
+        asked.append(query)
+        return ["1"]
+
+    corpus = {f"{i}": f"text {i}" for i in range(30)}
+    with pytest.raises(DataError, match=r"`tokenizer` (must give a text its length|failed on a text)"):
+        evaluate_retriever(search, QUERIES, measures="R(budget=9)", corpus=corpus, tokenizer=length)
+    with pytest.raises(DataError, match="`tokenizer`"):
+        evaluate(QUERIES, {query: ["1"] for query in QUERIES}, "R(budget=9)", corpus=corpus, tokenizer=length)
+    assert asked == []
+
+
+def test_progress_must_be_a_function() -> None:
+    wrong: Any = 5
+    with pytest.raises(DataError, match="`progress` must be a function"):
+        evaluate_retriever(lambda query, k: ["1"], QUERIES, measures="R@5", progress=wrong)
+    with pytest.raises(DataError, match="`progress` must be a function"):
+        evaluate_retrievers({"a": Raising(), "b": Raising()}, QUERIES, measures="R@5", progress=wrong)
+    with pytest.raises(DataError, match="`progress` must be a function"):
+        sweep(lambda k: Raising(), {"k": [1]}, TestSet.from_annotations(["a 1"], [["1"]]), measure="R", progress=wrong)
