@@ -403,3 +403,11 @@ def test_a_naive_reader_agrees(entries: list[tuple[Any, ...]]) -> None:
     assert told(table) == sorted(truth)
     assert table.left_out == {reason: n for reason, n in left.items() if n}
     assert (np.diff(table.place) >= 0).all()
+
+
+@pytest.mark.parametrize("clicks", [[True, False], [False], [True, True, False, False]])
+def test_truth_values_of_another_list_are_no_ranks(clicks: list[bool]) -> None:
+    rows = [{"session": "s", "query": "q", "docs": ["a", "b", "c"], "clicks": clicks}, LISTS[0]]
+    table = load_clicks(rows, READING)
+    assert table.left_out["broken"] == 1
+    assert table.clicks == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,3 +90,52 @@ def test_a_file_of_something_else_loses_nothing(data: bytes, tmp_path: Path) -> 
     with pytest.raises(FormatError, match="this is no label"):
         LabelFile(tmp_path / "other")
     assert (tmp_path / "other").read_bytes() == data
+
+
+@pytest.mark.parametrize("data", [b'{"query":' + b"[" * 200_000, b"[" * 200_000])
+def test_a_last_line_nested_too_deeply(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match="no label"):
+        LabelFile(path)
+    assert path.read_bytes() == data
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of a file's size")
+def test_what_follows_a_full_disk_is_whole(tmp_path: Path) -> None:
+    """Half of a label must not stay, or the next one is written behind it and neither can be read."""
+    program = """
+import resource, signal, sys
+from rankgauge.errors import FormatError
+from rankgauge.formats.labels import LabelFile
+from rankgauge.model.labels import Label
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+with LabelFile(sys.argv[1]) as file:
+    file.add([Label("q", "d", 1, "ana")])
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        file.add([Label("q", "e", 2, "ana", reason="x" * 500)])
+    except FormatError as error:
+        assert "cannot be written" in str(error)
+    else:
+        raise SystemExit("the disk was not full")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    file.add([Label("q", "f", 3, "ana")])
+"""
+    path = tmp_path / "labels.jsonl"
+    subprocess.run([sys.executable, "-c", program, str(path)], check=True)
+    assert [(label.doc, label.grade) for label in load_labels(path)] == [("d", 1.0), ("f", 3.0)]
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_two_grades_in_one_line_are_none(end: str, tmp_path: Path) -> None:
+    """The second must not win without a word."""
+    path = tmp_path / "labels.jsonl"
+    path.write_text('{"query": "q", "doc": "d", "grade": 1, "grade": 3, "judge": "ana"}' + end)
+    if end:
+        with pytest.raises(FormatError, match="'grade' stands twice"):
+            load_labels(path)
+    with pytest.raises(FormatError, match="'grade' stands twice"):
+        LabelFile(path)
+    assert path.stat().st_size == len('{"query": "q", "doc": "d", "grade": 1, "grade": 3, "judge": "ana"}' + end)

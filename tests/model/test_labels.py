@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -129,3 +130,29 @@ def test_a_remark_of_a_person_is_kept_without_a_grade() -> None:
 def test_adjudicates_is_a_truth_value() -> None:
     with pytest.raises(DataError, match="neither true nor false"):
         Label("q", "d", 1, "ana", adjudicates="yes")  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of a process cannot be set here")
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Shanghai", "America/Los_Angeles"])
+def test_times_without_a_zone_mean_the_same_on_every_machine(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = ["2026-01-01T12:00:00", "2026-01-01T12:30:00Z"]
+    said_at = [Label("q", "d", grade, f"judge {grade}", time=at) for grade, at in enumerate(times, start=1)]
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", zone)
+        time.tzset()
+        assert Labels(said_at).grades(LabelPolicy.named("latest")) == {"q": {"d": 2.0}}
+        assert Labels(said_at[::-1]).grades(LabelPolicy.named("latest")) == {"q": {"d": 2.0}}
+    time.tzset()
+
+
+def test_the_first_and_last_times_there_are() -> None:
+    times = ["9999-12-31T23:59:59-23:00", "0001-01-01", "9999-12-31T23:59:59", "0001-01-01T00:00:00+23:00"]
+    voices = [Label("q", "d", grade, f"judge {grade}", time=at) for grade, at in enumerate(times)]
+    assert [label.grade for label in Labels(voices).voices["q", "d"]] == [3, 1, 2, 0]
+
+
+@pytest.mark.parametrize("name", ["grade", "low", "high"])
+def test_numbers_too_large_for_a_float(name: str) -> None:
+    values: dict[str, Any] = {"query": "q", "doc": "d", "grade": 1, "judge": "ana", name: 10**400}
+    with pytest.raises(DataError, match="too large a number"):
+        Label(**values)

@@ -121,3 +121,16 @@ def test_intervals_hold_what_they_promise(name: str) -> None:
         held_by_pairs += wrong.low <= expected <= wrong.high
     assert held / 300 > 0.91
     assert held_by_pairs / 300 < 0.85
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_perfect_agreement_is_perfect_whatever_the_rounding(name: str) -> None:
+    """A value of 1 less one rounding error lost its interval."""
+    rng = np.random.default_rng(0)
+    for categories in (2, 4, 11):
+        for items in (7, 10, 50):
+            grades = rng.integers(0, categories, items).astype(float)
+            found = coefficient(name, Ratings(np.stack([grades, grades], axis=1)))
+            assert found.value == 1.0
+            assert found.interval is not None
+            assert found.interval.method == "unseen"

@@ -237,3 +237,12 @@ def test_bad_choices(choices: dict[str, Any], words: str, tmp_path: Path) -> Non
 def test_ids_that_no_sheet_can_hold(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="holds a character that no sheet can hold"):
         save_sheet(ReviewQueue((QueuedPair("q2", "a\0"),), 1), tmp_path / "s.csv", SET)
+
+
+@pytest.mark.parametrize(("at", "new"), [("2020-01-01T00:00:00", 1), ("2999-01-01", 0)])
+def test_labels_whose_times_name_no_zone(at: str, new: int, sheet: Path, tmp_path: Path) -> None:
+    with LabelFile(tmp_path / "labels.jsonl") as file:
+        file.add([Label("1-2", IDS[0], 1, "ana", time=at)])
+    refill(sheet, "grade", "3")
+    found = import_reviews(sheet, tmp_path / "labels.jsonl", judge="ana")
+    assert (found.new, len(found.later)) == (new, 1 - new)

@@ -109,9 +109,12 @@ def test_an_empty_folder_and_others_for_the_output(docs: Path, tmp_path: Path) -
     assert names(tmp_path) == ["docs", "file", "lost", "ready"]
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written(docs: Path, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written(docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(**_: object) -> str:  # root may write everywhere
+        raise PermissionError(13, "Permission denied")
+
     (tmp_path / "closed").mkdir(mode=0o500)
+    monkeypatch.setattr("rankgauge.testsets.starting_files.tempfile.mkdtemp", refused)
     assert "cannot be written" in run_command("init", "--from-docs", docs, "-o", "closed/new", status=2).stderr
 
 

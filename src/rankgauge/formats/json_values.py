@@ -18,6 +18,7 @@ __all__ = [
     "dump_lines",
     "dumps",
     "id_of",
+    "no_repeats",
     "number_of",
     "parse_record",
     "plain_value",
@@ -34,7 +35,8 @@ def _no_constant(text: str) -> float:
     raise ValueError(f"{text} is no finite number")
 
 
-def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, in which no key stands twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
         seen: set[str] = set()
@@ -46,7 +48,7 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _parse(text: str) -> Any:
     """The value, or the fault of a text that is no JSON of ours."""
     try:
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=no_repeats)
     except json.JSONDecodeError as error:
         return Fault(f"this is no JSON: {error.msg} (column {error.colno})", error.lineno)
     except RecursionError:

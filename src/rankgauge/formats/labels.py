@@ -10,12 +10,13 @@ import json
 import os
 import weakref
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Final
 
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError, Fault, FormatError
 from rankgauge.formats.detect import detect
-from rankgauge.formats.json_values import dump_lines, read_json
+from rankgauge.formats.json_values import dump_lines, no_repeats, read_json
 from rankgauge.formats.label_items import item_of, label_of
 from rankgauge.formats.leftovers import lock_file
 from rankgauge.formats.private import PRIVATE
@@ -35,7 +36,7 @@ def _labels_in(text: str, name: str) -> list[Label]:
         if not line.strip():
             continue
         try:
-            found.append(label_of(json.loads(line)))
+            found.append(label_of(json.loads(line, object_pairs_hook=no_repeats)))
         except (ValueError, RecursionError) as error:
             if number < len(lines):  # else it was cut short
                 faults.append(Fault(f"this is no JSON: {error}", number))
@@ -50,7 +51,7 @@ def _cut_short(line: bytes) -> bool:
     """Whether it is the beginning of a line as they are written here."""
     try:
         json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return line[: len(_BEGIN)] == _BEGIN[: len(line)]
     return False
 
@@ -138,8 +139,8 @@ class LabelFile:
             raise FormatError(self.path, ["it holds bytes that are not UTF-8"]) from None
         if data[whole:].strip():
             try:  # a last line without its end may be a whole label
-                last = label_of(json.loads(data[whole:]))
-            except (ValueError, DataError) as error:
+                last = label_of(json.loads(data[whole:], object_pairs_hook=no_repeats))
+            except (ValueError, RecursionError, DataError) as error:
                 if not _cut_short(data[whole:]):  # a file of something else, which must not lose its last line
                     line = data.count(b"\n", 0, whole) + 1
                     raise FormatError(self.path, [Fault(f"this is no label: {error}", line)]) from None
@@ -150,9 +151,13 @@ class LabelFile:
         return found
 
     def _write(self, data: bytes) -> None:
+        """All of it, or the file is as it was: what is added later must not follow half a line."""
+        before = os.fstat(self._file).st_size
         try:
             while data:
                 data = data[os.write(self._file, data) :]
             os.fsync(self._file)
         except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._file, before)
             raise FormatError(self.path, [f"cannot be written: {error.strerror}"]) from None

@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -76,9 +76,12 @@ class Label:
         value = getattr(self, name)
         if value is None:
             return
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            what = "the grade" if name == "grade" else f"`{name}`"
-            raise DataError(f"{what} {value!r} of a label is no finite number")
+        what = "the grade" if name == "grade" else f"`{name}`"
+        try:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise DataError(f"{what} {value!r} of a label is no finite number")
+        except OverflowError:  # a whole number of hundreds of digits
+            raise DataError(f"{what} of a label is too large a number") from None
         object.__setattr__(self, name, float(value))
 
     @property
@@ -98,6 +101,14 @@ class Label:
             return self.grade is not None or bool(self.reason)
         remark = self.kind == "person" and self.reason and self.reason != before.reason
         return bool(remark) or (before.grade, before.rubric) != (self.grade, self.rubric)
+
+    @property
+    def moment(self) -> datetime | None:
+        """Its time; one without a zone is UTC, not that of the machine that reads it."""
+        if not self.time:
+            return None
+        at = datetime.fromisoformat(self.time)
+        return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
 
     @property
     def spread(self) -> float:
@@ -214,8 +225,9 @@ class Labels(Sequence[Label]):
             if label.grade is not None and label.aspect == aspect:
                 found.setdefault(label.pair, []).append(label)
         for own in found.values():
-            if len(own) > 1 and all(label.time for label in own):
-                own.sort(key=lambda label: datetime.fromisoformat(label.time).timestamp())
+            moments = [label.moment for label in own] if len(own) > 1 else []
+            if moments and None not in moments:
+                own[:] = [own[i] for i in sorted(range(len(own)), key=moments.__getitem__)]  # type: ignore[arg-type]
         return found
 
     def grades(self, policy: LabelPolicy = LabelPolicy()) -> dict[str, dict[str, float]]:

@@ -208,6 +208,8 @@ def coefficient(name: str, ratings: Ratings, level: float = _LEVEL) -> Coefficie
     sums, value_of = COEFFICIENTS[name](ratings)
     total, clusters = sums.sum(axis=0), len(sums)
     value = float(value_of(total))
+    if abs(value - 1.0) < _NOISE:  # perfect but for rounding
+        value = 1.0
     if math.isnan(value):
         return Coefficient(None, None, len(ratings))
     if clusters < 2:

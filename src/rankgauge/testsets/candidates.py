@@ -35,7 +35,7 @@ _LEAST_SCORED = 20
 _LOWEST = 0.1
 _LONGEST = 1000
 _SHOWN_SIMILAR = 5
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_EMAIL = re.compile(r"[\w.+-]{1,256}@[\w-]+(?:\.[\w-]+)+")
 _LONG_NUMBER = re.compile(r"(?<![\w.])\+?\d(?:[ ()./-]?\d){8,}(?!\w)")
 """Of telephones, accounts and cards."""
 _MASK = "***"

@@ -67,7 +67,8 @@ def checked_scores(
     units = Units.by(queries, conversations_of(conversations, queries, test_set))
     wanted = _wanted(given, own, theirs, by_judge)
     checked = _whole_units([query for query, docs in wanted.items() if docs <= theirs.get(query, {}).keys()], units)
-    left = [query for query in wanted if query not in set(checked)]
+    whole = set(checked)
+    left = [query for query in wanted if query not in whole]
     if left and not skip:
         lacking = sum(len(wanted[query] - theirs.get(query, {}).keys()) for query in left)
         raise DataError(

@@ -252,6 +252,8 @@ def _clicked(docs: Any, clicks: Any) -> tuple[list[bool], int] | None:
     own = clicks or []
     if len(own) == len(docs) and all(value in (0, 1) and not isinstance(value, str) for value in own):
         return [bool(value) for value in own], 0
+    if own and all(isinstance(value, bool) for value in own):
+        return None  # a truth value for each document, but of another list: no ranks
     names = [str(doc) for doc in docs]
     known = set(names)
     if all(isinstance(value, int) for value in own) and not any(str(value) in known for value in own):

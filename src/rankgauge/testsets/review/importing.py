@@ -117,9 +117,10 @@ def _saved(source: Source) -> str:
 
 def _is_later(last: Label | None, label: Label) -> bool:
     """Whether the judge said something else after the sheet was saved."""
-    if last is None or not last.time or not label.is_new(last):
+    if last is None or not label.is_new(last):
         return False
-    return datetime.datetime.fromisoformat(last.time) > datetime.datetime.fromisoformat(label.time)
+    before, now = last.moment, label.moment
+    return before is not None and now is not None and before > now
 
 
 class _Rows:

@@ -106,14 +106,14 @@ class ReviewSession:
         rubric: str = "",
         adjudicates: bool = False,
         others: Labels | PathLike | None = None,
-        clock: Callable[[], str] = now,
+        clock: Callable[[], str] | None = None,
     ) -> None:
         check_text("judge", judge)
         check_text("rubric", rubric)
         if not judge or not judge.strip():
             raise DataError("`judge` is the name of who labels: it must not be empty")
         self.judge, self.rubric, self.adjudicates = judge, rubric, bool(adjudicates)
-        self.scale, self._clock = check_scale(scale), clock
+        self.scale, self._clock = check_scale(scale), clock or now
         tested = read_tested(test_set)
         self._queries = {query.id: query for query in tested}
         self._turns = _turns(tested)
