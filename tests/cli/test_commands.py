@@ -27,10 +27,11 @@ SET, BM25, HYBRID = EXAMPLE / "testset.json", EXAMPLE / "bm25.run", EXAMPLE / "h
 def test_table_has_a_row_for_each_system() -> None:
     done = run_command("evaluate", SET, f"bm25={BM25}", f"hybrid={HYBRID}", "-m", "nDCG@10", "-m", "R@5,10")
     lines = done.stdout.splitlines()
-    head = lines[0].split()
+    assert lines[:2] == ["30 queries, best first by nDCG@10", ""]
+    head = lines[2].split()
     assert (head[:2], head[-2:]) == (["system", "nDCG@10"], ["R@5", "R@10"])
-    assert [line.split()[0] for line in lines[1:3]] == ["hybrid", "bm25"]  # the best first
-    assert "●" in lines[1]
+    assert [line.split()[0] for line in lines[3:5]] == ["hybrid", "bm25"]  # the best first
+    assert "●" in lines[3]
     details = run_command("evaluate", SET, BM25, "-m", "nDCG@10", "--details", "--scenario", "general").stdout
     assert "queries counted: 30 of 30 judged" in details
     assert "contract: default" in details
@@ -337,3 +338,16 @@ def test_the_locale_chooses_the_language(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "指标" in run_command("evaluate", SET, BM25).stdout
     monkeypatch.setenv("RANKGAUGE_LANG", "en")
     assert "measure" in run_command("evaluate", SET, BM25).stdout
+
+
+def test_the_page_of_an_evaluation_holds_texts_and_lists(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert run_command("evaluate", SET, BM25, "-m", "RR", "-o", page).status == 0
+    text = page.read_text(encoding="utf-8")
+    assert "copy a file with its permissions" in text  # a query
+    assert "shutil.copymode" in text  # relevant, and not found
+
+
+def test_a_misspelled_measure_keeps_its_depth() -> None:
+    done = run_command("evaluate", SET, BM25, "-m", "nDGC@10", status=2)
+    assert "did you mean nDCG@10" in done.stderr

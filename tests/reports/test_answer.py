@@ -119,6 +119,50 @@ def test_without_a_baseline_the_best_is_the_reference() -> None:
         assert drawn.ends == pytest.approx(sorted((sign * row.interval.low, sign * row.interval.high)))
 
 
+def test_measures_of_the_decision_stand_first(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    runs = {name: data / "dl19" / f"dl19.{name}.run" for name in DL19}
+    found = compare(data / "dl19" / "qrels.txt", runs, ["nDCG@10", "AP", "RR", "R@10", "P@10"], samples=10_000)
+    decided = summary_notes(found.record)[0].parameters["measure"]
+    assert decided == ["nDCG@10", "R@10", "P@10"]  # the best two share their P@10: neither leads by it
+    heads = [column.head for column in leaderboard(found.record).columns if column.kind == "score"]
+    assert heads == ["nDCG@10", "R@10", "P@10", "AP", "RR"]
+
+
+def test_one_sign_for_one_difference(data: Path) -> None:
+    runs = {name: data / "dl19" / f"dl19.{name}.run" for name in DL19}
+    record = compare(data / "dl19" / "qrels.txt", runs, ["nDCG@10"], samples=2000).record
+    best = leaderboard(record).rows[0][0]
+    changed = next(t for t in record_report(record).shown("answer") if isinstance(t, Table) and t.name == "changed")
+    assert changed.columns[1].head == best  # as in "vs best", what is above 0 is better than the best
+    differences = [row[3] for row in changed.rows]
+    assert differences == pytest.approx([row[2] - row[1] for row in changed.rows])
+    assert differences == sorted(differences, reverse=True)
+    scores = {system.name: system.per_query["nDCG@10"] for system in record.systems}
+    for row, target in zip(changed.rows, changed.leads_to, strict=True):
+        assert row[1] == pytest.approx(scores[best][record.queries.index(target.query)])
+
+
+def test_letters_are_explained_where_they_are_shown(data: Path) -> None:
+    runs = {name: data / "dl19" / f"dl19.{name}.run" for name in DL19}
+    record = compare(data / "dl19" / "qrels.txt", runs, ["nDCG@10"], samples=2000).record
+    assert "share a letter" in report(record, width=80)
+    narrow = report(record, width=60)
+    assert "95 % CI, group." in narrow  # not shown for want of room
+    assert "share a letter" not in narrow
+
+
+def test_contradicting_advice_says_so() -> None:
+    rng = np.random.default_rng(4)
+    qrels = {f"q{i}": {"a": 1, "b": 1, "c": 1} for i in range(40)}
+    first = {q: {"a": 2.0, "x": 1.0} for q in qrels}
+    more = {q: {"a": 2.0, "b": 1.0 + rng.random() / 10, "c": 0.5} for q in qrels}
+    found = compare(qrels, {"first": first, "more": more, "copy": first}, ["RR", "R@5"], baseline="first", samples=2000)
+    lines = report(found.record).splitlines()
+    assert lines[0].startswith("Keep first (by RR)")
+    assert lines[1].startswith("The measures disagree. Take more: better than first (by R@5)")
+
+
 # Remarks --------------------------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import evaluate
+from rankgauge import compare, evaluate
 from rankgauge.comparison.verdicts import summary_notes
 from rankgauge.errors import MissingExtraError
 from rankgauge.formats.json_values import dumps
@@ -35,7 +35,7 @@ from tests.reports.samples import (
     said,
 )
 
-VOID = {"meta", "link", "input", "br", "path"}
+VOID = {"meta", "link", "input", "br", "wbr", "path"}
 SCRIPTS = 4  # the theme, the data, the runtime, the page's own
 HOSTILE = "</script><script>alert(1)</script>\"'<!--<img src=x onerror=alert(2)>\u2028\u2029{{ 7*7 }}{a}&amp;"
 
@@ -405,3 +405,16 @@ def test_formulas_are_told_in_the_language() -> None:
     own = replace(record, measures=[replace(record.measures[0], name="ours", formula="clicks / views")])
     own = replace(own, systems=[replace(own.systems[0], means={"ours": Mean(1.0, None, 1)}, per_query={"ours": [1.0]})])
     assert "clicks / views" in report(own, format="html", language="zh")
+
+
+def test_long_names_break_at_their_joints() -> None:
+    name = "splade_plus_ensemble"
+    record = compare(
+        {"q1": {"a": 1}, "q2": {"b": 1}},
+        {name: {"q1": ["a"], "q2": ["b"]}, "bm25": {"q1": ["b"], "q2": ["a"]}},
+        ["RR"],
+        samples=100,
+    ).record
+    text = report(record, format="html")
+    assert "splade_<wbr>plus_<wbr>ensemble" in text
+    assert name in Page(text).text  # what is read or copied has no break in it

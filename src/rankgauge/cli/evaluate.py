@@ -71,6 +71,8 @@ def evaluate(
     from rankgauge.evaluation import DEFAULT_MEASURES, hashed, make_plan, record_of, signatures
     from rankgauge.evaluation import evaluate as score_run
     from rankgauge.formats import load_judgments, load_qrels, open_run
+    from rankgauge.model.judgments import Qrels
+    from rankgauge.model.testset import TestSet
 
     paths = input_paths(qrels, runs, output, stream=choices["stream"])
     form = chosen_format(form, as_json, output, latex=latex)
@@ -86,13 +88,18 @@ def evaluate(
     told = Path(qrels).is_file()  # a test set tells of conversations and passages, and a record keeps its tags
     choices["chunks"] = options.read_chunks(choices["chunks"])
     judgments = load_judgments(qrels, qrels_format) if told else load_qrels(qrels, qrels_format)
-    results = [
-        score_run(judgments, open_run(path, run_format), wanted, name=name, **choices)
-        for name, path in named_runs(runs).items()
-    ]
+    opened = {name: open_run(path, run_format) for name, path in named_runs(runs).items()}
+    results = [score_run(judgments, run, wanted, name=name, **choices) for name, run in opened.items()]
     inputs = hashed(named if whole else {}, before)
     tags = judgments if whole else None
     record = record_of(results, inputs=inputs, per_query=whole or per_query or details, provenance=whole, test_set=tags)
+    merged = any(choices.get(key) for key in ("chunks", "chunk_ids", "collapse_chunks"))  # its lists are not the run's
+    if form == "html" and not merged and isinstance(judgments, TestSet | Qrels):
+        from rankgauge.comparison.recording import with_lists
+
+        known = judgments if isinstance(judgments, TestSet) else None
+        grades = judgments if isinstance(judgments, Qrels) else judgments.qrels
+        record = with_lists(record, results, opened, grades, known, choices["corpus"])
     show(
         record,
         form,

@@ -121,7 +121,8 @@ def show(
     if charts:
         from rankgauge.reports.drawing import save_charts
 
-        save_charts(record, charts, language, digits=digits)
+        drawn = save_charts(record, charts, language, digits=digits)
+        echo(say("live.wrote_charts", language, n=len(drawn), path=charts), err=True)
     from rankgauge.formats.sources import write_whole
 
     if form == "json":

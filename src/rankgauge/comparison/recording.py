@@ -117,7 +117,7 @@ def with_lists(
     scores: Sequence[Scores],
     runs: Mapping[str, Run | RunParts],
     qrels: Qrels,
-    test_set: TestSet,
+    test_set: TestSet | None,
     corpus: Mapping[str, str] | None,
 ) -> Record:
     """A record of evaluations with the texts of the queries, the first documents of their lists, and what is relevant,

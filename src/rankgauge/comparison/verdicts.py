@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from math import isclose
 from typing import Any, get_args
 
 from rankgauge.record import ComparisonResult, Note, Record, ScoredMeasure
@@ -85,12 +86,14 @@ def _leaders(found: ComparisonResult, measure: str) -> Note:
     shown = found.groups.get(measure)
     if shown is None:
         return Note("comparison.nothing_in_common", {"measure": measure})
-    best = shown[0].system
+    leading = found.groups.get(found.rows[0].measure, shown)[0].system
+    level = [own.system for own in shown if isclose(own.mean, shown[0].mean, rel_tol=1e-12)]
+    best = leading if leading in level else level[0]  # of equal means that of the system that leads otherwise
     verdicts: dict[str, str] = {}
     for row in found.rows:
         if row.measure == measure and best in (row.a, row.b):
             verdicts[row.a if row.b == best else row.b] = MIRRORED[row.verdict] if row.a != best else row.verdict
-    known = {own.system for own in shown[1:]}
+    known = {own.system for own in shown if own.system != best}
     first = found.groups.get(found.rows[0].measure, shown)
     order = [own.system for own in first if own.system in known]
     worse = [name for name in order if verdicts.get(name) == "worse"]

@@ -162,6 +162,10 @@ def _foreign(definition: Definition, values: dict[str, Any], at: Any) -> tuple[D
 
 
 def _unknown(text: str, name: str) -> str:
-    close: Sequence[str] = nearest(name)
+    at = text.strip()[len(name) :] if re.fullmatch(re.escape(name) + r"@[\d,.]+", text.strip()) else ""
+    known = [(near, find(near)) for near in nearest(name)]
+    close: Sequence[str] = [
+        f"{near}{at}" if found is not None and found[0].at is not None else near for near, found in known
+    ]
     nearby = f"; did you mean {', '.join(close)}?" if close else ""
     return f"unknown measure {text.strip()!r}{nearby} ('rankgauge measures' lists all)"

@@ -201,6 +201,8 @@ class Table:
     title: Text | None = None
     notes: Sequence[Note] = ()
     """What belongs right below it."""
+    notes_on: str = ""
+    """The key of the column that the notes are about: where there is no room for it, they go with it."""
     detail: Detail = "answer"
     light: bool = False
     """Whether it is short enough to do without a line below its head."""

@@ -53,8 +53,13 @@ def leaderboard_part(record: Record, compared: ComparisonResult) -> Iterator[Blo
     for i, note in enumerate(advice):
         status: Status = "warn" if note in doubts else _status(note, compared)
         shown = i == 0 or note in doubts
-        yield Paragraph(note, "lead", "answer" if shown else "evidence", status if shown else None)
-    yield _pair_table(record, compared) if len(compared.pairs) == 1 else _leaderboard(record, compared)
+        alone = note in doubts and note.key != "comparison.take_or_not"  # which names the other measures itself
+        words = answer("disagree", text=note) if alone else note
+        yield Paragraph(words, "lead", "answer" if shown else "evidence", status if shown else None)
+    if len(compared.pairs) == 1:
+        yield _pair_table(record, compared)
+    else:
+        yield _leaderboard(record, compared, decided=advice[0].parameters.get("measure", ()) if advice else ())
     yield from _limits(compared)
 
 
@@ -95,11 +100,12 @@ def _verdict(verdict: Verdict) -> Marked:
     return Marked((Note(f"comparison.verdict_{verdict}"),), verdict)
 
 
-def _leaderboard(record: Record, compared: ComparisonResult) -> Table:
+def _leaderboard(record: Record, compared: ComparisonResult, decided: Sequence[str] = ()) -> Table:
     """Systems by the first measure, each with its difference from the reference; other measures are marked where they
-    differ significantly."""
+    differ significantly. Those that the decision names stand first, for the last go where there is no room."""
     tested = {row.measure for row in compared.rows}
     first, *others = [about for about in record.measures if about.name in tested]
+    others.sort(key=lambda about: about.name not in decided)
     reference = reference_of(record, compared)
     seen = _seen(compared, reference)
     own = {name: found for (measure, name), found in seen.items() if measure == first.name}
@@ -133,7 +139,7 @@ def _leaderboard(record: Record, compared: ComparisonResult) -> Table:
         Column(answer("vs", a=reference) if len(reference) <= _SHORT else answer(f"vs_{mark}"), "signed"),
         Column(word("interval", level=1 - compared.settings.alpha), "plot", drop=1),
         Column(word("verdict")),
-        *([Column(word("letters" if lettered else "ranks"), drop=3)] if letters else []),
+        *([Column(word("letters" if lettered else "ranks"), key="group", drop=3)] if letters else []),
         *(head_of(about, LATER + i) for i, about in enumerate(others)),
         *time_columns(record),
     ]
@@ -144,7 +150,7 @@ def _leaderboard(record: Record, compared: ComparisonResult) -> Table:
     ]
     legend = [answer("letters" if lettered else "ranks", measure=first.name)] if letters else []
     rows = [row(system) for system in systems]
-    return Table("leaderboard", columns, rows, notes=legend, light=True, leads_to=targets)
+    return Table("leaderboard", columns, rows, notes=legend, notes_on="group", light=True, leads_to=targets)
 
 
 def _pair_table(record: Record, compared: ComparisonResult) -> Table:
@@ -217,18 +223,21 @@ def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
         side = side if getattr(entry, side) else "lost"
         listed, head = list(getattr(entry, side)[:_SHOWN]), answer(side, b=chosen.b)
     if listed:
-        yield _changes_table(record, entry, listed, head)
+        yield _changes_table(record, entry, listed, head, turned=len(compared.pairs) > 1 and entry.b == reference)
 
 
-def _changes_table(record: Record, entry: Changes, listed: Sequence[Any], head: Note) -> Table:
-    rows = [
-        (record.texts.get(change.query) or change.query, change.a, change.b, change.difference)
-        for change in listed
-    ]
+def _changes_table(record: Record, entry: Changes, listed: Sequence[Any], head: Note, *, turned: bool) -> Table:
+    """One row for each query; `turned`, so that differences have the sign that they have in the leaderboard."""
+    rows = []
+    listed = listed[::-1] if turned else listed
+    for change in listed:
+        query = record.texts.get(change.query) or change.query
+        a, b, difference = change.a, change.b, change.difference
+        rows.append((query, b, a, -difference) if turned else (query, a, b, difference))
+    names = (entry.b, entry.a) if turned else (entry.a, entry.b)
     columns = [
         Column(head, most=_LONGEST),
-        Column(entry.a, "score"),
-        Column(entry.b, "score"),
+        *(Column(name, "score") for name in names),
         Column(word("difference"), "signed", drop=1),
     ]
     targets = [Target(entry.measure, pair=(entry.a, entry.b), query=change.query) for change in listed]

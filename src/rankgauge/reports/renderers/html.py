@@ -67,6 +67,7 @@ _SIGNS = {
     "open": "?",
 }
 _CODE = re.compile(r"`([^`\s]+)`")
+_JOINT = re.compile(r"(?<=[^\W_][_/])(?=[^\W_])")
 _MODES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 Item = dict[str, Any]
 
@@ -299,9 +300,18 @@ def _environment() -> Environment:
     check_installed("jinja2", "the HTML report", "jinja2", "report")
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         loader=FunctionLoader(_file), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    made.filters |= {"breakable": _breakable, "breakable_text": lambda text: _JOINT.sub("\u200b", text)}
+    return made
+
+
+def _breakable(text: str) -> Markup:
+    """Escaped, and long names such as BM25_RM3_expanded may break behind underscores; copied text stays as it is."""
+    from markupsafe import Markup, escape
+
+    return Markup(_JOINT.sub("<wbr>", str(escape(text))))
 
 
 @cache

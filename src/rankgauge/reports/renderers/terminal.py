@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from rankgauge.reports import tables
-from rankgauge.reports.cells import Look
+from rankgauge.reports.cells import Look, told
 from rankgauge.reports.document import Detail, Drawn, Marked, Report, Scored, Table
 from rankgauge.reports.lines import Form, grid, pieces, shown_columns
 from rankgauge.visible import uncommanded
@@ -50,22 +50,30 @@ def render(
         lambda text, status: shaded(tables.wrapped(text, width), f"1;{_SHADES[status]}"),
         lambda text: line(f"• {text}"),
     )
+    shown = [
+        replace(block, notes=())
+        if isinstance(block, Table) and block.notes_on and not _has_room(block, look, detail, width)
+        else block
+        for block in report.shown(detail)
+    ]
     # Once more at the end, for a narrow table breaks its cells into lines.
-    return uncommanded("\n".join(pieces(report.shown(detail), form)))
+    return uncommanded("\n".join(pieces(shown, form)))
+
+
+def _has_room(table: Table, look: Look, detail: Detail, width: int | None) -> bool:
+    """Whether the column that its notes are about is shown."""
+    if detail != "answer" or width is None:
+        return True
+    head = next((told(column.head, look) for column in table.columns if column.key == table.notes_on), None)
+    return head in _heads(tables.fitted(_made(table, look, detail, width), width))
 
 
 def render_table(
     table: Table, look: Look, *, detail: Detail = "evidence", width: int | None = None, color: bool = False
 ) -> str:
     """One table; of the answer columns may go where there is no room."""
-    kept = [j for j, column in enumerate(table.columns) if column.kind == "plot"]
     whole = detail != "answer"
-    made = grid(_clipped(table), look, detail)
-    if kept:
-        cells = [row[kept[0]] if len(row) > 1 else None for row in table.rows]
-        place = next(i for i, column in enumerate(shown_columns(table, detail)) if column == kept[0])
-        if any(isinstance(cell, Drawn) for cell in cells):
-            made = _plotted(made, place, cells, look, width)
+    made = _made(table, look, detail, width)
     shades = _shades(table, shown_columns(table, detail)) if color else {}
     made = replace(made, shades=shades)
     if whole or width is None:
@@ -76,6 +84,18 @@ def render_table(
     if not gone:
         return text
     return f"{text}{tables.wrapped(say('answer.no_room', look.language, names=gone), width)}\n"
+
+
+def _made(table: Table, look: Look, detail: Detail, width: int | None) -> tables.Table:
+    """All its columns in words, and intervals drawn."""
+    kept = [j for j, column in enumerate(table.columns) if column.kind == "plot"]
+    made = grid(_clipped(table), look, detail)
+    if kept:
+        cells = [row[kept[0]] if len(row) > 1 else None for row in table.rows]
+        place = next(i for i, column in enumerate(shown_columns(table, detail)) if column == kept[0])
+        if any(isinstance(cell, Drawn) for cell in cells):
+            made = _plotted(made, place, cells, look, width)
+    return made
 
 
 def _clipped(table: Table) -> Table:
