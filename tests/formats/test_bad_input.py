@@ -202,3 +202,9 @@ def test_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
         sources.write_whole(target, b"new")
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_a_record_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "record.json").write_text('{"format": "rankgauge.record", "version": 2}')
+    with pytest.raises(FormatError, match="this is a record"):
+        load_run(tmp_path / "record.json")

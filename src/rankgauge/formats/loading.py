@@ -150,6 +150,12 @@ def open_run(path: PathLike | Source, format: str | None = None) -> Run | RunPar
         value = read_values(source, kind)
         if is_testset(value):
             raise FormatError(source.name, ["this is a test set, not a run: give the judgments first, then the runs"])
+        if isinstance(value, dict) and value.get("format") == "rankgauge.record":
+            raise FormatError(
+                source.name,
+                ["this is a record: it holds scores, not whole lists"],
+                hint='give a file of the run; a plan writes one for each system with runs = "FOLDER" under [outputs]',
+            )
         return run_of(value, source.name)
     from rankgauge.formats.tables import read_run_table
 
