@@ -14,6 +14,7 @@ __all__ = [
     "MINUS",
     "bounds",
     "figure",
+    "glance",
     "in_kind",
     "interval",
     "milliseconds",
@@ -88,6 +89,11 @@ def figure(value: float) -> str:
     """Three digits that count, never as a power of ten: 0.800, 12.3, 1429."""
     size = abs(value)
     return f"{value:.0f}" if size >= 99.95 else f"{value:#.3g}" if size >= 0.0001 else f"{value:.4f}"
+
+
+def glance(value: float) -> str:
+    """One decimal, so that the figures of a column stand below each other: 0.1, 12.3; in one digit what it would hide: 0.003."""
+    return f"{value:.1g}" if 0.0001 <= value < 0.05 else f"{value:.1f}"
 
 
 def small(value: float) -> str:
