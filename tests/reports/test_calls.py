@@ -211,7 +211,8 @@ def test_milliseconds(seconds: float, text: str) -> None:
 
 
 def test_latencies_of_a_leaderboard_have_one_decimal() -> None:
-    assert [numbers.glance(value) for value in (0, 0.0034, 0.0679, 7.01, 1234.5)] == ["0.0", "0.003", "0.1", "7.0", "1234.5"]
+    values = (0, 0.0034, 0.0679, 7.01, 1234.5)
+    assert [numbers.glance(value) for value in values] == ["0.0", "0.003", "0.1", "7.0", "1234.5"]
 
 
 @pytest.mark.parametrize("lower", [False, True])

@@ -92,7 +92,7 @@ def figure(value: float) -> str:
 
 
 def glance(value: float) -> str:
-    """One decimal, so that the figures of a column stand below each other: 0.1, 12.3; in one digit what it would hide: 0.003."""
+    """One decimal, so that the figures of a column stand below each other: 0.1, 12.3; less in one digit: 0.003."""
     return f"{value:.1g}" if 0.0001 <= value < 0.05 else f"{value:.1f}"
 
 
@@ -114,8 +114,8 @@ def milliseconds(seconds: float) -> str:
 
 
 def rough(number: float) -> str:
-    """1200, of about so many: in two digits."""
-    return f"{float(f'{number:.2g}'):.0f}"
+    """1,200, of about so many: in two digits."""
+    return f"{float(f'{number:.2g}'):,.0f}"
 
 
 def latency(seconds: float) -> str:
