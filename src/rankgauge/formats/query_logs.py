@@ -27,7 +27,7 @@ COLUMNS: Final[Mapping[str, Sequence[str]]] = json.loads(
 _NOTHING = frozenset(("", "0", "false", "none", "null", "nan", "no", "ok", "success", "succeeded", "200", "-"))
 _BAD = frozenset(("-1", "down", "thumbs_down", "thumbs-down", "thumbsdown", "negative", "bad", "dislike", "\U0001f44e"))
 _FAILED = ("error", "fail", "timeout", "timed out", "exception")
-_EXAMPLE = '{"query": "reset password", "result_count": 0, "clicks": 0}'
+_EXAMPLE = '{"query": "opening hours", "result_count": 0, "clicks": 0}'
 
 
 def load_query_log(
