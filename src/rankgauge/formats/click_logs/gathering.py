@@ -199,7 +199,8 @@ class Gathered:
     def take_lists(self, rows: Iterable[tuple[Any, Any, Any, Any, Any, Any]], *, by_id: bool, sessions: bool) -> None:
         """Rows that each hold a list: (list, query, docs, clicks, dwell, session)."""
         taken: tuple[list[str], list[str], list[str], list[int], list[bool], list[float], list[str]]
-        taken = lists, queries, docs, ranks, flags, seconds, of = [], [], [], [], [], [], []
+        taken = ([], [], [], [], [], [], [])
+        lists, queries, docs, ranks, flags, seconds, of = taken
         for name, query, shown, clicks, dwell, session in rows:
             self.read += 1
             clicked = clicked_of(shown, clicks)
@@ -227,10 +228,10 @@ class Gathered:
         use = self._faultless({"no_doc": number < 0}, np.ones(len(docs), dtype=bool))
         asked = self.queries.numbers(pl.Series(queries, dtype=pl.String), str.strip if by_id else normal_query)
         self.has_sessions |= sessions
-        clicked, bad = self._kept_clicks(np.array(flags, dtype=bool), np.array(seconds))
+        kept, bad = self._kept_clicks(np.array(flags, dtype=bool), np.array(seconds))
         self._put(
             "shown", list=_hashes(pl.Series(lists, dtype=pl.String))[use], query=asked[use], doc=number[use],
-            rank=np.array(ranks, dtype=np.int32)[use], clicked=clicked[use], bad=bad[use],
+            rank=np.array(ranks, dtype=np.int32)[use], clicked=kept[use], bad=bad[use],
             session=_sessions(pl.Series(of, dtype=pl.String))[use],
         )  # fmt: skip
 
