@@ -38,7 +38,7 @@ def test_parquet_and_own_names(tmp_path: Path) -> None:
     frame = pl.DataFrame({"phrase": ["a", None, "b"], "n": [3, 1, 2], "ok": ["200", "200", "500"]})
     frame.write_parquet(path := tmp_path / "log.parquet")
     found = load_query_log(path, {"text": "phrase", "count": "n", "status": "ok"})
-    assert found == [LoggedQuery("a", 3), LoggedQuery("b", 2, failed=True)]
+    assert found == [LoggedQuery("a", 3), LoggedQuery("", 1), LoggedQuery("b", 2, failed=True)]
     with pytest.raises(FormatError, match="no column holds the queries among 'phrase', 'n', 'ok'"):
         load_query_log(path)
     with pytest.raises(FormatError, match="no column 'x'"):

@@ -71,8 +71,7 @@ def log_of_traces(traces: Traces) -> list[LoggedQuery]:
 def logged_queries(
     items: Sequence[tuple[int, Any]], name: str, columns: Mapping[str, str] | None = None
 ) -> list[LoggedQuery]:
-    """The searches of some rows, each with the number of its line; faults of all are raised together. A search without
-    a text is none."""
+    """The searches of some rows, each with the number of its line; faults of all are raised together."""
     rows = [(number, item) for number, item in items if isinstance(item, Mapping)]
     if len(rows) < len(items):
         number = next(number for number, item in items if not isinstance(item, Mapping))
@@ -86,7 +85,7 @@ def logged_queries(
             faults.append(Fault(str(error), number))
     if faults:
         raise FormatError(name, faults)
-    return [entry for entry in found if entry.text]
+    return found
 
 
 def _places(known: Sequence[Any], columns: Mapping[str, str] | None, name: str) -> dict[str, Any]:
