@@ -16,10 +16,11 @@ from rankgauge.errors import DataError, RetrieverError
 from rankgauge.testsets.chat import ChatModel
 from rankgauge.testsets.chat import Reply as Answer
 from rankgauge.testsets.chat_cache import AnswerCache
-from rankgauge.testsets.chat_calls import Calls, ChatRequest, UnusableError, call_all, estimate_calls
+from rankgauge.testsets.chat_calls import call_all, estimate_calls
 from rankgauge.testsets.chat_cost import Budget, Ledger
 from rankgauge.testsets.chat_json import json_in
 from rankgauge.testsets.chat_pace import CallSettings, Pace
+from rankgauge.testsets.chat_requests import Calls, ChatRequest, UnusableError
 from tests.retrievers.servers import Asked, Reply
 from tests.testsets.chat_server import Model, completion, model, said
 

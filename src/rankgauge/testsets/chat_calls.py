@@ -10,19 +10,19 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 from rankgauge.errors import DataError, RetrieverError
 from rankgauge.retrievers.web import LONGEST_PAUSE
-from rankgauge.testsets.chat import ChatModel, Message, Reply
+from rankgauge.testsets.chat import ChatModel, Reply
 from rankgauge.testsets.chat_cache import AnswerCache
-from rankgauge.testsets.chat_cost import Ledger, Stake, Usage, likely_tokens, most_tokens
+from rankgauge.testsets.chat_cost import Ledger, Stake, most_tokens
 from rankgauge.testsets.chat_pace import CallSettings, Pace
+from rankgauge.testsets.chat_requests import CallFailure, Calls, ChatRequest, Estimate, UnusableError
 
-__all__ = ["CallFailure", "Calls", "ChatRequest", "Estimate", "UnusableError", "call_all", "estimate_calls"]
+__all__ = ["call_all", "estimate_calls"]
 
 T = TypeVar("T")
 _LOOK: Final = 0.05  # seconds between two looks at what was done
@@ -37,71 +37,6 @@ _MOST_OVERLOAD: Final = 8  # times that one request is refused for overload
 _FIRST: Final = 3
 """Requests that fail before any was answered, after which no more are made; and tries of a server that is not there."""
 _DEFAULT: Final = CallSettings()
-
-
-class UnusableError(Exception):
-    """An answer that is not what was asked for; `reason` is a word such as `refused` or `no_json`."""
-
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(f"{reason}: {detail}" if detail else reason)
-        self.reason, self.detail = reason, detail
-
-
-@dataclass(frozen=True)
-class ChatRequest:
-    """One question. `name` is the asker's own, each name once; requests that are alike but for their `sample` are
-    asked apart."""
-
-    name: str
-    messages: tuple[Message, ...]
-    schema: Mapping[str, Any] | None = None
-    sample: int = 0
-    expected: int = 64
-    """About how many tokens the answer has, for estimates."""
-
-    @property
-    def likely_prompt(self) -> int:
-        said = sum(likely_tokens(one["content"]) for one in self.messages)
-        return said + 4 * len(self.messages) + 3
-
-
-@dataclass(frozen=True)
-class CallFailure:
-    """A request without a usable answer."""
-
-    name: str
-    reason: str
-    """`call` where no answer came; else what the reader of the answers says, such as `refused`."""
-    detail: str = ""
-    raw: str = ""
-    """The answer itself, where there was one."""
-    tries: int = 1
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What calls will cost, before any is made. `most_cost` is what they cannot exceed, their retries apart."""
-
-    calls: int
-    kept: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
-    most_cost: float | None
-    unit: str = ""
-
-
-@dataclass
-class Calls(Generic[T]):
-    """What came of many calls: answers as they were read, in the order of the requests."""
-
-    answers: dict[str, T] = field(default_factory=dict)
-    replies: dict[str, Reply] = field(default_factory=dict)
-    failures: list[CallFailure] = field(default_factory=list)
-    left: list[str] = field(default_factory=list)
-    """Requests that were not asked, or not answered before the end."""
-    stopped: Literal["", "budget", "interrupted", "failing"] = ""
-    spent: Usage = field(default_factory=Usage)
 
 
 def estimate_calls(model: ChatModel, requests: Sequence[ChatRequest], cache: AnswerCache | None = None) -> Estimate:
