@@ -40,8 +40,8 @@ def name_of_traces(traces: Any) -> str:
 
 
 def read_traces(source: Any, name: str = "traces", query_id: str | None = None) -> Traces:
-    """Traces from whatever the caller has: themselves, a file, a collector, a data frame of spans, or what JSON holds of
-    them."""
+    """Traces from whatever the caller has: themselves, a file, a collector, a data frame of spans, or what JSON holds
+    of them."""
     if isinstance(source, str | os.PathLike):
         return load_traces(source, query_id=query_id)
     if isinstance(source, Traces):

@@ -111,8 +111,8 @@ def _texts_of(queries: Any) -> Mapping[str, str]:
         return _texts_of_frame(queries)
     if not isinstance(queries, Mapping):
         raise DataError(
-            f"`queries` are texts by id, {{'q1': 'reset password', ...}}, a data frame with columns query_id and text, or "
-            f"the path of a file, not a {type(queries).__name__}"
+            f"`queries` are texts by id, {{'q1': 'reset password', ...}}, a data frame with columns query_id and text, "
+            f"or the path of a file, not a {type(queries).__name__}"
         )
     for key, text in queries.items():
         if not isinstance(text, str) or not text.strip():
@@ -121,7 +121,8 @@ def _texts_of(queries: Any) -> Mapping[str, str]:
 
 
 def _texts_of_frame(frame: Any) -> dict[str, str]:
-    rows = named_columns(to_polars(frame), ("query_id", "query_text"), "`queries`").cast(str).rows()
+    columns = named_columns(to_polars(frame), ("query_id", "query_text"), "`queries`")
+    rows = list(zip(*(columns[name].cast(str).to_list() for name in columns.columns), strict=True))
     texts = dict(rows)
     for key, text in texts.items():
         if key is None or text is None or not text.strip():

@@ -32,8 +32,8 @@ class Query:
     conversation: str = ""
     """The conversation that the query is a turn of; turns of one conversation are not independent."""
     spans: Sequence[Span] = ()
-    """Gold passages, by their characters or their texts; a quoted text or {"doc": ..., "start": ..., "end": ...} becomes
-    a `Span`."""
+    """Gold passages, by their characters or their texts. A text that is quoted becomes a `Span`, and so does
+    {"doc": ..., "start": ..., "end": ...}."""
     synthetic: str = ""
     """What made the query, where no person asked it: `known-item`, `llm:NAME`; for ever, whatever is done with it."""
 

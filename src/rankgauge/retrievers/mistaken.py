@@ -64,6 +64,7 @@ _BY_PACKAGE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("", "rankgauge.retrievers.Dense(corpus, model='name of the model')"),
     ),
     "requests": (("Session", "rankgauge.retrievers.HttpRetriever(url)"),),
+    "fastapi": (("FastAPI", "rankgauge.retrievers.HttpRetriever(url) of the running service"),),
     "httpx": (("Client", "rankgauge.retrievers.HttpRetriever(url)"),),
     "haystack": (
         (

@@ -184,6 +184,8 @@ def _milvus_metric(client: Any, collection: str) -> str:
 class _Vespa(HttpRetriever):
     """Vespa leaves its list out where nothing is found, and tells errors in an answer that is else in order."""
 
+    each = "$.root.children[*]."
+
     def _parsed(self, data: bytes) -> Any:
         answer = super()._parsed(data)
         root = answer.get("root") if isinstance(answer, dict) else None
