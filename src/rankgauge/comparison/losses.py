@@ -147,8 +147,8 @@ def losses(
     `stages` maps names to runs of any kind that `evaluate` takes, or to live evaluations, in the order of the pipeline,
     such as {"candidates": run, "reranked": run}; the last list is what the reader gets, cut after `k` documents.
     `corpus`, texts by id or a path, and `indexed`, the ids of the index or a file of them, tell what could not be
-    retrieved at all. `budget` is the length of texts that fit into a prompt: in characters, or as `tokenizer` counts. `depth` cuts
-    the last list alone. The other choices are those of `evaluate`.
+    retrieved at all. `budget` is the length of texts that fit into a prompt: in characters, or as `tokenizer` counts.
+    `depth` cuts the last list alone. The other choices are those of `evaluate`.
 
     Every relevant document has exactly one place: not in the corpus, not in the index, not in the list of a stage,
     ranked below k, cut by the budget, or found; found over all is R@k of each query.
