@@ -160,7 +160,6 @@ def sweep_chunks(
     unequal = not budgets and len({setting["size"] for setting in settings}) > 1
 
     def after(live: LiveEvaluation, made: _Filled) -> None:
-        live.whole_lists = bool(budgets)  # they end where the budget is full, and no longer list would say more
         if unequal:
             live.live_notes.append(Note("live.no_budget", level="warning"))
         first = replace(plan, measures=plan.measures[:1], asked=plan.asked[:1])
