@@ -20,7 +20,8 @@ class MtebModel:
     """What `mteb.evaluate(model, tasks)` takes for a model. `make` gives the retriever of a corpus (texts by id), or is
     the name of a built-in one, with its `parameters`.
 
-    A list's scores are the retriever's own where they fall with the ranks, else such that they do: MTEB sorts by them.
+    A list's scores are the retriever's own unless they rise with the ranks: MTEB sorts by them, and by id among ties,
+    as the contract `beir` does.
     """
 
     @named_arguments
@@ -90,6 +91,6 @@ class MtebModel:
 
 
 def _falling(hits: list[tuple[str, float]]) -> dict[str, float]:
-    if all(first[1] > second[1] for first, second in pairwise(hits)):
+    if all(first[1] >= second[1] for first, second in pairwise(hits)):
         return dict(hits)
     return {doc: float(len(hits) - rank) for rank, (doc, _) in enumerate(hits)}

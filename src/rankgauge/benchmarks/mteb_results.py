@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +13,7 @@ from typing import Any
 
 from rankgauge.arguments import as_path, named_arguments
 from rankgauge.errors import FormatError
-from rankgauge.formats.json_values import read_json
+from rankgauge.formats.limits import RECORDS
 from rankgauge.formats.sources import Source
 
 __all__ = ["MtebScores", "load_mteb_results"]
@@ -70,7 +72,7 @@ def load_mteb_results(path: str | os.PathLike[str]) -> list[MtebScores]:
 
 
 def _read(path: Path) -> list[MtebScores]:
-    value = read_json(Source(path))
+    value = _json(path)
     if not isinstance(value, Mapping) or "mteb_version" not in value:
         raise FormatError(os.fspath(path), ['this is no result file of MTEB: it has no "mteb_version"'])
     task = str(value.get("task_name") or value.get("mteb_dataset_name") or path.stem)
@@ -86,6 +88,14 @@ def _read(path: Path) -> list[MtebScores]:
     if not found:
         raise FormatError(os.fspath(path), ["it holds no scores"])
     return found
+
+
+def _json(path: Path) -> Any:
+    """The value of a file. MTEB writes NaN for figures that are not defined, which JSON does not know."""
+    try:
+        return json.loads(Source(path).text(RECORDS))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(os.fspath(path), [f"this is no JSON: {error}"]) from None
 
 
 def _entries(value: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, float]]]:
@@ -109,7 +119,7 @@ def _numbers(entry: Mapping[str, Any]) -> dict[str, float]:
     return {
         str(key): float(value)
         for key, value in entry.items()
-        if key not in _ASIDE and isinstance(value, int | float) and not isinstance(value, bool)
+        if key not in _ASIDE and isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     }
 
 
@@ -117,7 +127,7 @@ def _model(path: Path) -> str:
     """What model_meta.json beside the file says, or the folder results/MODEL/REVISION/ that it is in."""
     meta = path.parent / _META
     if meta.is_file():
-        value = read_json(Source(meta))
+        value = _json(meta)
         if isinstance(value, Mapping) and isinstance(value.get("name"), str):
             return str(value["name"])
     parts = path.resolve().parent.parts

@@ -19,7 +19,7 @@ _SHOWN = 6
 
 
 class Place:
-    """Folders with the files of a benchmark. `name` is what messages call them; `hint` says where such files are had."""
+    """Folders with the files of a benchmark. `name` is what messages call them, `hint` where such files are had."""
 
     def __init__(self, folders: Sequence[Path], name: str = "", hint: str = "") -> None:
         self.folder, self.name, self.hint = folders[0], name or os.fspath(folders[0]), hint
