@@ -1,4 +1,4 @@
-"""Small benchmarks written in the layouts of their makers: files, names, columns and compressions as these have them."""
+"""Small benchmarks in the layouts of their makers: files, names, columns and compressions as these have them."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def test_what_no_library_offers_has_to_be_downloaded(tmp_path: Path) -> None:
         fetch_benchmark("bright-pony", tmp_path / "kept", source="ir_datasets")
     with pytest.raises(DataError, match="source='web' is not one of auto, ir_datasets, huggingface"):
         fetch_benchmark("bright-pony", tmp_path / "kept", source="web")
-    with pytest.raises(DataError, match="beir-robust04 has to be downloaded by hand(?s:.*)on request"):
+    with pytest.raises(DataError, match=r"beir-robust04 has to be downloaded by hand(?s:.*)on request"):
         fetch_benchmark("beir-robust04", tmp_path / "kept")
 
 
@@ -177,3 +177,15 @@ def test_the_folder_by_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     sources.lecard(tmp_path / "raw")
     fetch_benchmark("lecard", local="raw")
     assert load_benchmark("lecard").folder == Path("benchmarks/lecard")
+
+
+def test_progress_is_told_by_documents(tmp_path: Path) -> None:
+    sources.msmarco_passage(tmp_path / "raw")
+    rows = "".join(f"x{number}\ttext {number}\n" for number in range(2500))
+    with (tmp_path / "raw" / "collection.tsv").open("a") as file:
+        file.write(rows)
+    told: list[tuple[int, int]] = []
+    fetch_benchmark(
+        "msmarco-passage-dev", tmp_path / "kept", local=tmp_path / "raw", progress=lambda *about: told.append(about)
+    )
+    assert told == [(1000, 8841823), (2000, 8841823)]

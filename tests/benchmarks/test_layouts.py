@@ -77,7 +77,7 @@ def test_one_set_of_cqadupstack_is_not_taken_for_another(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_wrong_folder_is_told_what_it_lacks(name: str, tmp_path: Path) -> None:
     (tmp_path / "readme.md").write_text("nothing")
-    with pytest.raises(FormatError, match="there is no .* which holds the .*; it has readme.md"):
+    with pytest.raises(FormatError, match=r"there is no .* which holds the .*; it has readme\.md"):
         load_benchmark(name, tmp_path)
 
 
@@ -143,10 +143,10 @@ def test_passages_without_their_ids(tmp_path: Path) -> None:
     sources.dureader(tmp_path)
     ids = next(tmp_path.rglob("passage2id.map.json"))
     ids.write_text(json.dumps({"0": "d1"}))
-    with pytest.raises(FormatError, match="line 1 of all parts has no id in passage2id.map.json"):
+    with pytest.raises(FormatError, match=r"line 1 of all parts has no id in passage2id\.map\.json"):
         load_benchmark("dureader-retrieval", tmp_path)
     ids.unlink()
-    with pytest.raises(FormatError, match="there is no passage2id.map.json, which holds the ids of the passages"):
+    with pytest.raises(FormatError, match=r"there is no passage2id\.map\.json, which holds the ids of the passages"):
         load_benchmark("dureader-retrieval", tmp_path)
 
 

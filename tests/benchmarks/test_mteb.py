@@ -74,7 +74,7 @@ def test_what_fails_is_an_error() -> None:
     def search(query: str, k: int) -> list[str]:
         raise ValueError("down")
 
-    with pytest.raises(DataError, match="queries failed: .*down"):
+    with pytest.raises(DataError, match=r"queries failed: .*down"):
         evaluated(MtebModel(lambda corpus: search))
     with pytest.raises(DataError, match="`index` comes first"):
         MtebModel("bm25").search(ASKED, top_k=2)

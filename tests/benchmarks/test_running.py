@@ -67,7 +67,9 @@ def test_excluded_documents_do_not_count(tmp_path: Path) -> None:
     assert told.parameters == {"n": 2, "queries": 1}
     name = exclusion_name("bright-biology", {"q1": ["d2", "d4"]})
     assert result.evaluation.contract.excluded == name
-    assert Record.from_json(result.record.to_json()).contract.excluded == name
+    kept = Record.from_dict(json.loads(result.record.to_json()))
+    assert kept.contract is not None
+    assert kept.contract.excluded == name
     assert name != exclusion_name("bright-biology", {"q1": ["d2"]})
 
 
@@ -141,8 +143,8 @@ def test_a_fetched_benchmark_gives_a_record_that_verifies(tmp_path: Path) -> Non
     fetch_benchmark("beir-scifact", tmp_path / "kept", local=tmp_path / "raw")
     put(tmp_path / "my.run", "q1 Q0 d1 1 2 x\nq1 Q0 d3 2 1 x\nq2 Q0 d4 1 1 x\n")
     result = run_benchmark("beir-scifact", tmp_path / "my.run", folder=tmp_path / "kept")
-    assert set(result.record.inputs) == {"judgments", "run:my"}
-    assert all(finding.same for finding in rankgauge.verify(result.record))
+    assert set(result.record.provenance.inputs) == {"judgments", "run:my"}
+    assert all(finding.holds for finding in rankgauge.verify(result.record))
 
 
 def test_a_retriever_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from rankgauge.arguments import check_text
+from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError
 from rankgauge.measures import parse_measures
 from rankgauge.measures.presets import find_preset
@@ -133,6 +133,7 @@ def _catalogue() -> dict[str, Benchmark]:
     return found
 
 
+@named_arguments
 def list_benchmarks(*, family: str | None = None, language: str | None = None) -> list[Benchmark]:
     """All benchmarks of the catalogue, or those of a family (`beir`) or of a language (`zh`)."""
     known = _catalogue().values()

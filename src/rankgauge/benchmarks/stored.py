@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,8 @@ __all__ = ["BenchmarkSet", "default_folder", "fetch_benchmark", "load_benchmark"
 
 _ABOUT, _TESTSET, _CORPUS, _EXCLUDED = "benchmark.json", "testset.json", "corpus.jsonl", "excluded.json"
 _FORMAT, _VERSION = "rankgauge.benchmark", 1
+Progress = Callable[[int, int], None]
+_TOLD = 1000  # documents from one look at the progress to the next
 _COMPLETE = 0.99
 """Share of what is published that has to be there: makers and their mirrors differ by a few queries."""
 
@@ -77,12 +79,14 @@ def fetch_benchmark(
     *,
     local: str | os.PathLike[str] | None = None,
     source: str = "auto",
+    progress: Callable[[int, int], None] | None = None,
 ) -> BenchmarkSet:
     """Get a benchmark of the catalogue and keep it as a test set with its corpus in a new folder, `benchmarks/NAME`
     unless another is named.
 
     `source` is "ir_datasets" or "huggingface", each of which must be installed; "auto" takes what is. `local` is a
     folder or an archive that was downloaded, in its makers' own layout: nothing is then asked of the network.
+    `progress` gets the number of documents written and of all that are published.
     """
     benchmark = find_benchmark(name)
     target = default_folder(benchmark.name) if folder is None else Path(as_path("folder", folder))
@@ -96,12 +100,12 @@ def fetch_benchmark(
     ):
         made = Path(temporary) / "benchmark"
         made.mkdir()
-        _write(made, benchmark, material, origin)
+        _write(made, benchmark, material, origin, progress)
         made.rename(target)
     return load_benchmark(benchmark.name, target)
 
 
-def _write(folder: Path, benchmark: Benchmark, material: Material, origin: str) -> None:
+def _write(folder: Path, benchmark: Benchmark, material: Material, origin: str, progress: Progress | None) -> None:
     test_set = _test_set(benchmark, material)
     (folder / _TESTSET).write_bytes(render_testset(test_set, "json"))
     found: dict[str, Any] = {"queries": len(test_set), "texts": _with_texts(material)}
@@ -109,13 +113,21 @@ def _write(folder: Path, benchmark: Benchmark, material: Material, origin: str) 
         (folder / _EXCLUDED).write_bytes(dumps(material.excluded))
     if material.documents is not None:
         judged = {doc for query in test_set for doc in query.relevant}
-        found["documents"] = _write_corpus(folder / _CORPUS, material.documents(), judged)
+        found["documents"] = _write_corpus(folder / _CORPUS, _told(material.documents(), benchmark, progress), judged)
         found["lost"] = sorted(judged)[:3]
         found["relevant_not_there"] = len(judged)
     files = {path.name: {"sha256": Source(path).sha256(), "bytes": path.stat().st_size} for path in folder.iterdir()}
     about = {"name": benchmark.name, "split": benchmark.split, "licence": benchmark.licence, "home": benchmark.home}
     whole = {"format": _FORMAT, "version": _VERSION, **about, "source": origin, "found": found, "files": files}
     (folder / _ABOUT).write_bytes(dumps(whole))
+
+
+def _told(documents: Iterator[Document], benchmark: Benchmark, progress: Progress | None) -> Iterator[Document]:
+    """The documents, while somebody is told of how many there were."""
+    for number, one in enumerate(documents, start=1):
+        if progress is not None and number % _TOLD == 0:
+            progress(number, max(number, benchmark.counts.get("documents", 0)))
+        yield one
 
 
 def _write_corpus(path: Path, documents: Iterator[Document], missing: set[str]) -> int:

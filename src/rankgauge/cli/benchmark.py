@@ -79,7 +79,14 @@ def fetch(name: str, local: str | None, source: str, folder: str | None, as_json
     from rankgauge.benchmarks import fetch_benchmark
     from rankgauge.reports.benchmarks import fetched_report
 
-    found = fetch_benchmark(name, folder, local=local, source=source)
+    with bars() as tell:
+        found = fetch_benchmark(
+            name,
+            folder,
+            local=local,
+            source=source,
+            progress=None if tell is None else lambda done, total: tell(name, done, total),
+        )
     data = {"benchmark": found.benchmark.name, "folder": str(found.folder), "licence": found.benchmark.licence}
     show(fetched_report(found), data, as_json, None, language)
 

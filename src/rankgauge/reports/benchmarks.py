@@ -100,8 +100,7 @@ def _about(one: Benchmark) -> Iterator[Block]:
     entries += [(_word("download"), _download(own.url, own.bytes)) for own in one.downloads]
     if one.mteb:
         entries.append((_word("mteb"), one.mteb))
-    columns = [Column(_word("name")), Column(one.name)]
-    yield Table("about", columns, [[name, value] for name, value in entries if value], light=True)
+    yield Notes([_word("fact", name=name, value=value) for name, value in entries if value])
     if one.bm25 is not None:
         rows: list[list[Cell]] = [[name, value] for name, value in one.bm25.figures.items()]
         columns = [Column(_word("measure")), Column(_word("bm25_published"), "score")]
