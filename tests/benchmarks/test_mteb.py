@@ -110,6 +110,7 @@ def test_a_folder_of_models(tmp_path: Path) -> None:
     for model in ("org__one", "org__two"):
         put(tmp_path / model / "rev" / "SciFact.json", json.dumps(value))
         put(tmp_path / model / "rev" / "model_meta.json", json.dumps({"name": "named/one"} if "one" in model else {}))
+    put(tmp_path / "other.json", "[1]")
     assert [one.label for one in load_mteb_results(tmp_path)] == ["named/one", "org/two"]
 
 

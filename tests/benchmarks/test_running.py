@@ -147,6 +147,23 @@ def test_a_fetched_benchmark_gives_a_record_that_verifies(tmp_path: Path) -> Non
     assert all(finding.holds for finding in rankgauge.verify(result.record))
 
 
+@pytest.mark.parametrize(
+    ("name", "counting"),
+    [
+        ("beir-scifact", {"contract": "beir"}),
+        ("dl20-passage", {"contract": "trec_eval9", "missing": "zero"}),
+        ("msmarco-passage-dev", {"ties": "given"}),
+    ],
+)
+def test_a_record_under_the_same_options_is_comparable(name: str, counting: dict[str, Any], tmp_path: Path) -> None:
+    LAYOUTS[name](tmp_path / "raw")
+    kept = fetch_benchmark(name, tmp_path / "kept", local=tmp_path / "raw")
+    run = {"q1": ["d1", "d4"], "q2": ["d2"]}
+    official = run_benchmark(kept, run).record
+    own = rankgauge.evaluate(kept.judgments, run, list(kept.benchmark.measures), **counting).record
+    assert (official.contract, official.preset) == (own.contract, own.preset)
+
+
 def test_a_retriever_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sources.beir(tmp_path)
     put(tmp_path / "own_retriever.py", "def make(corpus, n=2):\n    return lambda query, k: sorted(corpus)[:n]\n")

@@ -70,8 +70,9 @@ class Benchmark:
     languages: Sequence[str]
     measures: Sequence[str]
     contract: Contract
-    preset: str | None = None
-    """The preset of the contract, where it has one."""
+    preset: str = "default"
+    """The preset that the contract is made of, and `choices`, what is changed of it."""
+    choices: Mapping[str, Any] = field(default_factory=dict)
     licence: str | None = None
     """As its makers or the catalogues that carry it state it; None where none of them does."""
     home: str = ""
@@ -107,15 +108,10 @@ class Benchmark:
 
 
 def _benchmark(entry: dict[str, Any]) -> Benchmark:
-    given, changes = entry.pop("contract"), {key: entry.pop(key) for key in ("missing", "drop_self") if key in entry}
-    measures = parse_measures(entry["measures"])
-    if isinstance(given, str):
-        preset = find_preset(given)
-        contract, measures = preset.contract, [preset.apply(measure) for measure in measures]
-        entry["preset"] = given
-    else:
-        contract = Contract(**given)
-    entry |= {"measures": [str(measure) for measure in measures], "contract": contract.with_changes(**changes)}
+    preset = find_preset(entry.pop("contract"))
+    entry["choices"] = {key: entry.pop(key) for key in ("ties", "missing", "drop_self") if key in entry}
+    entry["measures"] = [str(preset.apply(measure)) for measure in parse_measures(entry["measures"])]
+    entry |= {"preset": preset.name, "contract": preset.contract.with_changes(**entry["choices"])}
     entry["huggingface"] = [Repository(**one) for one in entry.get("huggingface", ())]
     entry["downloads"] = [Download(**one) for one in entry.get("downloads", ())]
     if entry.get("bm25"):

@@ -19,6 +19,8 @@ from rankgauge.formats.sources import Source
 __all__ = ["MtebScores", "load_mteb_results"]
 
 _META = "model_meta.json"
+_VERSION = "mteb_version"
+"""A key that result files have and others have not."""
 _DEFAULT = "default"
 _KEY = re.compile(r"(ndcg|map|mrr|recall|precision|hit_rate)_at_(\d+)")
 _MEASURES = {"ndcg": "nDCG", "map": "AP", "mrr": "RR", "recall": "R", "precision": "P", "hit_rate": "Success"}
@@ -56,30 +58,30 @@ class MtebScores:
 
 @named_arguments
 def load_mteb_results(path: str | os.PathLike[str]) -> list[MtebScores]:
-    """The results of a file, or of all files of a folder, such as `results/` with a folder for each model."""
+    """The results of a file, or of all result files in a folder, such as `results/` with a folder for each model."""
     place = Path(as_path("path", path))
     if not place.is_dir():
         return _read(place)
-    found = [
-        one
-        for file in sorted(place.rglob("*.json"))
-        if file.name != _META and not file.name.startswith("run_")
-        for one in _read(file)
-    ]
+    files = [file for file in sorted(place.rglob("*.json")) if file.name != _META and _is_result(_json(file))]
+    found = [one for file in files for one in _read(file)]
     if not found:
         raise FormatError(os.fspath(place), ["it holds no result file of MTEB, such as SciFact.json"])
     return found
 
 
+def _is_result(value: Any) -> bool:
+    return isinstance(value, Mapping) and _VERSION in value
+
+
 def _read(path: Path) -> list[MtebScores]:
     value = _json(path)
-    if not isinstance(value, Mapping) or "mteb_version" not in value:
+    if not _is_result(value):
         raise FormatError(os.fspath(path), ['this is no result file of MTEB: it has no "mteb_version"'])
     task = str(value.get("task_name") or value.get("mteb_dataset_name") or path.stem)
     about = {
         "model": _model(path),
         "revision": str(value.get("dataset_revision") or ""),
-        "version": str(value["mteb_version"] or ""),
+        "version": str(value[_VERSION] or ""),
     }
     found = [
         MtebScores(task, split, subset, main=scores.get("main_score"), scores=scores, **about)

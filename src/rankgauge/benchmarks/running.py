@@ -137,22 +137,31 @@ def run_benchmark(
 
 def _scored(loaded: BenchmarkSet, run: Any, name: str | None, notes: list[Note]) -> dict[str, Evaluation]:
     """The evaluation of a run, and those of the tags that have measures of their own."""
-    contract = loaded.benchmark.contract
+    counting = _counting(loaded.benchmark)
     if loaded.excluded:
         whole = load_run(run) if isinstance(run, str | os.PathLike) else Run(run, name=name or "run")
         run, dropped = without_excluded(whole, loaded.excluded)
-        contract = replace(contract, excluded=exclusion_name(loaded.benchmark.name, loaded.excluded))
+        told = exclusion_name(loaded.benchmark.name, loaded.excluded)
+        counting = {"contract": replace(loaded.benchmark.contract, excluded=told)}
         notes.append(Note("benchmarks.excluded", {"n": dropped, "queries": len(loaded.excluded)}))
     measures = list(loaded.benchmark.measures)
     if isinstance(run, str | os.PathLike) and name is None:
         name = Path(os.fspath(run)).stem
-    found = {"": evaluate(loaded.judgments, run, measures, contract=contract, name=name)}
+    found = {"": evaluate(loaded.judgments, run, measures, name=name, **counting)}
     for tag in dict.fromkeys(loaded.benchmark.tagged.values()):
         part = loaded.test_set.tagged(tag)
         if not len(part):
             raise DataError(f"{loaded.benchmark.name}: no query is tagged {tag!r}, which {measures} are for")
-        found[tag] = evaluate(part, run, measures, contract=contract, name=name)
+        found[tag] = evaluate(part, run, measures, name=name, **counting)
     return found
+
+
+def _counting(own: Benchmark) -> dict[str, Any]:
+    """The contract as `evaluate` takes it: by its preset where that can be, so that others' records under the same
+    preset and choices are comparable."""
+    if "drop_self" in own.choices:
+        return {"contract": own.contract}
+    return {"contract": own.preset, **own.choices}
 
 
 def _asked(
@@ -163,7 +172,7 @@ def _asked(
     more = max(map(len, loaded.excluded.values()), default=0)
     wanted = k or own.depth
     asked = evaluate_retriever(
-        retriever, loaded.test_set, wanted + more, list(own.measures), name=name, contract=own.contract, **calls
+        retriever, loaded.test_set, wanted + more, list(own.measures), name=name, **_counting(own), **calls
     )
     notes += [note for note in asked.live_notes if note.level == "warning"]
     if not more and not own.tagged:

@@ -10,7 +10,6 @@ from rankgauge.benchmarks.mteb_results import MtebScores
 from rankgauge.benchmarks.running import BenchmarkResult, Figure
 from rankgauge.benchmarks.stored import BenchmarkSet
 from rankgauge.formats.limits import written
-from rankgauge.model.contract import Contract
 from rankgauge.reports.document import Block, Cell, Column, Notes, Paragraph, Report, Table, Text
 from rankgauge.words import Note
 from rankgauge.words.numbers import count
@@ -113,10 +112,8 @@ def _about(one: Benchmark) -> Iterator[Block]:
 
 
 def _contract(one: Benchmark) -> Text:
-    usual = Contract().to_dict()
-    chosen = {name: value for name, value in one.contract.to_dict().items() if value != usual[name]}
-    choices = ", ".join(f"{name}={value}" for name, value in chosen.items()) or "ties=trec"
-    return choices if one.preset is None else _word("contract_preset", name=one.preset, choices=choices)
+    choices = ", ".join(f"{name}={value}" for name, value in one.choices.items())
+    return _word("contract_preset", name=one.preset, choices=choices) if choices else one.preset
 
 
 def _download(url: str, size: int | None) -> Text:
