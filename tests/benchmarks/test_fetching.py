@@ -62,6 +62,22 @@ def test_through_ir_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert json.loads((tmp_path / "kept" / "benchmark.json").read_text())["source"] == "ir_datasets:beir/nfcorpus/test"
 
 
+def test_datasets_of_the_real_ir_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the library itself, over files that are here."""
+    library = pytest.importorskip("ir_datasets", exc_type=ImportError)
+    sources.msmarco_passage(tmp_path / "raw")
+    made = library.create_dataset(
+        docs_tsv=str(tmp_path / "raw" / "collection.tsv"),
+        queries_tsv=str(tmp_path / "raw" / "queries.dev.small.tsv"),
+        qrels_trec=str(tmp_path / "raw" / "qrels.dev.small.tsv"),
+    )
+    monkeypatch.setattr(library, "load", lambda name: made)
+    found = fetch_benchmark("msmarco-passage-dev", tmp_path / "kept", source="ir_datasets")
+    assert {query.id: dict(query.grades) for query in found.test_set} == GRADES
+    assert {query.id: query.text for query in found.test_set} == QUERIES
+    assert dict(found.corpus or {}) == TEXTS
+
+
 def test_from_hugging_face(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, Any]] = []
 
@@ -153,6 +169,10 @@ def test_a_changed_or_lost_file_is_told(tmp_path: Path) -> None:
         load_benchmark("bright-biology", place)
     (place / "corpus.jsonl").unlink()
     with pytest.raises(FormatError, match="the file is missing"):
+        load_benchmark("bright-biology", place)
+    about = json.loads((place / "benchmark.json").read_text())
+    (place / "benchmark.json").write_text(json.dumps({**about, "files": None}))
+    with pytest.raises(FormatError, match="it does not say what was fetched: fetch the benchmark again"):
         load_benchmark("bright-biology", place)
     (place / "benchmark.json").write_text("{}")
     with pytest.raises(FormatError, match="this is no folder that `rankgauge benchmark fetch` of this version wrote"):

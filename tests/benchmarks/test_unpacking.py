@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import os
 import tarfile
+import tempfile
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rankgauge.benchmarks import find_benchmark, load_benchmark
 from rankgauge.benchmarks.catalogue import Download
@@ -78,6 +82,18 @@ def test_nothing_is_written_outside(name: str, tmp_path: Path) -> None:
             load_benchmark("beir-scifact", path)
     assert not list(tmp_path.rglob("*escaped*"))
     assert not Path("/tmp/rankgauge-escaped.txt").exists()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(["..", ".", "a", "b", "", "C:", "/", "\\\\", "..\\\\", "~"]), min_size=1, max_size=5))
+def test_no_name_leads_outside(parts: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        path = tarred(place / "any.tar.gz", {"/".join(parts): b"x"})
+        with contextlib.suppress(FormatError), opened_folder(path, SCIFACT, folder) as opened:
+            assert all(opened in file.parents for file in opened.rglob("*"))
+            assert {file.name for file in place.iterdir()} == {"any.tar.gz", opened.name}
+        assert [file.name for file in place.rglob("*")] == ["any.tar.gz"]
 
 
 def test_links_are_refused(tmp_path: Path) -> None:

@@ -14,11 +14,18 @@ from tests.cli.command import run_command, run_terminal
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("words", [(), ("bright",), ("--language", "zh")])
+@pytest.mark.parametrize("words", [(), ("beir",), ("--language", "zh")])
 def test_lists_fit_a_screen(words: tuple[str, ...], language: str) -> None:
     done = run_terminal("benchmark", "list", *words, "--lang", language)
     assert len(done.stdout.splitlines()) <= 25
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
+
+
+def test_a_long_list_is_whole_with_details() -> None:
+    done = run_command("benchmark", "list", "mteb", "--lang", "en")
+    assert "10 more: --details" in done.stdout
+    whole = run_command("benchmark", "list", "mteb", "--details", "--lang", "en").stdout
+    assert sum(line.startswith("mteb-") for line in whole.splitlines()) == 30
 
 
 def test_one_entry_names_licence_sources_and_citation() -> None:

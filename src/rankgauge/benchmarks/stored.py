@@ -190,17 +190,20 @@ def _kept(benchmark: Benchmark, folder: Path) -> BenchmarkSet:
         raise FormatError(place, ["this is no folder that `rankgauge benchmark fetch` of this version wrote"])
     if about.get("name") != benchmark.name:
         raise FormatError(place, [f"this is {about.get('name')}, not {benchmark.name}"])
-    for name, known in about["files"].items():
+    files, found = about.get("files"), about.get("found")
+    if not isinstance(files, Mapping) or not isinstance(found, Mapping) or not {_TESTSET} <= files.keys():
+        raise FormatError(place, ["it does not say what was fetched: fetch the benchmark again"])
+    for name, known in files.items():
         path = folder / name
         if not path.is_file():
             raise FormatError(os.fspath(path), ["the file is missing: fetch the benchmark again"])
         # The corpus may have many gigabytes, so only its length is looked at.
-        same = path.stat().st_size == known["bytes"] and (name == _CORPUS or Source(path).sha256() == known["sha256"])
-        if not same:
+        wanted = (known.get("bytes"), known.get("sha256")) if isinstance(known, Mapping) else (None, None)
+        if path.stat().st_size != wanted[0] or (name != _CORPUS and Source(path).sha256() != wanted[1]):
             raise FormatError(os.fspath(path), ["the file is not the one that was fetched: fetch the benchmark again"])
-    excluded = read_json(Source(folder / _EXCLUDED)) if _EXCLUDED in about["files"] else {}
+    excluded = read_json(Source(folder / _EXCLUDED)) if _EXCLUDED in files else {}
     test_set = load_testset(folder / _TESTSET).renamed(benchmark.name)
-    return BenchmarkSet(benchmark, test_set, excluded, folder, None, _notes(benchmark, about["found"]))
+    return BenchmarkSet(benchmark, test_set, excluded, folder, None, _notes(benchmark, found))
 
 
 def _notes(benchmark: Benchmark, found: Mapping[str, Any]) -> list[Note]:
@@ -211,9 +214,9 @@ def _notes(benchmark: Benchmark, found: Mapping[str, Any]) -> list[Note]:
         if n is not None and published is not None and n < _COMPLETE * published:
             notes.append(Note(f"benchmarks.fewer_{what}", {"n": n, "published": published}, "warning"))
     if lost := found.get("relevant_not_there"):
-        notes.append(Note("benchmarks.lost", {"n": lost, "names": list(found["lost"])}, "warning"))
-    if found["texts"] < found["queries"]:
-        notes.append(Note("benchmarks.no_texts", {"n": found["queries"] - found["texts"]}))
+        notes.append(Note("benchmarks.lost", {"n": lost, "names": list(found.get("lost", ()))}, "warning"))
+    if silent := found.get("queries", 0) - found.get("texts", 0):
+        notes.append(Note("benchmarks.no_texts", {"n": silent}))
     if found.get("documents") is None:
         notes.append(Note("benchmarks.no_corpus"))
     return notes

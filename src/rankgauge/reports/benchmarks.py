@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 _NARROW = 24  # characters of the name of a measure in a list
+_SCREEN, _SHOWN = 22, 20  # lines of a list that fit a screen, and those shown first of a longer one
 
 
 def _word(name: str, /, **parameters: Any) -> Note:
@@ -67,7 +68,15 @@ def catalogue_report(listed: Sequence[Benchmark]) -> Report:
         Column(_word("bm25"), "score"),
         Column(_word("licence"), drop=3),
     ]
-    return Report(_word("title_list"), [Table("benchmarks", columns, [_line(one) for one in listed], light=True)])
+    rows = [_line(one) for one in listed]
+    if len(rows) <= _SCREEN:
+        return Report(_word("title_list"), [Table("benchmarks", columns, rows, light=True)])
+    blocks: list[Block] = [
+        Table("benchmarks", columns, rows[:_SHOWN], light=True),
+        Paragraph(_word("more", n=len(rows) - _SHOWN), "hint"),
+        Table("more_benchmarks", columns, rows[_SHOWN:], detail="evidence", light=True),
+    ]
+    return Report(_word("title_list"), blocks)
 
 
 def _line(one: Benchmark) -> list[Cell]:
