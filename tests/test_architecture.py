@@ -40,6 +40,7 @@ ORDER = [
     "history",
     "monitoring",
     "testsets",
+    "benchmarks",
     "reports",
     "cli",
 ]

@@ -15,6 +15,7 @@ from rankgauge.version import __version__
 
 if TYPE_CHECKING:
     from rankgauge import retrievers
+    from rankgauge.benchmarks import fetch_benchmark, list_benchmarks, load_benchmark, run_benchmark
     from rankgauge.comparison import Comparison, compare, compare_scores
     from rankgauge.comparison.losses import Losses, losses
     from rankgauge.comparison.power import audit, power
@@ -156,6 +157,7 @@ _NAMES = {
     "testsets.correction": ("Corrected", "corrected"),
     "testsets.sampling": ("Sample", "draw_sample", "load_sample"),
     "testsets.sizing": ("SizePlan", "plan_size"),
+    "benchmarks": ("fetch_benchmark", "list_benchmarks", "load_benchmark", "run_benchmark"),
     "exports.mlflow": ("log_mlflow",),
     "exports.opentelemetry": ("log_opentelemetry",),
     "retrievers.chunking": ("chunk",),
@@ -256,6 +258,7 @@ __all__ = [
     "evaluate_retrievers",
     "evaluate_traces",
     "explain",
+    "fetch_benchmark",
     "find_baseline",
     "fuse",
     "gate",
@@ -267,7 +270,9 @@ __all__ = [
     "judge_next",
     "label_drift",
     "lint",
+    "list_benchmarks",
     "load_baseline",
+    "load_benchmark",
     "load_chunks",
     "load_corpus",
     "load_documents",
@@ -295,6 +300,7 @@ __all__ = [
     "report",
     "retrievers",
     "review_queue",
+    "run_benchmark",
     "run_plan",
     "save_charts",
     "save_chunks",

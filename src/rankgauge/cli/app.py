@@ -39,6 +39,7 @@ _COMMANDS: Table = {
     "audit": ("rankgauge.cli.size", "audit", "What a published mean over n queries can mean."),
     "judge-next": ("rankgauge.cli.judge_next", "judge_next", "Which unjudged documents to judge next."),
     "losses": ("rankgauge.cli.losses", "losses", "Where relevant documents were lost: index, candidates, reranker."),
+    "benchmark": ("rankgauge.cli.benchmark", "benchmark", "Public benchmarks: get them, run on them."),
     "trec_eval": ("rankgauge.cli.trec_eval", "trec_eval", "Print what trec_eval prints, line by line."),
     "reconcile": ("rankgauge.cli.reconcile", "reconcile", "Find out why a figure differs from another tool's."),
     "measures": ("rankgauge.cli.explain", "measures", "List all measures, and which to use when."),

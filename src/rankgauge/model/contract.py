@@ -39,6 +39,8 @@ class Contract:
     - `overlap`: labels are passages; a chunk is relevant to one if it holds at least this share of the passage, or lies
       wholly inside it.
     - `chunk_ids`: documents and places of the chunks were read from their ids by this regular expression.
+    - `excluded`: documents that a benchmark does not count for a query (BRIGHT's) were taken out of the lists before
+      scoring; the benchmark's name, and a hash of which they are.
     """
 
     ties: Ties = "trec"
@@ -52,6 +54,7 @@ class Contract:
     no_answer: NoAnswer = "skip"
     overlap: float | None = None
     chunk_ids: str | None = None
+    excluded: str | None = None
 
     def __post_init__(self) -> None:
         allowed = {
