@@ -180,13 +180,6 @@ def test_duplicates_can_be_told_to_keep_the_better_one(tmp_path: Path) -> None:
     assert given.mean["AP"] == 1.0
 
 
-def test_stream_refuses_what_is_not_grouped(tmp_path: Path) -> None:
-    qrels, run = write(tmp_path, "qrels", QRELS), write(tmp_path, "run", ODD["not grouped by query"])
-    done = run_command("evaluate", qrels, run, "--stream", status=2)
-    assert "not grouped by query" in done.stderr
-    assert "sort -s -k1,1" in done.stderr
-
-
 def test_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import os
 

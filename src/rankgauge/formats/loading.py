@@ -11,9 +11,10 @@ from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.detect import FORMATS, Format, check_format, detect, is_beir_folder
 from rankgauge.formats.json_lists import qrels_of, run_of
 from rankgauge.formats.json_values import read_json, read_values
+from rankgauge.formats.run_parts import RunParts
 from rankgauge.formats.sources import Source
 from rankgauge.formats.testset_json import is_testset, lists_queries, testset_of
-from rankgauge.formats.trec import RunParts, read_qrels
+from rankgauge.formats.trec import TrecRun, read_qrels
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.corpus import Corpus
 from rankgauge.model.judgments import Qrels
@@ -145,7 +146,7 @@ def open_run(path: PathLike | Source, format: str | None = None) -> Run | RunPar
     """A run to be scored: TREC text is read part by part, other formats at once."""
     source, kind = _opened(path, format)
     if kind == "trec":
-        return RunParts(source)
+        return TrecRun(source)
     if kind in ("json", "jsonl"):
         value = read_values(source, kind)
         if is_testset(value):
