@@ -47,7 +47,7 @@ class Spill:
 
     def __init__(self, number: int, most: int, depth: int = 0) -> None:
         self._number, self._most, self._depth = number, most, depth
-        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="rankgauge-")
+        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="rankgauge-")  # noqa: SIM115
         self._end = 0
         self._chunks: list[list[tuple[int, int]]] = [[] for _ in range(number)]
         """Where the chunks of each part stand in the file, and how long they are."""
