@@ -53,8 +53,9 @@ def write() -> None:
     with (FOLDER / f"large_{ROWS}.run").open("wb") as text:
         for number, piece in enumerate(pieces()):
             piece.write_parquet(dataset / f"part-{number:05}.parquet")
-            q0, rank, tag = (pl.lit(value).alias(name) for name, value in (("q0", "Q0"), ("rank", "0"), ("tag", "bench")))
-            piece.select("query", q0, "doc", rank, "score", tag).write_csv(text, separator=" ", include_header=False)
+            piece = piece.with_columns(q0=pl.lit("Q0"), rank=pl.lit("0"), tag=pl.lit("bench"))
+            columns = piece.select("query", "q0", "doc", "rank", "score", "tag")
+            columns.write_csv(text, separator=" ", include_header=False)
     rng = np.random.default_rng(20_240_607)
     queries = np.repeat(np.arange(ROWS // DEPTH), JUDGED)
     ranks = rng.integers(0, 2 * DEPTH, len(queries))
@@ -83,7 +84,7 @@ def main() -> None:
         cost = measure([*OWN, str(FOLDER / f"large_{ROWS}.qrels"), str(run), *ASKED])
         missed = "" if cost.megabytes < GOAL else ", MISSED"
         kind = "TREC text" if ending else "Parquet folder"
-        print(f"    {kind:<15} {size / 1e6:6.0f} MB: {cost.megabytes:5.0f} MB{missed}, {cost.seconds:.0f} s", flush=True)
+        print(f"    {kind:<15} {size / 1e6:6.0f} MB: {cost.megabytes:5.0f} MB{missed}, {cost.seconds:.0f} s")
         results[kind] = {"rows": ROWS, "bytes": size, **vars(cost)}
     Path(__file__).with_name("results-large.json").write_text(json.dumps(results, indent=2) + "\n")
 

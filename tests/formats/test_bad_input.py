@@ -156,8 +156,9 @@ def test_missing_file(tmp_path: Path) -> None:
     write(tmp_path, "qrels", QRELS)
     done = run_command("evaluate", tmp_path / "qrels", tmp_path / "nowhere", status=2)
     assert "nowhere: there is no such file" in done.stderr
-    done = run_command("evaluate", tmp_path, tmp_path / "qrels", status=2)
-    assert "this is a folder" in done.stderr
+    (tmp_path / "folder").mkdir()
+    done = run_command("evaluate", tmp_path / "folder", tmp_path / "qrels", status=2)
+    assert "folder: no file is in this folder" in done.stderr
 
 
 def test_all_faults_are_listed_up_to_twenty(tmp_path: Path) -> None:

@@ -58,7 +58,9 @@ def watched(runs: Mapping[str, Any], language: Language) -> Iterator[None]:
                 run.progress = None
 
 
-def _told(tell: Callable[[str, int, int], None], run: str, language: Language, what: str, done: int, total: int) -> None:
+def _told(
+    tell: Callable[[str, int, int], None], run: str, language: Language, what: str, done: int, total: int
+) -> None:
     """The bytes that were read in megabytes; parts as they are."""
     unit = 10**6 if what == "read" else 1
     tell(say(f"evaluation.bar_{what}", language, run=run), done // unit, total // unit)

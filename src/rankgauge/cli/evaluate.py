@@ -6,6 +6,7 @@ import glob
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import click
 
@@ -36,7 +37,7 @@ _ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|arro
 @latex_option
 @options.json_flag
 @click.option(
-    "--stream", is_flag=True, help="Never hold a whole run in memory, however small; large ones never are. Not for JSON."
+    "--stream", is_flag=True, help="Never hold a whole run in memory, however small; large ones never are. Not JSON."
 )
 @options.input_formats
 @keeping
@@ -149,7 +150,7 @@ def own_name(path: str) -> str:
     """The last part of a path that tells which run it is: neither a pattern nor a column's value."""
     if Path(path).is_file():
         return Path(path).name
-    parts = [part for part in re.split(r"[/\\]", path) if part]
+    parts = [part for part in re.split(r"[/\\]", unquote(path) if "://" in path else path) if part]
     telling = [part for part in parts if not re.search(r"[*?\[=]|^.+:$", part)]
     return telling[-1] if telling else path
 

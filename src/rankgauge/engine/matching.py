@@ -117,6 +117,8 @@ def _match_text(
     qrels: Qrels, judgments: TextRows, run: RunParts, text: Source, contract: Contract
 ) -> Matched | None:
     """Plain TREC text on both sides needs no data frames; None where it is not that plain."""
+    if run.is_large and not run.seems_grouped:
+        return None  # before the compiled module gathers the whole file
     compiled = match_native(judgments, text, contract)
     if compiled is not None and len(compiled.ranked.grades):
         matched = Matched(compiled.ranked, compiled.run_queries)
@@ -176,13 +178,25 @@ def _match_frames(
             matcher = gather([pl.concat(run.parts()).sort("query", maintain_order=True)])
         else:
             matcher = gather(by_query(_ahead(_told(run)), run))
+            matcher.first_queries = _first_rows(run)["query"].unique(maintain_order=True).head(5).to_list()
     ranked = matcher.finish()
     matched = Matched(ranked, matcher.run_queries)
     _require_overlap(matched, qrels, matcher.first_queries, run.name)
     if len(ranked.grades):
         return matched
-    sample = Run.of_frame(next(run.parts()), run.name)
+    sample = Run.of_frame(_first_rows(run), run.name)
     return replace(matched, example_ids=_require_same_ids(qrels, sample))
+
+
+def _first_rows(run: Run | RunParts) -> pl.DataFrame:
+    """The first part that has rows."""
+    empty = None
+    for part in run.parts():
+        if len(part):
+            return part
+        empty = part
+    assert empty is not None
+    return empty
 
 
 def _whole_queries(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:

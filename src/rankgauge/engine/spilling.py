@@ -29,10 +29,10 @@ _FEWEST, _MOST = 8, 512
 _GATHERED = 400_000  # rows that are divided at once
 
 
-def by_query(parts: Iterable[pl.DataFrame], run: RunParts, *, rows: int = _ROWS) -> Iterator[pl.DataFrame]:
+def by_query(parts: Iterable[pl.DataFrame], run: RunParts) -> Iterator[pl.DataFrame]:
     """The same rows in parts of whole queries; within each query they keep their order."""
-    number = min(_MOST, max(_FEWEST, run.size // (rows * _ROW)))
-    with _room(run.name), Spill(number, rows) as spill:
+    number = min(_MOST, max(_FEWEST, run.size // (_ROWS * _ROW)))
+    with _room(run.name), Spill(number, _ROWS) as spill:
         for part in parts:
             spill.add(part)
         spill.flush()
@@ -101,7 +101,9 @@ class Spill:
             return
         one = self._lowest[number] == self._highest[number]
         if one or self._rows[number] <= self._most:
-            yield pl.concat(self._read(number)).sort("query", maintain_order=True)
+            frame = pl.concat(self._read(number))
+            # By hash, which takes an eighth of the time that comparing texts takes.
+            yield frame[np.argsort(frame["query"].hash().to_numpy(), kind="stable")]
             return
         again = int(self._rows[number] // self._most) + 1
         with Spill(min(_MOST, max(_FEWEST, 2 * again)), self._most, self._depth + 1) as spill:

@@ -34,19 +34,14 @@ def local_path(source: Source) -> Iterator[str]:
 def _copy(source: Source) -> Iterator[str]:
     handle, path = -1, ""
     try:
-        try:
+        with _room(source.name):
             remove_leftovers(Path(tempfile.gettempdir()), _NAME)
             handle, path = tempfile.mkstemp(prefix=temporary_prefix(_NAME))
             lock_file(handle)  # while this process lives, nobody takes it for a leftover
-            with source.open() as file:
-                while piece := file.read(_PIECE):
+        with source.open() as file:
+            while piece := file.read(_PIECE):
+                with _room(source.name):
                     _write(handle, piece)
-        except OSError as error:
-            raise FormatError(
-                source.name,
-                [f"it cannot be copied into the folder for temporary files: {error.strerror or error}"],
-                hint="name a folder with room in the environment variable TMPDIR",
-            ) from None
         yield path
     finally:
         if handle >= 0:
@@ -54,6 +49,19 @@ def _copy(source: Source) -> Iterator[str]:
         if path:
             with suppress(OSError):
                 os.unlink(path)
+
+
+@contextmanager
+def _room(name: str) -> Iterator[None]:
+    """Say what to do where the disk cannot hold the copy."""
+    try:
+        yield
+    except OSError as error:
+        raise FormatError(
+            name,
+            [f"it cannot be copied into the folder for temporary files: {error.strerror or error}"],
+            hint="name a folder with room in the environment variable TMPDIR",
+        ) from None
 
 
 def _write(handle: int, data: bytes) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from rankgauge.errors import FormatError, counted
 from rankgauge.formats.detect import Format, format_of_name
-from rankgauge.formats.remote import RemoteSource, is_url, listed, local_file
+from rankgauge.formats.remote import is_url, local_file, remote_files
 from rankgauge.formats.run_parts import Pair, Place, RunParts
 from rankgauge.formats.sources import LARGE_PACKED, Source
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["DatasetRun", "PartFile", "is_dataset", "open_source", "part_files"]
 
 _MAGIC = re.compile(r"[*?\[]")
+_PARTS = re.compile(r"[/\\]")
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _COLUMNAR: tuple[Format, ...] = ("parquet", "arrow")
 
@@ -43,7 +44,11 @@ def open_source(path: str | os.PathLike[str] | Source) -> Source:
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
     if isinstance(text, str) and is_url(text):
         text = local_file(text)
-        return RemoteSource(text) if is_url(text) else Source(text)
+        if is_url(text):
+            _, files = remote_files(text)
+            if len(files) != 1:
+                raise FormatError(text, ["this is a folder, not a file"])
+            return next(iter(files.values()))
     return Source(text)
 
 
@@ -67,22 +72,20 @@ def part_files(path: str | os.PathLike[str]) -> list[PartFile]:
     """The files of a dataset, in the order of their paths. Hidden ones are none of them, nor those whose names begin
     with an underscore, as Spark's marks do; where some are Parquet or Arrow, the others are not either."""
     text = local_file(os.fspath(path))
-    if is_url(text):
-        found, base = listed(text), _MAGIC.split(text)[0]
-        if found == [text]:
-            return [PartFile(RemoteSource(text), _fixed(text.split("/")))]
-    else:
-        found, base = _local(text), _MAGIC.split(text)[0]
-    found = [file for file in found if not _is_hidden(file[len(base) :])]
-    columnar = [file for file in found if format_of_name(file) in _COLUMNAR]
-    found = columnar or found
-    if not found:
+    asked, files = remote_files(text) if is_url(text) else _local(text)
+    if len(files) > 1 or not any(place == asked for place in files):
+        base = _MAGIC.split(asked)[0]
+        files = {place: source for place, source in files.items() if not _is_hidden(place[len(base) :])}
+        columnar = {place: source for place, source in files.items() if format_of_name(place) in _COLUMNAR}
+        files = columnar or files
+    if not files:
         wanted = "matches this pattern" if _MAGIC.search(text) else "is in this folder"
         raise FormatError(text, [f"no file {wanted}"])
-    return [PartFile(open_source(file), _fixed(re.split(r"[/\\]", file)[:-1])) for file in found]
+    return [PartFile(source, _fixed(_PARTS.split(place)[:-1])) for place, source in files.items()]
 
 
-def _local(text: str) -> list[str]:
+def _local(text: str) -> tuple[str, dict[str, Source]]:
+    """The files on this machine, by their paths, in their order."""
     matched = [text] if os.path.isdir(text) else glob.glob(text, recursive=True)
     files: set[str] = set()
     for one in matched:
@@ -90,12 +93,12 @@ def _local(text: str) -> list[str]:
             files |= {str(file) for file in Path(one).rglob("*") if file.is_file()}
         else:
             files.add(one)
-    return sorted(files)
+    return str(Path(text)), {file: Source(file) for file in sorted(files)}
 
 
 def _is_hidden(path: str) -> bool:
     """Whether a path below the dataset's own folder has a part that begins as hidden ones do. A column's name may."""
-    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in re.split(r"[/\\]", path))
+    return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in _PARTS.split(path))
 
 
 def _fixed(folders: Iterable[str]) -> dict[str, str]:

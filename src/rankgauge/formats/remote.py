@@ -16,7 +16,7 @@ from rankgauge.errors import FormatError, RankgaugeError
 from rankgauge.extras import optional
 from rankgauge.formats.sources import PlainFile, Source
 
-__all__ = ["RemoteSource", "is_url", "listed", "local_file"]
+__all__ = ["RemoteSource", "is_url", "local_file", "remote_files"]
 
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 _BUFFER = 1 << 22  # bytes
@@ -36,34 +36,34 @@ def local_file(url: str) -> str:
     return url2pathname(parts.path)
 
 
-def listed(url: str) -> list[str]:
-    """The URLs of all files that a folder or a pattern stands for, in their order; the URL itself of a file."""
+def remote_files(url: str) -> tuple[str, dict[str, Source]]:
+    """The file of a URL, or all that a folder or a pattern stands for, by their paths, in their order; and before
+    them the path that was asked for."""
     with _told(url):
         system, path = _system(url)
         if any(mark in path for mark in ("*[" if url.lower().startswith("http") else "*?[")):
             matched = system.glob(path)
-            found = [file for one in matched for file in (system.find(one) if system.isdir(one) else [one])]
+            found = {file for one in matched for file in (system.find(one) if system.isdir(one) else [one])}
         elif system.isdir(path):
-            found = system.find(path)
-        elif system.exists(path):
-            return [url]
+            found = set(system.find(path))
         else:
-            raise FormatError(url, ["there is no such file"])
+            return path, {path: RemoteSource(url, system, path)}
         protocol = url.partition("://")[0]
-        return sorted({f"{protocol}://{str(file).removeprefix(f'{protocol}://')}" for file in found})
+        named = {file: f"{protocol}://{file.removeprefix(f'{protocol}://').lstrip('/')}" for file in map(str, found)}
+        return path, {file: RemoteSource(named[file], system, file) for file in sorted(named)}
 
 
 class RemoteSource(Source):
     """A file on another machine, read from there each time."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, system: Any, place: str) -> None:
         self.path = self.name = url
+        self._place, self._system = place, system
         self._kept, self.done = None, 0
         with _told(url):
-            self._system, self._place = _system(url)
-            if not self._system.isfile(self._place):
+            if not system.isfile(place):
                 raise FormatError(url, ["there is no such file"])
-            self._length = int(self._system.size(self._place))
+            self._length = int(system.size(place) or 0)
 
     @contextmanager
     def _raw(self) -> Iterator[IO[bytes]]:

@@ -75,6 +75,11 @@ class RunParts:
         """Whether it had better not be held in memory."""
         raise NotImplementedError
 
+    @property
+    def seems_grouped(self) -> bool:
+        """Whether the rows of a query stand together, as far as a few samples tell."""
+        return True
+
     def rows(self) -> Iterator[TextRows]:
         """The same as columns of numbers, in parts of whole queries, where the text is plain enough."""
         raise IrregularTextError

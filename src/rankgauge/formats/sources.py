@@ -165,6 +165,16 @@ class Source:
                 return None
             return PlainFile(self.path, len(_BOM) if begin.startswith(_BOM) else 0, os.fstat(file.fileno()).st_size)
 
+    def samples(self, number: int, size: int) -> Iterator[list[bytes]]:
+        """Some lines of each of several places of a plain file, evenly spread."""
+        place = self.plain_file()
+        if place is None:
+            return
+        with self._raw() as file:
+            for start in range(place.start, place.size, max(1, place.size // number)):
+                file.seek(start)
+                yield file.read(size).split(b"\n")[1:-1]
+
     def text(self, limits: Limits = FILES) -> str:
         """All of it as text; bytes that are not UTF-8 are a fault with their line."""
         data = self.read(limits)

@@ -161,10 +161,12 @@ def _slices(source: Source, kind: Format, rows: Rows) -> Iterator[pl.DataFrame]:
         if not packed:
             raise FormatError(source.name, ["the file is empty"])
         if kind == "parquet":
-            with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                at_once, too_large = rows_at_once(data, _ROWS)
-                if too_large:
-                    raise FormatError(source.name, [too_large])
+            with open(path, "rb") as file:
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)  # not closed: an error may hold views of it
+            at_once, too_large = rows_at_once(data, _ROWS)
+            del data
+            if too_large:
+                raise FormatError(source.name, [too_large])
             lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         else:
             lazy = pl.scan_ipc(path, glob=False, hive_partitioning=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -39,6 +39,7 @@ _COMMENT = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
 _FLOAT = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _SPACE, _NEWLINE, _HASH = 32, 10, 35
 _PIECE = 1 << 19
+_SAMPLES, _SAMPLE = 16, 1 << 17  # bytes
 
 
 class TrecRun(RunParts):
@@ -62,6 +63,15 @@ class TrecRun(RunParts):
     @property
     def is_large(self) -> bool:
         return self.text.is_large
+
+    @property
+    def seems_grouped(self) -> bool:
+        """Whether no query comes back after others in a few samples: not sure, but known at once."""
+        for lines in self.text.samples(_SAMPLES, _SAMPLE):
+            queries = [query for query, _ in groupby(line.partition(b" ")[0] for line in lines)]
+            if len(set(queries)) < len(queries):
+                return False
+        return True
 
     def places(self, wanted: set[Pair]) -> Iterator[tuple[Pair, Place]]:
         known = {(query.encode(), doc.encode()): (query, doc) for query, doc in wanted}
