@@ -125,7 +125,7 @@ def _room(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        folder = tempfile.gettempdir() if tempfile.tempdir else "the folder for temporary files"
+        folder = tempfile.tempdir or "the disk"
         raise DataError(
             f"{name}: its rows are not grouped by query and are put in order on the disk, but {folder} cannot take "
             f"them: {error.strerror or error}; name a folder with room in the environment variable TMPDIR, or group "
