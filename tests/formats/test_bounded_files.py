@@ -348,7 +348,7 @@ def test_parquet_of_long_ids_that_stand_there_once(qrels: Path, tmp_path: Path, 
     assert said.startswith(f"rankgauge: {path}: its ")
     assert "unpack to more than" in said
     assert "rankgauge --max-size" in said
-    assert int(kilobytes) < 400_000
+    assert int(kilobytes) < (500_000 if options else 400_000)  # what was allowed is kept until its query ends
 
 
 @pytest.mark.parametrize(

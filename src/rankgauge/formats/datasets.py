@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from rankgauge.errors import FormatError, counted
-from rankgauge.formats.detect import Format, format_of_name
+from rankgauge.formats.detect import COLUMNAR, format_of_name
 from rankgauge.formats.remote import is_url, local_file, remote_files
 from rankgauge.formats.run_parts import Pair, Place, RunParts
 from rankgauge.formats.sources import LARGE_PACKED, Source
@@ -26,7 +26,6 @@ __all__ = ["DatasetRun", "PartFile", "is_dataset", "open_source", "part_files"]
 _MAGIC = re.compile(r"[*?\[]")
 _PARTS = re.compile(r"[/\\]")
 _NULL = "__HIVE_DEFAULT_PARTITION__"
-_COLUMNAR: tuple[Format, ...] = ("parquet", "arrow")
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def part_files(path: str | os.PathLike[str]) -> list[PartFile]:
     if len(files) > 1 or not any(place == asked for place in files):
         base = _MAGIC.split(asked)[0]
         files = {place: source for place, source in files.items() if not _is_hidden(place[len(base) :])}
-        columnar = {place: source for place, source in files.items() if format_of_name(place) in _COLUMNAR}
+        columnar = {place: source for place, source in files.items() if format_of_name(place) in COLUMNAR}
         files = columnar or files
     if not files:
         wanted = "matches this pattern" if _MAGIC.search(text) else "is in this folder"

@@ -11,10 +11,21 @@ from rankgauge.errors import FormatError
 from rankgauge.formats.sources import Source, fields_of, unpacked_name
 from rankgauge.model.frames import ID_COLUMNS
 
-__all__ = ["ARROW", "FORMATS", "TABLES", "Format", "check_format", "detect", "format_of_name", "is_beir_folder"]
+__all__ = [
+    "ARROW",
+    "COLUMNAR",
+    "FORMATS",
+    "TABLES",
+    "Format",
+    "check_format",
+    "detect",
+    "format_of_name",
+    "is_beir_folder",
+]
 
 Format = Literal["trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+COLUMNAR: tuple[Format, ...] = ("parquet", "arrow")
 TABLES: tuple[Format, ...] = ("csv", "tsv", "parquet", "arrow")
 _ENDINGS: dict[Format, tuple[str, ...]] = {
     "trec": (".run", ".qrels", ".qrel", ".trec", ".txt"),

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 from rankgauge.arguments import as_path, check_text, named_arguments
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.datasets import PartFile, is_dataset, open_source, part_files
-from rankgauge.formats.detect import FORMATS, TABLES, Format, check_format, detect, is_beir_folder
+from rankgauge.formats.detect import (
+    COLUMNAR,
+    FORMATS,
+    TABLES,
+    Format,
+    check_format,
+    detect,
+    format_of_name,
+    is_beir_folder,
+)
 from rankgauge.formats.json_lists import qrels_of, run_of
 from rankgauge.formats.json_values import read_first, read_json, read_values
 from rankgauge.formats.run_parts import RunParts
@@ -98,7 +107,7 @@ def _judgments_of(path: PathLike, format: str | None) -> Qrels | TestSet:  # noq
     import polars as pl
 
     files = part_files(path)
-    kinds = [check_format(format) if format else detect(file.source) for file in files]
+    kinds = [_kind_of(file, format) for file in files]
     if len(files) == 1 and not files[0].fixed:
         return _one_file(files[0].source, kinds[0])
     from rankgauge.formats.table_parts import read_judgments
@@ -112,6 +121,14 @@ def _judgments_of(path: PathLike, format: str | None) -> Qrels | TestSet:  # noq
     except DataError as error:
         name = os.fspath(path)
         raise FormatError(name, [str(error).removeprefix(f"{name}: ")]) from None
+
+
+def _kind_of(file: PartFile, format: str | None) -> Format:  # noqa: A002
+    """The format of one file of many; names of columnar ones are believed, for each look costs time elsewhere."""
+    if format is not None:
+        return check_format(format)
+    named = format_of_name(file.source.path)
+    return named if named in COLUMNAR else detect(file.source)
 
 
 def _grades(found: Qrels | TestSet) -> pl.DataFrame:
@@ -187,7 +204,7 @@ def open_run(
     if isinstance(path, Source) or not is_dataset(path):
         return _open_file(*_opened(path, format), stream=stream)
     files = part_files(path)
-    kinds = [check_format(format) if format else detect(file.source) for file in files]
+    kinds = [_kind_of(file, format) for file in files]
     if len(files) == 1 and not files[0].fixed:
         return _open_file(files[0].source, kinds[0], stream=stream)
     from rankgauge.formats.datasets import DatasetRun
@@ -264,8 +281,16 @@ def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa
     """A whole run in memory."""
     import polars as pl
 
+    if isinstance(path, Source) or not is_dataset(path):
+        source, kind = _opened(path, format)
+        if kind != "trec":
+            return _run_in_memory(source, kind)
     opened = open_run(path, format)
-    return opened if isinstance(opened, Run) else Run.of_frame(pl.concat(opened.parts()), opened.name)
+    if isinstance(opened, Run):
+        return opened
+    frame = pl.concat(opened.parts())
+    own = set(frame["query"].unique())
+    return Run.of_frame(frame, opened.name, empty=[query for query in opened.empty if query not in own])
 
 
 @named_arguments

@@ -71,7 +71,7 @@ def rows_at_once(data: Buffer, most: int) -> tuple[int, str]:
         return 0, PARTS.exceeded(packed)
     for column in columns.values():
         if column.by_the_last:
-            most = min(most, _ROWS, _SLICE // max(1, column.page))
+            most = min(most, _ROWS, _SLICE // 4 // max(1, column.page))  # several are in memory at once
     return max(1, most), ""
 
 
