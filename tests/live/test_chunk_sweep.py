@@ -209,3 +209,12 @@ def test_overlaps_that_are_too_long_for_some_sizes_are_left_out(test_set: TestSe
 def test_retrievers_that_return_something_else(test_set: TestSet) -> None:
     with pytest.raises(RetrieverError, match="have no document under the rule"):
         sweep_chunks(DOCS, test_set, sizes=[60], retriever=lambda chunks: lambda query, k: ["x"])
+
+
+def test_lists_that_a_budget_ends_are_not_called_short() -> None:
+    """Each list holds one chunk, as the budget wants it: longer lists would change nothing."""
+    texts = {f"d{i}": f"{NAMES[i]} {NAMES[i]}." for i in range(N)}
+    questions = TestSet([Query(NAMES[i], {f"d{i}": 1.0, f"d{(i + 1) % N}": 1.0}, f"q{i}") for i in range(N)])
+    found = sweep_chunks(texts, questions, sizes=[60], budget=20, retriever="bm25", measures=["R", "RR"])
+    assert not [note for live in found.evaluations for note in live.notes if "lists" in note.key]
+    assert "longer lists" not in rankgauge.report(found.record, format="terminal", language="en")

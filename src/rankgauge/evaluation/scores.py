@@ -99,6 +99,7 @@ class Scores:
     def take_after(self, origin: Scores) -> None:
         """Be of the lists of a live evaluation: its calls belong to these scores too."""
         self.origin, self.live, self.asked, self.id_fields = origin, origin.live, origin.asked, origin.id_fields
+        self.whole_lists = origin.whole_lists
 
     @cached_property
     def clusters(self) -> Ints | None:

@@ -155,6 +155,7 @@ def sweep_chunks(
         return int(setting["k"]) if "k" in setting else made.most if budgets else k
 
     def after(live: LiveEvaluation, made: _Filled) -> None:
+        live.whole_lists = bool(budgets)  # they end where the budget is full, and no longer list would say more
         first = replace(plan, measures=plan.measures[:1], asked=plan.asked[:1])
         texts = with_own(replace(asking.scoring, plan=first), made, None, asking.test_set)
         _ = texts.passages  # looked for once, for all points of the curve

@@ -22,6 +22,8 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 _FEW = 6  # names that a sentence of :few holds at most
 NAMED = ("test", "correction")
 """What is told by its name in a language, such as {test:test}."""
+COUNTED = "n"
+"""A number of things: 1,234, where the language has no plural to write it in."""
 _TEXTS = Path(__file__).parent / "texts"
 
 
@@ -62,30 +64,37 @@ def check_language(name: str) -> Language:
 
 
 @cache
-def _texts(language: Language) -> Mapping[str, str]:
-    """All texts of a language by `group.name`."""
-    folder = _TEXTS / check_language(language)
-    return {
-        f"{path.stem}.{name}": text
-        for path in sorted(folder.glob("*.json"))
-        for name, text in json.loads(path.read_text("utf-8")).items()
-    }
+def _groups(language: Language) -> Mapping[str, Path]:
+    """The file of each group of texts."""
+    return {path.stem: path for path in (_TEXTS / check_language(language)).glob("*.json")}
+
+
+@cache
+def _texts(name: str, language: Language) -> Mapping[str, str]:
+    """The texts of a group, which is read when something of it is first said."""
+    path = _groups(language).get(name)
+    texts: dict[str, str] = {} if path is None else json.loads(path.read_text("utf-8"))
+    return texts
 
 
 def template(key: str, language: Language) -> str:
     """The text itself, with its parameters open."""
-    return _texts(language)[key]
+    within, _, name = key.partition(".")
+    texts = _texts(within, language)
+    if name not in texts:
+        raise KeyError(key)
+    return texts[name]
 
 
 def group(name: str, language: Language) -> dict[str, str]:
     """All texts of a group by their names, with their parameters open."""
-    start = f"{name}."
-    return {key.removeprefix(start): text for key, text in _texts(language).items() if key.startswith(start)}
+    return dict(_texts(name, language))
 
 
 def has_text(key: str) -> bool:
     """Whether there is a text of that key."""
-    return key in _texts(LANGUAGES[0])
+    within, _, name = key.partition(".")
+    return name in _texts(within, LANGUAGES[0])
 
 
 def say(key: str, language: Language, /, **parameters: Any) -> str:
@@ -128,8 +137,10 @@ class _Filled(string.Formatter):
             )
         if isinstance(value, list | tuple):
             return listed([self.format_field(item, format_spec) for item in value], self.language)
-        if "|" in format_spec:
+        if format_spec == COUNTED or "|" in format_spec:
+            number = f"{value:,}" if isinstance(value, int) else visible(str(value))
+            if format_spec == COUNTED:
+                return number
             one, many = format_spec.split("|")
-            number = f"{value:,}" if isinstance(value, int) else value
             return f"{number} {one if value == 1 else many}"
         return "" if value is None else visible(str(value))
