@@ -21,7 +21,7 @@ from rankgauge import evaluate
 from rankgauge.engine import spilling
 from rankgauge.errors import RankgaugeError
 from rankgauge.evaluation import Evaluation
-from rankgauge.formats import json_parts, table_parts, trec
+from rankgauge.formats import json_parts, open_run, table_parts, trec
 from tests.cli.command import run_command
 
 MEASURES = ["nDCG@3", "AP", "RR", "R@2", "P@3", "NumRet", "Judged@2"]
@@ -215,3 +215,23 @@ def test_large_runs_are_never_gathered(mixed: tuple[Path, Path]) -> None:
     ):
         assert "used" in run_command("evaluate", *mixed, status=2).stderr
     assert run_command("evaluate", *mixed).status == 0
+
+
+def test_what_is_done_is_told(mixed: tuple[Path, Path], tmp_path: Path) -> None:
+    """Bytes of the files as they lie there, whatever their format, and then the parts that are scored."""
+    rows = [(f"q{n % 7}", f"d{n}", float(n)) for n in range(40)]
+    for form, write in WRITERS.items():
+        path = tmp_path / f"told.{form}"
+        write(rows, path)
+        if form in ("run", "csv", "jsonl"):
+            path.write_bytes(gzip.compress(path.read_bytes()))
+        run = open_run(path, stream=True)
+        told: list[tuple[str, int, int]] = []
+        run.progress = lambda *step: told.append(step)  # noqa: B023
+        with tiny_parts(100, 9):
+            evaluate(JUDGED, run, "AP", stream=True)
+        read = [(done, total) for what, done, total in told if what == "read"]
+        scored = [(done, total) for what, done, total in told if what == "scored"]
+        assert {total for _, total in read} == {run.size}
+        assert read[-1] == (run.size, run.size)
+        assert scored == [(done, len(scored) - 1) for done in range(len(scored))]

@@ -283,9 +283,9 @@ def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa
 
     if isinstance(path, Source) or not is_dataset(path):
         source, kind = _opened(path, format)
-        if kind != "trec":
-            return _run_in_memory(source, kind)
-    opened = open_run(path, format)
+        opened: Run | RunParts = TrecRun(source) if kind == "trec" else _run_in_memory(source, kind)
+    else:
+        opened = open_run(path, format)
     if isinstance(opened, Run):
         return opened
     frame = pl.concat(opened.parts())

@@ -180,7 +180,7 @@ def _slices(source: Source, kind: Format, rows: Rows) -> Iterator[pl.DataFrame]:
             length += text_length(frame)
             if length > TEXTS.of(packed):
                 raise FormatError(source.name, [TEXTS.exceeded(packed)])
-            source.done = packed * min(start + at_once, number) // max(number, 1)
+            source.done = packed * min(start + at_once, number) // number if number else packed
             yield _named(frame, {role: role for role in own}, fixed)
 
 
