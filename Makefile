@@ -6,7 +6,7 @@ WORKERS ?= 2
 # What pytest is told beside, such as ARGS="-k gate".
 ARGS ?=
 
-.PHONY: demo test test-quick soak sanitize lint bench docs dist clean pictures
+.PHONY: demo test test-quick soak sanitize lint bench bench-large docs dist clean pictures
 .DELETE_ON_ERROR:
 
 # One stamp file for each set of extras, so that nothing is installed twice.
@@ -78,6 +78,10 @@ lint: $(VENV)/.lint
 
 bench: $(VENV)/.test $(VENV)/.native
 	$(BIN)/python -m benchmarks.run
+
+# Runs larger than memory: ROWS (100 million) take 7 GB of disk, and 3 GB more in TMPDIR.
+bench-large: $(VENV)/.test $(VENV)/.native
+	$(BIN)/python -m benchmarks.large
 
 docs: $(VENV)/.docs
 	$(BIN)/python docs/generate.py

@@ -327,12 +327,13 @@ finally:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited and measured as Linux does it")
+@pytest.mark.parametrize("options", [[], ["--stream"]])
 @pytest.mark.parametrize("kind", REPEATED)
-def test_parquet_of_long_ids_that_stand_there_once(qrels: Path, tmp_path: Path, kind: str) -> None:
+def test_parquet_of_long_ids_that_stand_there_once(qrels: Path, tmp_path: Path, kind: str, options: list[str]) -> None:
     path = tmp_path / "long.parquet"
     path.write_bytes(REPEATED[kind]())
     assert path.stat().st_size < 600_000
-    command = [sys.executable, "-c", PEAK, "evaluate", str(qrels), str(path)]
+    command = [sys.executable, "-c", PEAK, "evaluate", str(qrels), str(path), *options]
     done = subprocess.run(
         command,
         capture_output=True,
@@ -347,7 +348,7 @@ def test_parquet_of_long_ids_that_stand_there_once(qrels: Path, tmp_path: Path, 
     assert said.startswith(f"rankgauge: {path}: its ")
     assert "unpack to more than" in said
     assert "rankgauge --max-size" in said
-    assert int(kilobytes) < 400_000
+    assert int(kilobytes) < (500_000 if options else 400_000)  # what was allowed is kept until its query ends
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from rankgauge import evaluate
 from rankgauge.formats import Source
-from rankgauge.formats.trec import RunParts, read_qrels
+from rankgauge.formats.trec import TrecRun, read_qrels
 from tests.parts import DATA
 
 
@@ -38,7 +38,7 @@ def test_ir_measures(case: dict, data: Path, tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_text(case["qrels"] if "qrels" in case else (folder / case["qrels_file"]).read_text())
     run.write_text(case["run"] if "run" in case else (folder / case["run_file"]).read_text())
-    result = evaluate(read_qrels(Source(qrels)), RunParts(Source(run)), [_measure(case)])
+    result = evaluate(read_qrels(Source(qrels)), TrecRun(Source(run)), [_measure(case)])
     values = dict(result.per_query.rows())
     tolerance = _tolerance(case["per_query"].values())
     for query, value in case["per_query"].items():

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
+from rankgauge.words import Language, say
 from rankgauge.words.visible import visible
 
-__all__ = ["bars"]
+__all__ = ["bars", "watched"]
+
+_LONG = 100 * 10**6  # bytes of a run whose reading takes a while
 
 
 @contextmanager
@@ -34,3 +39,28 @@ def bars(named: Callable[[str], str] = visible) -> Iterator[Callable[[str, int, 
             drawn.update(tasks[name], completed=done, total=total, rate=f"{task.speed:.1f}/s" if task.speed else "")
 
         yield tell
+
+
+@contextmanager
+def watched(runs: Mapping[str, Any], language: Language) -> Iterator[None]:
+    """Bars for the reading of large runs."""
+    large = {name: run for name, run in runs.items() if getattr(run, "size", 0) > _LONG}
+    if not large:
+        yield
+        return
+    with bars() as tell:
+        for name, run in large.items():
+            run.progress = None if tell is None else partial(_told, tell, name, language)
+        try:
+            yield
+        finally:
+            for run in large.values():
+                run.progress = None
+
+
+def _told(
+    tell: Callable[[str, int, int], None], run: str, language: Language, what: str, done: int, total: int
+) -> None:
+    """The bytes that were read in megabytes; parts as they are."""
+    unit = 10**6 if what == "read" else 1
+    tell(say(f"evaluation.bar_{what}", language, run=run), done // unit, total // unit)

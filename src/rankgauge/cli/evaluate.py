@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import glob
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import click
 
 from rankgauge.cli import options
+from rankgauge.cli.bars import watched
 from rankgauge.cli.keeping import Keeping, keeping
 from rankgauge.cli.showing import chosen_format, format_option, latex_option, scenario_option, show
 from rankgauge.words import Language
 
 __all__ = ["check_standard_input", "evaluate", "input_paths", "named_runs", "short_names"]
 
-_ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|gz|zst))+$", re.IGNORECASE)
+_ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|arrow|feather|gz|zst))+$", re.IGNORECASE)
 
 
 @click.command()
@@ -34,7 +37,7 @@ _ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|gz|z
 @latex_option
 @options.json_flag
 @click.option(
-    "--stream", is_flag=True, help="Never hold a whole run in memory: only for TREC text in files, grouped by query."
+    "--stream", is_flag=True, help="Never hold a whole run in memory, however small; large ones never are. Not JSON."
 )
 @options.input_formats
 @keeping
@@ -65,8 +68,10 @@ def evaluate(
 ) -> None:
     """Score runs against judgments: mean and 95 % confidence interval of each measure, and notes on what to mind.
 
-    QRELS holds the judgments: TREC text, a test-set JSON, CSV, TSV, Parquet or a BEIR folder. A RUN is TREC text, JSON,
-    JSON Lines, CSV, TSV or Parquet. Each may be compressed (.gz, .zst), and one may be - for standard input.
+    QRELS holds the judgments: TREC text, a test-set JSON, CSV, TSV, Parquet, Arrow or a BEIR folder. A RUN is TREC
+    text, JSON, JSON Lines, CSV, TSV, Parquet or Arrow. Each may be compressed (.gz, .zst), and one may be - for
+    standard input. A folder, a pattern in quotes ('runs/*.parquet') or a URL such as s3://... stands for all its part
+    files.
     """
     from rankgauge.evaluation import DEFAULT_MEASURES, hashed, make_plan, record_of, signatures
     from rankgauge.evaluation import evaluate as score_run
@@ -85,11 +90,13 @@ def evaluate(
     whole = keep or form in ("json", "html")
     named = {**paths, **options.chunk_paths(choices["chunks"])}
     before = signatures(named if whole else {})
-    told = Path(qrels).is_file()  # a test set tells of conversations and passages, and a record keeps its tags
+    told = not Path(qrels).is_dir()  # a test set tells of conversations and passages, and a record keeps its tags
     choices["chunks"] = options.read_chunks(choices["chunks"])
     judgments = load_judgments(qrels, qrels_format) if told else load_qrels(qrels, qrels_format)
-    opened = {name: open_run(path, run_format) for name, path in named_runs(runs).items()}
-    results = [score_run(judgments, run, wanted, name=name, **choices) for name, run in opened.items()]
+    stream = choices["stream"]
+    opened = {name: open_run(path, run_format, stream=stream) for name, path in named_runs(runs).items()}
+    with watched(opened, language):
+        results = [score_run(judgments, run, wanted, name=name, **choices) for name, run in opened.items()]
     inputs = hashed(named if whole else {}, before)
     tags = judgments if whole else None
     record = record_of(results, inputs=inputs, per_query=whole or per_query or details, provenance=whole, test_set=tags)
@@ -119,18 +126,33 @@ def named_runs(runs: tuple[str, ...]) -> dict[str, str]:
     from rankgauge.errors import DataError
 
     named: dict[str, str] = {}
-    own = short_names([Path(text).name for text in runs if "=" not in text or Path(text).exists()])
+    own = short_names([own_name(text) for text in runs if _is_path(text)])
     for text in runs:
-        name, equals, path = text.partition("=")
-        if not equals or Path(text).exists():
+        name, _, path = text.partition("=")
+        if _is_path(text):
             path = text
-            name = own[Path(text).name] if text != "-" else "stdin"
+            name = own[own_name(text)] if text != "-" else "stdin"
         if not name or not path:
             raise DataError(f"{text!r}: write a run as FILE or NAME=FILE")
         if name in named:
             raise DataError(f"two runs are named {name!r}; name them apart, such as a={named[name]} b={path}")
         named[name] = path
     return named
+
+
+def _is_path(text: str) -> bool:
+    """Whether all of it is a path, which may hold a = too: s3://bucket/date=3, runs/date=*."""
+    before, equals, _ = text.partition("=")
+    return not equals or "://" in before or Path(text).exists() or bool(glob.glob(text))
+
+
+def own_name(path: str) -> str:
+    """The last part of a path that tells which run it is: neither a pattern nor a column's value."""
+    if Path(path).is_file():
+        return Path(path).name
+    parts = [part for part in re.split(r"[/\\]", unquote(path) if "://" in path else path) if part]
+    telling = [part for part in parts if not re.search(r"[*?\[=]|^.+:$", part)]
+    return telling[-1] if telling else path
 
 
 def short_names(files: list[str]) -> dict[str, str]:

@@ -126,7 +126,7 @@ def collapse(run: Run | RunParts, rule: Rule, context: Context | None = None) ->
         collapsed = collapsed.with_columns(_reached(chunks, collapsed, context))
         if context.cut is not None:
             collapsed = collapsed.filter(pl.col("context") <= context.cut)
-    asked = dict.fromkeys([*frame["query"].unique(maintain_order=True), *(run.empty if isinstance(run, Run) else ())])
+    asked = dict.fromkeys([*frame["query"].unique(maintain_order=True), *run.empty])
     left = set(collapsed["query"])
     return Run.of_frame(collapsed, run.name, empty=[query for query in asked if query not in left]), text
 

@@ -6,7 +6,7 @@ no row becomes a Python object. The same hashes, sorted, show whether a document
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -174,10 +174,11 @@ class FrameMatcher:
                     first, end = int(starts[number]), int(starts[number + 1])
                     self._characters.add(owner, ordered.slice(first, end - first))
 
-    def add_empty(self, queries: Sequence[str]) -> None:
-        """Queries whose lists are empty, of which there are no rows."""
-        if queries:
-            self._note_queries(pl.Series(queries, dtype=pl.String))
+    def add_empty(self, queries: Iterable[str]) -> None:
+        """Queries whose lists are empty; those of which there are rows elsewhere stay as they are."""
+        heads = pl.Series(list(dict.fromkeys(queries)), dtype=pl.String)
+        if len(heads):
+            self._note_queries(heads.filter(~np.isin(heads.hash().to_numpy(), self._seen)))
 
     @property
     def run_queries(self) -> int:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from rankgauge.engine.match_frames import Budgets
     from rankgauge.engine.spans import SpanLabels
-    from rankgauge.formats import RunParts
+    from rankgauge.formats import RunParts, Source
 
 __all__ = ["BudgetTexts", "CharacterLabels", "Matched", "match"]
 
@@ -105,16 +105,21 @@ def _match(
         matched = Matched(ranked, len(run.mapping))
         _require_overlap(matched, qrels, list(run.mapping)[:5], run.name)
         return matched if len(ranked.grades) else replace(matched, example_ids=_require_same_ids(qrels, run))
-    if not isinstance(run, Run) and qrels.text is not None and plain and not contract.drop_self:
-        matched_text = _match_text(qrels, qrels.text, run, contract)
+    text = None if isinstance(run, Run) else run.text
+    if not isinstance(run, Run) and text is not None and qrels.text is not None and plain and not contract.drop_self:
+        matched_text = _match_text(qrels, qrels.text, run, text, contract)
         if matched_text is not None:
             return matched_text
     return _match_frames(qrels, run, contract, limits or set(), texts, stream, spans)
 
 
-def _match_text(qrels: Qrels, judgments: TextRows, run: RunParts, contract: Contract) -> Matched | None:
+def _match_text(
+    qrels: Qrels, judgments: TextRows, run: RunParts, text: Source, contract: Contract
+) -> Matched | None:
     """Plain TREC text on both sides needs no data frames; None where it is not that plain."""
-    compiled = match_native(judgments, run.source, contract)
+    if run.is_large and not run.seems_grouped:
+        return None  # before the compiled module gathers the whole file
+    compiled = match_native(judgments, text, contract)
     if compiled is not None and len(compiled.ranked.grades):
         matched = Matched(compiled.ranked, compiled.run_queries)
         _require_overlap(matched, qrels, compiled.first_queries, run.name)
@@ -142,42 +147,56 @@ def _match_frames(
 ) -> Matched:
     from rankgauge.engine.characters import CharacterCounts
     from rankgauge.engine.match_frames import FrameMatcher, JudgmentIndex, NotGroupedError
+    from rankgauge.engine.spilling import by_query
 
     if stream and isinstance(run, Run):
         raise FormatError(
-            run.name, ["only TREC text from a file can be streamed; leave out `stream=True` to read it into memory"]
+            run.name,
+            ["a run in memory cannot be streamed: give the path of a file or a folder, or leave out `stream=True`"],
         )
     index: JudgmentIndex = vars(qrels).get("_index") or JudgmentIndex.of(qrels)
     vars(qrels)["_index"] = index  # kept for all runs that the judgments are matched with
     budgets: Budgets = {f"budget={limit}": ((texts or BudgetTexts({})).cost, limit) for limit in limits}
 
+    unique = not isinstance(run, Run) and not run.repeats
+    ruled = contract.with_changes(duplicates="error") if unique else contract
+
     def gather(parts: Iterable[pl.DataFrame]) -> FrameMatcher:
         characters = None if spans is None else CharacterCounts(spans.labels, index.judged.queries, spans.depth)
-        matcher = FrameMatcher(index, contract, run, budgets, characters)
+        matcher = FrameMatcher(index, ruled, run, budgets, characters)
         for part in parts:
             matcher.add(part)
-        matcher.add_empty(run.empty if isinstance(run, Run) else ())
+        matcher.add_empty(run.empty)
         return matcher
 
     try:
-        matcher = gather([run.frame] if isinstance(run, Run) else _ahead(_whole_queries(run.parts())))
+        matcher = gather([run.frame] if isinstance(run, Run) else _ahead(_whole_queries(_told(run))))
     except NotGroupedError:
-        if stream:
-            fault = (
-                "its lines are not grouped by query, so it cannot be streamed; "
-                "sort it first (sort -s -k1,1), or leave out `stream=True` to read it into memory"
-            )
-            raise FormatError(run.name, [fault]) from None
         import polars as pl
 
-        matcher = gather([pl.concat(run.parts()).sort("query", maintain_order=True)])
+        if isinstance(run, Run) or not (stream or run.is_large):
+            matcher = gather([pl.concat(run.parts()).sort("query", maintain_order=True)])
+        else:
+            matcher = gather(by_query(_ahead(_told(run)), run))
+            matcher.first_queries = _first_rows(run)["query"].unique(maintain_order=True).head(5).to_list()
     ranked = matcher.finish()
     matched = Matched(ranked, matcher.run_queries)
     _require_overlap(matched, qrels, matcher.first_queries, run.name)
     if len(ranked.grades):
         return matched
-    sample = Run.of_frame(next(run.parts()), run.name)
+    sample = Run.of_frame(_first_rows(run), run.name)
     return replace(matched, example_ids=_require_same_ids(qrels, sample))
+
+
+def _first_rows(run: Run | RunParts) -> pl.DataFrame:
+    """The first part that has rows."""
+    empty = None
+    for part in run.parts():
+        if len(part):
+            return part
+        empty = part
+    assert empty is not None
+    return empty
 
 
 def _whole_queries(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -186,6 +205,8 @@ def _whole_queries(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
     rest: pl.DataFrame | None = None
     for part in parts:
+        if not len(part):
+            continue
         frame = part if rest is None else pl.concat([rest, part])
         queries = frame["query"]
         others = np.flatnonzero((queries != queries[-1]).to_numpy())
@@ -195,6 +216,13 @@ def _whole_queries(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         rest = frame.slice(cut)
     if rest is not None:
         yield rest
+
+
+def _told(run: RunParts) -> Iterator[pl.DataFrame]:
+    """The parts of a run, with how much of it was read."""
+    for part in run.parts():
+        run.tell("read", run.done, run.size)
+        yield part
 
 
 def _ahead(parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:

@@ -203,7 +203,7 @@ class Scoring:
 
     def opened(self, run: Any, name: str | None) -> tuple[Run | RunParts, Plan]:
         """A run with its chunks merged, and the plan, whose contract tells so."""
-        opened = read_run(run, name)
+        opened = read_run(run, name, stream=self.stream)
         if self.passages is not None and self.cut is not None:
             return self.passages.within(opened, self.plan.contract, name, self.cut, self.documents), self.plan
         if self.rule is None:

@@ -27,10 +27,10 @@ def read_judgments(source: Any) -> tuple[Qrels, TestSet | None]:
     return (source.qrels, source) if isinstance(source, TestSet) else (Qrels(source), None)
 
 
-def read_run(source: Any, name: str | None = None) -> Run | RunParts:
+def read_run(source: Any, name: str | None = None, *, stream: bool = False) -> Run | RunParts:
     """A run; a file is opened to be read part by part."""
     if isinstance(source, str | os.PathLike):
-        return open_run(source)
+        return open_run(source, stream=stream)
     if not isinstance(source, Run | Mapping) and not is_frame(source) and hasattr(source, "parts"):
         parts: RunParts = source
         return parts

@@ -69,7 +69,7 @@ def _tag(source: Source, form: Format) -> str | None:
         first = next((value for _, value in read_json_lines(source)), None)
         if isinstance(first, dict) and isinstance(first.get("tag"), str):
             return str(first["tag"])
-    if form in ("csv", "tsv", "parquet"):
+    if form in ("csv", "tsv", "parquet", "arrow"):
         table = read_table(source, form)
         if "tag" in table.columns and len(table):
             return str(table["tag"][0])
@@ -190,7 +190,7 @@ _JSON_ONLY = {
 def _losses(content: Run | Qrels | TestSet, form: Format) -> list[str]:
     losses = []
     if isinstance(content, TestSet):
-        if form in ("trec", "csv", "tsv", "parquet"):
+        if form in ("trec", "csv", "tsv", "parquet", "arrow"):
             if any(query.text != query.id for query in content):
                 losses.append(f"the texts of {counted(sum(q.text != q.id for q in content), 'query', 'queries')}")
             if any(query.texts for query in content):

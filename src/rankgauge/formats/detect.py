@@ -11,10 +11,22 @@ from rankgauge.errors import FormatError
 from rankgauge.formats.sources import Source, fields_of, unpacked_name
 from rankgauge.model.frames import ID_COLUMNS
 
-__all__ = ["FORMATS", "Format", "check_format", "detect", "format_of_name", "is_beir_folder"]
+__all__ = [
+    "ARROW",
+    "COLUMNAR",
+    "FORMATS",
+    "TABLES",
+    "Format",
+    "check_format",
+    "detect",
+    "format_of_name",
+    "is_beir_folder",
+]
 
-Format = Literal["trec", "json", "jsonl", "csv", "tsv", "parquet", "beir"]
+Format = Literal["trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+COLUMNAR: tuple[Format, ...] = ("parquet", "arrow")
+TABLES: tuple[Format, ...] = ("csv", "tsv", "parquet", "arrow")
 _ENDINGS: dict[Format, tuple[str, ...]] = {
     "trec": (".run", ".qrels", ".qrel", ".trec", ".txt"),
     "json": (".json",),
@@ -22,7 +34,10 @@ _ENDINGS: dict[Format, tuple[str, ...]] = {
     "csv": (".csv",),
     "tsv": (".tsv",),
     "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc"),
 }
+ARROW, _ARROW_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
+"""What files of Arrow begin with; the stream format has only what its messages begin with."""
 
 
 def check_format(name: str) -> Format:
@@ -67,6 +82,8 @@ def detect(source: Source) -> Format:
     named = format_of_name(source.path)
     if head[:4] == b"PAR1":
         return "parquet"
+    if head.startswith(ARROW) or (named == "arrow" and head.startswith(_ARROW_STREAM)):
+        return "arrow"
     start = head.lstrip()[:1]
     if start in (b"{", b"[") and not (named in (None, "trec") and _has_numbers_of_trec(head)):
         lines = [line for line in head.splitlines() if line.strip()]
@@ -77,7 +94,7 @@ def detect(source: Source) -> Format:
     table = has_named_columns(head)
     if table is not None:
         return table
-    if named in ("json", "jsonl", "csv", "tsv", "parquet") and head.strip():
+    if named in ("json", "jsonl", "csv", "tsv", "parquet", "arrow") and head.strip():
         if named in ("csv", "tsv") and _is_plain_trec(head):
             return "trec"
         return named

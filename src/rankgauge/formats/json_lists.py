@@ -17,7 +17,7 @@ from rankgauge.model.frames import ID_COLUMNS
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 
-__all__ = ["qrels_of", "render_run_lines", "run_of"]
+__all__ = ["qrels_of", "render_run_lines", "run_of", "scored_entry"]
 
 _LISTS = ("results", "retrieved", "docs", "documents", "hits", "ranking", "retrieved_docs")
 _QUERY = (*ID_COLUMNS["query"], "id")
@@ -46,9 +46,9 @@ def _by_query(value: Any, name: str, what: str) -> dict[str, dict[str, float]]:
     faults = []
     for place, item in items:
         try:
-            query, docs = item if isinstance(item, tuple) else _entry(item, what)
-            lists = made.setdefault(id_of(query, "query"), {})
-            for doc, number in _scored(docs, what).items():
+            query, found = scored_entry(item, what)
+            lists = made.setdefault(query, {})
+            for doc, number in found.items():
                 if doc in lists:
                     raise DataError(f"document {doc!r} stands twice for query {query!r}")
                 lists[doc] = number
@@ -59,6 +59,12 @@ def _by_query(value: Any, name: str, what: str) -> dict[str, dict[str, float]]:
     if not made:
         raise FormatError(name, ["the file holds no query"])
     return made
+
+
+def scored_entry(item: Any, what: str) -> tuple[str, dict[str, float]]:
+    """The query and the documents of one entry of a list, or of a pair of both."""
+    query, docs = item if isinstance(item, tuple) else _entry(item, what)
+    return id_of(query, "query"), _scored(docs, what)
 
 
 def _entry(item: Any, what: str) -> tuple[Any, Any]:

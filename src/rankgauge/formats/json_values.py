@@ -20,8 +20,10 @@ __all__ = [
     "id_of",
     "no_repeats",
     "number_of",
+    "parse_line",
     "parse_record",
     "plain_value",
+    "read_first",
     "read_json",
     "read_json_lines",
     "read_record",
@@ -45,7 +47,7 @@ def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _parse(text: str) -> Any:
+def parse_line(text: str) -> Any:
     """The value, or the fault of a text that is no JSON of ours."""
     try:
         return json.loads(text, parse_constant=_no_constant, object_pairs_hook=no_repeats)
@@ -75,7 +77,7 @@ def parse_record(text: str, name: str) -> Any:
 
 
 def _value(text: str, name: str) -> Any:
-    value = _parse(text) if text.strip() else Fault("the file is empty")
+    value = parse_line(text) if text.strip() else Fault("the file is empty")
     if isinstance(value, Fault):
         raise FormatError(name, [value])
     return value
@@ -84,13 +86,20 @@ def _value(text: str, name: str) -> Any:
 def read_json_lines(source: Source, limits: Limits = FILES) -> Iterator[tuple[int, Any]]:
     """(line number, value) of every line that is not blank; faults of all lines are raised together."""
     lines = enumerate(source.text(limits).split("\n"), start=1)
-    values = [(number, _parse(line)) for number, line in lines if line.strip()]
+    values = [(number, parse_line(line)) for number, line in lines if line.strip()]
     faults = [replace(value, line=number) for number, value in values if isinstance(value, Fault)]
     if faults:
         raise FormatError(source.name, faults)
     if not values:
         raise FormatError(source.name, ["the file is empty"])
     yield from values
+
+
+def read_first(source: Source) -> list[Any]:
+    """The value of the first line that is not blank, if it is within the first bytes and has no fault."""
+    lines = (line for line in source.head().decode("utf-8", errors="replace").split("\n") if line.strip())
+    value = parse_line(next(lines, ""))
+    return [] if isinstance(value, Fault) else [value]
 
 
 def read_values(source: Source, form: str) -> Any:

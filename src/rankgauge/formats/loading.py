@@ -8,12 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.arguments import as_path, check_text, named_arguments
 from rankgauge.errors import DataError, FormatError
-from rankgauge.formats.detect import FORMATS, Format, check_format, detect, is_beir_folder
+from rankgauge.formats.datasets import PartFile, is_dataset, open_source, part_files
+from rankgauge.formats.detect import (
+    COLUMNAR,
+    FORMATS,
+    TABLES,
+    Format,
+    check_format,
+    detect,
+    format_of_name,
+    is_beir_folder,
+)
 from rankgauge.formats.json_lists import qrels_of, run_of
-from rankgauge.formats.json_values import read_json, read_values
+from rankgauge.formats.json_values import read_first, read_json, read_values
+from rankgauge.formats.run_parts import RunParts
 from rankgauge.formats.sources import Source
 from rankgauge.formats.testset_json import is_testset, lists_queries, testset_of
-from rankgauge.formats.trec import RunParts, read_qrels
+from rankgauge.formats.trec import TrecRun, read_qrels
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.corpus import Corpus
 from rankgauge.model.judgments import Qrels
@@ -22,6 +33,8 @@ from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet, as_testset
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from rankgauge.formats.imports import Layout
 
 __all__ = [
@@ -39,7 +52,7 @@ PathLike = str | os.PathLike[str]
 
 
 def _opened(path: PathLike | Source, format: str | None) -> tuple[Source, Format]:  # noqa: A002
-    source = path if isinstance(path, Source) else Source(path)
+    source = open_source(path)
     return source, check_format(format) if format else detect(source)
 
 
@@ -61,8 +74,14 @@ def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels 
         texts = read_queries(path.path if isinstance(path, Source) else path)
         return TestSet((Query(text, {}, query) for query, text in texts.items()), name=str(path))
     if format is not None and format not in FORMATS:
-        return _imported(path if isinstance(path, Source) else Source(path), format)
-    source, kind = _opened(path, format)
+        return _imported(open_source(path), format)
+    if not isinstance(path, Source) and is_dataset(path):
+        return _judgments_of(path, format)
+    return _one_file(*_opened(path, format))
+
+
+def _one_file(source: Source, kind: Format) -> Qrels | TestSet:
+    """The judgments of one file."""
     if kind == "trec":
         return read_qrels(source)
     if kind in ("json", "jsonl"):
@@ -81,6 +100,39 @@ def load_judgments(path: PathLike | Source, format: str | None = None) -> Qrels 
 
     table = read_table(source, kind)
     return _foreign(table, source.name) or qrels_of_table(table, source, kind)
+
+
+def _judgments_of(path: PathLike, format: str | None) -> Qrels | TestSet:  # noqa: A002
+    """Judgments in many files; of tables only the columns that count are read, part by part."""
+    import polars as pl
+
+    files = part_files(path)
+    kinds = [_kind_of(file, format) for file in files]
+    if len(files) == 1 and not files[0].fixed:
+        return _one_file(files[0].source, kinds[0])
+    from rankgauge.formats.table_parts import read_judgments
+
+    frames = [
+        read_judgments(file.source, kind, file.fixed) if kind in TABLES else _grades(_one_file(file.source, kind))
+        for file, kind in zip(files, kinds, strict=True)
+    ]
+    try:
+        return Qrels(pl.concat(frames, how="diagonal"), name=os.fspath(path))
+    except DataError as error:
+        name = os.fspath(path)
+        raise FormatError(name, [str(error).removeprefix(f"{name}: ")]) from None
+
+
+def _kind_of(file: PartFile, format: str | None) -> Format:  # noqa: A002
+    """The format of one file of many; names of columnar ones are believed, for each look costs time elsewhere."""
+    if format is not None:
+        return check_format(format)
+    named = format_of_name(file.source.path)
+    return named if named in COLUMNAR else detect(file.source)
+
+
+def _grades(found: Qrels | TestSet) -> pl.DataFrame:
+    return (found.qrels if isinstance(found, TestSet) else found).frame
 
 
 def _foreign(value: Any, name: str) -> TestSet | None:
@@ -141,25 +193,87 @@ def load_testset(path: PathLike | Source, format: str | None = None) -> TestSet:
     return found if isinstance(found, TestSet) else as_testset(found)
 
 
-def open_run(path: PathLike | Source, format: str | None = None) -> Run | RunParts:  # noqa: A002
-    """A run to be scored: TREC text is read part by part, other formats at once."""
-    source, kind = _opened(path, format)
+def open_run(
+    path: PathLike | Source,
+    format: str | None = None,  # noqa: A002
+    *,
+    stream: bool = False,
+) -> Run | RunParts:
+    """A run to be scored. TREC text, folders and whatever is large are read part by part, and all else if it is to be
+    streamed; other files at once."""
+    if isinstance(path, Source) or not is_dataset(path):
+        return _open_file(*_opened(path, format), stream=stream)
+    files = part_files(path)
+    kinds = [_kind_of(file, format) for file in files]
+    if len(files) == 1 and not files[0].fixed:
+        return _open_file(files[0].source, kinds[0], stream=stream)
+    from rankgauge.formats.datasets import DatasetRun
+
+    return DatasetRun(path, [_parts_of(file, kind) for file, kind in zip(files, kinds, strict=True)])
+
+
+def _parts_of(file: PartFile, kind: Format) -> RunParts:
+    """One file of many."""
+    source = file.source
     if kind == "trec":
-        return RunParts(source)
+        return TrecRun(source)
+    if kind == "jsonl":
+        from rankgauge.formats.json_parts import JsonLinesRun
+
+        return JsonLinesRun(source)
+    if kind not in TABLES:
+        raise FormatError(source.name, [f"{kind} cannot be one of many files; write JSON Lines or a table"])
+    from rankgauge.formats.table_parts import TableRun
+
+    return TableRun(source, kind, file.fixed)
+
+
+def _open_file(source: Source, kind: Format, *, stream: bool) -> Run | RunParts:
+    """A run in one file."""
+    if kind == "trec":
+        return TrecRun(source)
+    if stream and source.held:
+        raise FormatError(source.name, ["it is held in memory and cannot be streamed; give the run as a file"])
+    if stream and kind == "json":
+        raise FormatError(
+            source.name,
+            ["a JSON value is read at once; write JSON Lines (an object on each line), or leave out `stream=True`"],
+        )
+    if not source.held and kind in (*TABLES, "jsonl") and (stream or _is_large(source, kind)):
+        if kind == "jsonl":
+            _refuse_others(read_first(source), source)
+        return _parts_of(PartFile(source, {}), kind)
+    return _run_in_memory(source, kind)
+
+
+def _is_large(source: Source, kind: Format) -> bool:
+    if kind == "jsonl":
+        return source.is_large
+    from rankgauge.formats.table_parts import is_large_table
+
+    return is_large_table(source, kind)
+
+
+def _run_in_memory(source: Source, kind: Format) -> Run:
     if kind in ("json", "jsonl"):
         value = read_values(source, kind)
-        if is_testset(value):
-            raise FormatError(source.name, ["this is a test set, not a run: give the judgments first, then the runs"])
-        if isinstance(value, dict) and value.get("format") == "rankgauge.record":
-            raise FormatError(
-                source.name,
-                ["this is a record: it holds scores, not whole lists"],
-                hint='give a file of the run; a plan writes one for each system with runs = "FOLDER" under [outputs]',
-            )
+        _refuse_others(value, source)
         return run_of(value, source.name)
     from rankgauge.formats.tables import read_run_table
 
     return read_run_table(source, kind)
+
+
+def _refuse_others(value: Any, source: Source) -> None:
+    """Refuse a test set or a record in the place of a run."""
+    if is_testset(value):
+        raise FormatError(source.name, ["this is a test set, not a run: give the judgments first, then the runs"])
+    if isinstance(value, dict) and value.get("format") == "rankgauge.record":
+        raise FormatError(
+            source.name,
+            ["this is a record: it holds scores, not whole lists"],
+            hint='give a file of the run; a plan writes one for each system with runs = "FOLDER" under [outputs]',
+        )
 
 
 @named_arguments
@@ -167,8 +281,16 @@ def load_run(path: PathLike | Source, format: str | None = None) -> Run:  # noqa
     """A whole run in memory."""
     import polars as pl
 
-    opened = open_run(path, format)
-    return opened if isinstance(opened, Run) else Run.of_frame(pl.concat(opened.parts()), opened.name)
+    if isinstance(path, Source) or not is_dataset(path):
+        source, kind = _opened(path, format)
+        opened: Run | RunParts = TrecRun(source) if kind == "trec" else _run_in_memory(source, kind)
+    else:
+        opened = open_run(path, format)
+    if isinstance(opened, Run):
+        return opened
+    frame = pl.concat(opened.parts())
+    own = set(frame["query"].unique())
+    return Run.of_frame(frame, opened.name, empty=[query for query in opened.empty if query not in own])
 
 
 @named_arguments

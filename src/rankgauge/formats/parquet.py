@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import math
+import mmap
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +19,9 @@ import polars as pl
 
 from rankgauge.formats.limits import PARTS, TEXTS
 
-__all__ = ["DamagedError", "headers_of", "read_bounded"]
+Buffer = bytes | mmap.mmap
+
+__all__ = ["Buffer", "DamagedError", "headers_of", "read_bounded", "rows_at_once", "text_length"]
 
 _CELL = 8  # bytes in memory, at least
 _MAGIC = b"PAR1"
@@ -51,14 +54,31 @@ def read_bounded(data: bytes) -> tuple[pl.DataFrame | None, str]:
     """The table, or what to say of one that is larger than allowed."""
     packed = len(data)
     columns = headers_of(data)
-    cells = sum(column.values for column in columns.values()) * _CELL
-    if max(cells, sum(column.size for column in columns.values())) > PARTS.of(packed):
+    if _unpacks_to(columns) > PARTS.of(packed):
         return None, PARTS.exceeded(packed)
     most = TEXTS.of(packed)
     if any(_too_long(data, name, column, most) for name, column in columns.items()):
         return None, TEXTS.exceeded(packed)
     frame = pl.read_parquet(io.BytesIO(data))
-    return (None, TEXTS.exceeded(packed)) if _length(frame) > most else (frame, "")
+    return (None, TEXTS.exceeded(packed)) if text_length(frame) > most else (frame, "")
+
+
+def rows_at_once(data: Buffer, most: int) -> tuple[int, str]:
+    """How many rows to read at a time, so that none of their columns takes much; or what to say of a file that is
+    larger than allowed."""
+    columns, packed = headers_of(data), len(data)
+    if _unpacks_to(columns) > PARTS.of(packed):
+        return 0, PARTS.exceeded(packed)
+    for column in columns.values():
+        if column.by_the_last:
+            most = min(most, _ROWS, _SLICE // 4 // max(1, column.page))  # several are in memory at once
+    return max(1, most), ""
+
+
+def _unpacks_to(columns: dict[str, _Told]) -> int:
+    """Bytes in memory, at least."""
+    cells = sum(column.values for column in columns.values()) * _CELL
+    return max(cells, sum(column.size for column in columns.values()))
 
 
 def _too_long(data: bytes, name: str, column: _Told, most: int) -> bool:
@@ -73,13 +93,13 @@ def _too_long(data: bytes, name: str, column: _Told, most: int) -> bool:
     if name not in lazy.collect_schema():
         return False
     for start in range(0, end, rows):
-        total += _length(lazy.select(name).slice(start, rows).collect())
+        total += text_length(lazy.select(name).slice(start, rows).collect())
         if total > most:
             return True
     return False
 
 
-def _length(frame: pl.DataFrame) -> int:
+def text_length(frame: pl.DataFrame) -> int:
     """Bytes of all texts, each as often as it stands there."""
     sizes = []
     for column in frame.get_columns():
@@ -93,7 +113,7 @@ def _length(frame: pl.DataFrame) -> int:
     return sum(math.ceil(cast(float, size.mean() or 0.0) * len(size)) for size in sizes)
 
 
-def headers_of(data: bytes) -> dict[str, _Told]:
+def headers_of(data: Buffer) -> dict[str, _Told]:
     """What the headers tell of each column, by the name of its outermost part."""
     try:
         return _from_headers(memoryview(data))

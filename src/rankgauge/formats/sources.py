@@ -22,12 +22,15 @@ from rankgauge.formats.leftovers import lock_file, remove_leftovers, temporary_p
 from rankgauge.formats.limits import FILES, PARTS, Limits, written
 from rankgauge.formats.private import is_private
 
-__all__ = ["PlainFile", "Source", "fields_of", "not_utf8", "unpacked_name", "write_whole"]
+__all__ = ["LARGE_PACKED", "LARGE_TEXT", "PlainFile", "Source", "fields_of", "not_utf8", "unpacked_name", "write_whole"]
 
 _GZIP, _ZSTD, _BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 _ENDINGS = (".gz", ".zst", ".zstd")
 _PIECE = 1 << 20  # bytes
 _LONGEST_LINE = 1 << 20  # bytes beyond a block
+LARGE_TEXT, LARGE_PACKED = 256 * 10**6, 64 * 10**6
+"""Bytes beyond which rows are not held in memory all at once: of text, and of compressed files. They take up to ten
+times as much there."""
 
 
 class PlainFile(NamedTuple):
@@ -46,6 +49,8 @@ class Source:
         self.path = as_path("path", path)
         self.name = "standard input" if self.path == "-" else self.path
         self._kept: bytes | None = None
+        self.done = 0
+        """How many of the bytes that lie there `blocks` has read."""
         if self.path == "-":
             self._kept = self._all_of(stdin or sys.stdin.buffer, limits, None)
         elif not Path(self.path).exists():
@@ -119,14 +124,26 @@ class Source:
         """All decompressed bytes, without a byte-order mark. A plain file may be of any size, unless it is a record."""
         with self.open() as file:
             if isinstance(file, _Unpacking):
-                data = self._all_of(file, limits, self._size())
+                data = self._all_of(file, limits, self.size)
             else:
                 data = file.read() if limits is FILES else self._all_of(file, limits, None)
         return data.removeprefix(_BOM)
 
-    def _size(self) -> int:
+    @property
+    def size(self) -> int:
         """Bytes as they lie there."""
         return len(self._kept) if self._kept is not None else os.path.getsize(self.path)
+
+    @property
+    def held(self) -> bool:
+        """Whether it is in memory, as what can be read only once is."""
+        return self._kept is not None
+
+    @property
+    def is_large(self) -> bool:
+        """Whether rows of this text had better not be held in memory all at once."""
+        with self.open() as file:
+            return self.size > (LARGE_PACKED if isinstance(file, _Unpacking) else LARGE_TEXT)
 
     def head(self, size: int = 65536) -> bytes:
         """The first decompressed bytes, for detection."""
@@ -148,6 +165,16 @@ class Source:
                 return None
             return PlainFile(self.path, len(_BOM) if begin.startswith(_BOM) else 0, os.fstat(file.fileno()).st_size)
 
+    def samples(self, number: int, size: int) -> Iterator[list[bytes]]:
+        """Some lines of each of several places of a plain file, evenly spread."""
+        place = self.plain_file()
+        if place is None:
+            return
+        with self._raw() as file:
+            for start in range(place.start, place.size, max(1, place.size // number)):
+                file.seek(start)
+                yield file.read(size).split(b"\n")[1:-1]
+
     def text(self, limits: Limits = FILES) -> str:
         """All of it as text; bytes that are not UTF-8 are a fault with their line."""
         data = self.read(limits)
@@ -157,29 +184,32 @@ class Source:
             line = data.count(b"\n", 0, error.start) + 1
             raise FormatError(self.name, [not_utf8(data, f"line {line}: ")]) from None
 
-    def blocks(self, size: int, *, line: str = "TREC text has a line for each document") -> Iterator[bytes]:
+    def blocks(
+        self, size: int, *, line: str = "TREC text has a line for each document", longest: int = _LONGEST_LINE
+    ) -> Iterator[bytes]:
         """Blocks of whole lines, about `size` bytes each, without a byte-order mark. A line has an end; `line` tells
-        what one should be."""
+        what one should be, `longest` is how far it may go beyond a block."""
         with self.open() as file:
             first, done = True, 0
             while block := file.read(size):
                 if not block.endswith(b"\n"):
-                    rest = file.readline(_LONGEST_LINE)
+                    rest = file.readline(longest)
                     block += rest
-                    if len(rest) == _LONGEST_LINE and not rest.endswith(b"\n"):
-                        raise self._endless_line(done + block.rfind(b"\n") + 1, line)
+                    if len(rest) == longest and not rest.endswith(b"\n"):
+                        raise self._endless_line(done + block.rfind(b"\n") + 1, line, longest)
                 done += len(block)
+                self.done = file.packed_done if isinstance(file, _Unpacking) else done
                 if first:
                     block, first = block.removeprefix(_BOM), False
                 yield block
 
-    def _endless_line(self, start: int, wanted: str) -> FormatError:
+    def _endless_line(self, start: int, wanted: str, longest: int) -> FormatError:
         """The error for a line that begins after so many bytes."""
         lines = 1
         with self.open() as file:
             while start and (piece := file.read(min(start, _PIECE))):
                 lines, start = lines + piece.count(b"\n"), start - len(piece)
-        said = f"a line of more than {written(_LONGEST_LINE)}; {wanted}"
+        said = f"a line of more than {written(longest)}; {wanted}"
         return FormatError(self.name, [Fault(f"{said}: name the format if it is another, or split the line", lines)])
 
     def sha256(self) -> str:
@@ -199,6 +229,11 @@ class _Unpacking:
 
     def readline(self, size: int) -> bytes:
         return self._counted(self._unpacked.readline(size))
+
+    @property
+    def packed_done(self) -> int:
+        """How many of the compressed bytes were read."""
+        return self._packed.tell()
 
     def _counted(self, data: bytes) -> bytes:
         self._made += len(data)

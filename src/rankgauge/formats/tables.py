@@ -1,42 +1,62 @@
-"""Tables with named columns: CSV, TSV and Parquet."""
+"""Tables with named columns: CSV, TSV, Parquet and Arrow."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 import polars as pl
 
 from rankgauge.errors import DataError, Fault, FormatError
-from rankgauge.formats.detect import Format
+from rankgauge.formats.detect import ARROW, Format
 from rankgauge.formats.parquet import DamagedError, read_bounded
 from rankgauge.formats.sources import Source, not_utf8
 from rankgauge.model.frames import ID_COLUMNS, named_columns
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 
-__all__ = ["qrels_of_table", "read_qrels_table", "read_run_table", "read_table", "render_table"]
+__all__ = [
+    "SEPARATORS",
+    "qrels_of_table",
+    "read_qrels_table",
+    "read_run_table",
+    "read_table",
+    "readable",
+    "render_table",
+    "row_faults",
+]
 
 T = TypeVar("T", Run, Qrels)
 
-_SEPARATORS = {"csv": ",", "tsv": "\t"}
+SEPARATORS = {"csv": ",", "tsv": "\t"}
 
 
 def read_table(source: Source, kind: Format) -> pl.DataFrame:
     """The table, text columns as text."""
-    if kind not in ("csv", "tsv", "parquet"):
+    if kind not in ("csv", "tsv", "parquet", "arrow"):
         raise FormatError(source.name, [f"{kind} is no table format here"])
     data = source.read()
     if not data.strip():
         raise FormatError(source.name, ["the file is empty"])
-    try:
+    with readable(source, kind, data):
         if kind == "parquet":
             frame, too_large = read_bounded(data)
             if frame is None:
                 raise FormatError(source.name, [too_large])
             return frame
-        return pl.read_csv(data, separator=_SEPARATORS[kind], infer_schema=False, raise_if_empty=False)
+        if kind == "arrow":
+            read = pl.read_ipc if data.startswith(ARROW) else pl.read_ipc_stream
+            return read(io.BytesIO(data))
+        return pl.read_csv(data, separator=SEPARATORS[kind], infer_schema=False, raise_if_empty=False)
+
+
+@contextmanager
+def readable(source: Source, kind: Format, data: bytes = b"") -> Iterator[None]:
+    """Say of a file that a library cannot read what is wrong with it."""
+    try:
+        yield
     except (pl.exceptions.PolarsError, DamagedError, OSError) as error:
         reason = str(error).strip().split("\n")[0]
         if "utf" in reason.lower():
@@ -75,7 +95,15 @@ def _made(
 
 
 def _check(frame: pl.DataFrame, source: Source, kind: Format) -> None:
-    """All faults of the rows together, with their lines (rows in Parquet)."""
+    """All faults of the rows together."""
+    faults, total = row_faults(frame, kind)
+    if faults:
+        raise FormatError(source.name, faults, total=total)
+
+
+def row_faults(frame: pl.DataFrame, kind: Format, first: int = 0) -> tuple[list[Fault], int]:
+    """Some faults of the rows, with their lines (rows in Parquet and Arrow), and how many there are. So many rows come
+    before the `first` one of these."""
     faults = []
     total = 0
     for column in frame.get_columns():
@@ -92,10 +120,11 @@ def _check(frame: pl.DataFrame, source: Source, kind: Format) -> None:
             message = (
                 f"the {column.name} {value!r} is no finite number" if number else f"the {column.name} id is missing"
             )
-            faults.append(Fault(message, row + 2) if kind != "parquet" else Fault(f"row {row + 1}: {message}"))
-    if faults:
-        faults.sort(key=lambda fault: fault.line or 0)
-        raise FormatError(source.name, faults, total=total)
+            place = first + row
+            binary = kind in ("parquet", "arrow")
+            faults.append(Fault(f"row {place + 1}: {message}") if binary else Fault(message, place + 2))
+    faults.sort(key=lambda fault: fault.line or 0)
+    return faults, total
 
 
 def render_table(frame: pl.DataFrame, kind: Format) -> bytes:
@@ -103,4 +132,7 @@ def render_table(frame: pl.DataFrame, kind: Format) -> bytes:
         buffer = io.BytesIO()
         frame.write_parquet(buffer)
         return buffer.getvalue()
-    return frame.write_csv(separator=_SEPARATORS[kind]).encode()
+    if kind == "arrow":
+        frame.write_ipc(buffer := io.BytesIO())
+        return buffer.getvalue()
+    return frame.write_csv(separator=SEPARATORS[kind]).encode()

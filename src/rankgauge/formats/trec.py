@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from rankgauge.errors import Fault, FormatError
+from rankgauge.formats.run_parts import Pair, Place, RunParts
 from rankgauge.formats.sources import Source, fields_of, not_utf8
 from rankgauge.formats.trec_rows import read_judgment_rows, read_run_rows
 from rankgauge.model.judgments import Qrels
@@ -23,7 +24,7 @@ from rankgauge.model.text_rows import IrregularTextError, TextRows
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["RunParts", "first_tag", "read_qrels", "render_qrels", "render_run"]
+__all__ = ["TrecRun", "first_tag", "read_qrels", "render_qrels", "render_run"]
 
 Kind = Literal["run", "qrels"]
 _BLOCK = 16 << 20
@@ -38,43 +39,46 @@ _COMMENT = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
 _FLOAT = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _SPACE, _NEWLINE, _HASH = 32, 10, 35
 _PIECE = 1 << 19
+_SAMPLES, _SAMPLE = 16, 1 << 17  # bytes
 
 
-class RunParts:
-    """A TREC run file, read in parts."""
+class TrecRun(RunParts):
+    """A TREC run file."""
 
     def __init__(self, source: Source) -> None:
-        self.source = source
-        self.name = source.name
+        super().__init__(source.name, source.size)
+        self.text: Source = source
 
     def parts(self) -> Iterator[pl.DataFrame]:
         """Columns query, doc, score, block by block."""
-        yield from _parts(self.source, "run")
+        yield from _parts(self.text, "run")
 
     def rows(self) -> Iterator[TextRows]:
-        """The same as columns of numbers, in parts of whole queries, where the text is plain enough."""
-        return read_run_rows(self.source)
+        return read_run_rows(self.text)
 
-    def describe_repeats(self, pairs: Sequence[tuple[str, str]], total: int) -> FormatError:
-        """The error for documents that stand twice, with the lines of both."""
-        wanted = {(query.encode(), doc.encode()): (query, doc) for query, doc in pairs}
-        first: dict[tuple[bytes, bytes], int] = {}
-        faults = []
-        for number, fields in _lines(self.source):
-            key = (fields[0], fields[2]) if len(fields) > 2 else (b"", b"")
-            if key not in wanted:
-                continue
-            if key in first:
-                query, doc = wanted[key]
-                faults.append(Fault(f"document {doc!r} of query {query!r} stands already on line {first[key]}", number))
-            else:
-                first[key] = number
-        return FormatError(
-            self.name,
-            faults,
-            total=max(total, len(faults)),
-            hint="remove the repeats, or keep the better one of each with `duplicates='first'`",
-        )
+    @property
+    def done(self) -> int:
+        return self.text.done
+
+    @property
+    def is_large(self) -> bool:
+        return self.text.is_large
+
+    @property
+    def seems_grouped(self) -> bool:
+        """Whether no query comes back after others in a few samples: not sure, but known at once."""
+        for lines in self.text.samples(_SAMPLES, _SAMPLE):
+            queries = [query for query, _ in groupby(line.partition(b" ")[0] for line in lines)]
+            if len(set(queries)) < len(queries):
+                return False
+        return True
+
+    def places(self, wanted: set[Pair]) -> Iterator[tuple[Pair, Place]]:
+        known = {(query.encode(), doc.encode()): (query, doc) for query, doc in wanted}
+        for number, fields in _lines(self.text):
+            pair = known.get((fields[0], fields[2])) if len(fields) > 2 else None
+            if pair is not None:
+                yield pair, Place(number)
 
 
 def read_qrels(source: Source) -> Qrels:

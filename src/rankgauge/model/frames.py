@@ -12,7 +12,7 @@ from rankgauge.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ID_COLUMNS", "frame_of_rows", "is_frame", "named_columns", "to_polars"]
+__all__ = ["ID_COLUMNS", "column_roles", "frame_of_rows", "is_frame", "named_columns", "to_polars"]
 
 ID_COLUMNS: Mapping[str, Sequence[str]] = json.loads((Path(__file__).parent / "column_names.json").read_text("utf-8"))
 """The names that people give each column."""
@@ -68,7 +68,15 @@ def frame_of_rows(source: Any, where: str) -> pl.DataFrame | None:
 
 def named_columns(frame: pl.DataFrame, wanted: Sequence[str], where: str, optional: Sequence[str] = ()) -> pl.DataFrame:
     """The wanted columns under their own names, found by any name people give them."""
-    lower = {str(name).strip().casefold(): name for name in frame.columns}
+    found = column_roles(frame.columns, wanted, where, optional)
+    return frame.select([frame[name].alias(role) for role, name in found.items()])
+
+
+def column_roles(
+    names: Sequence[str], wanted: Sequence[str], where: str, optional: Sequence[str] = ()
+) -> dict[str, str]:
+    """Which column has which role."""
+    lower = {str(name).strip().casefold(): name for name in names}
     found: dict[str, str] = {}
     for role in (*wanted, *optional):
         free = [lower[alias] for alias in ID_COLUMNS[role] if alias in lower and lower[alias] not in found.values()]
@@ -76,7 +84,7 @@ def named_columns(frame: pl.DataFrame, wanted: Sequence[str], where: str, option
             found[role] = free[0]
         elif role in wanted:
             raise DataError(
-                f"{where}: no column for {role!r} among {', '.join(map(repr, frame.columns)) or 'none'}; "
+                f"{where}: no column for {role!r} among {', '.join(map(repr, names)) or 'none'}; "
                 f"name one of: {', '.join(ID_COLUMNS[role])}"
             )
-    return frame.select([frame[name].alias(role) for role, name in found.items()])
+    return found
