@@ -59,17 +59,18 @@ public:
 // A column of texts: views of 16 bytes that hold short texts themselves, or offsets into one text.
 class Texts {
 public:
-    Texts(const char* format, const ArrowArray& array) : buffers_(array.buffers) {
+    Texts(const char* format, const ArrowArray& array, std::size_t row) : buffers_(array.buffers) {
+        const std::int64_t offset = array.offset + static_cast<std::int64_t>(row);
         const std::int64_t least = std::strcmp(format, "vu") == 0 ? 2 : 3;
-        if (array.n_buffers < least || (array.buffers[1] == nullptr && array.length > 0)) throw Irregular{};
+        if (array.n_buffers < least || array.buffers[1] == nullptr) throw Irregular{};
         if (std::strcmp(format, "vu") == 0) {
-            places_ = static_cast<const char*>(array.buffers[1]) + 16 * array.offset;
+            places_ = static_cast<const char*>(array.buffers[1]) + 16 * offset;
             kind_ = Kind::views;
         } else if (std::strcmp(format, "U") == 0) {
-            places_ = static_cast<const char*>(array.buffers[1]) + 8 * array.offset;
+            places_ = static_cast<const char*>(array.buffers[1]) + 8 * offset;
             kind_ = Kind::large;
         } else if (std::strcmp(format, "u") == 0) {
-            places_ = static_cast<const char*>(array.buffers[1]) + 4 * array.offset;
+            places_ = static_cast<const char*>(array.buffers[1]) + 4 * offset;
             kind_ = Kind::small;
         } else {
             throw Irregular{};
@@ -113,34 +114,59 @@ private:
     Kind kind_ = Kind::views;
 };
 
-// Columns query, doc and number, of which no value is missing.
+// A column as a stream gives it, in pieces; no value is missing.
+class Column {
+public:
+    explicit Column(ArrowArrayStream* stream) {
+        if (stream->get_schema(stream, &schema_.it) != 0) throw Irregular{};
+        while (true) {
+            Given<ArrowArray> piece;
+            if (stream->get_next(stream, &piece.it) != 0) throw Irregular{};
+            if (piece.it.release == nullptr) break;
+            if (piece.it.null_count != 0 || piece.it.dictionary != nullptr) throw Irregular{};
+            if (piece.it.length > 0) pieces.push_back(std::move(piece));
+        }
+    }
+
+    const char* format() const { return schema_.it.format; }
+    std::vector<Given<ArrowArray>> pieces;
+
+private:
+    Given<ArrowSchema> schema_;
+};
+
+// Columns query, doc and number of the same length.
 class Frame {
 public:
-    explicit Frame(ArrowArrayStream* stream) {
-        Given<ArrowSchema> schema;
-        if (stream->get_schema(stream, &schema.it) != 0) throw Irregular{};
-        const ArrowSchema& told = schema.it;
-        if (std::strcmp(told.format, "+s") != 0 || told.n_children != 3 || std::strcmp(told.children[2]->format, "g") != 0)
-            throw Irregular{};
+    explicit Frame(ArrowArrayStream* const* streams) : query_(streams[0]), doc_(streams[1]), number_(streams[2]) {
+        if (std::strcmp(number_.format(), "g") != 0) throw Irregular{};
+        // Each column has pieces of its own; a part lies within one of each.
+        const Column* const columns[] = {&query_, &doc_, &number_};
+        std::size_t piece[3] = {}, row[3] = {};
         begins_.push_back(0);
-        while (true) {
-            Given<ArrowArray> batch;
-            if (stream->get_next(stream, &batch.it) != 0) throw Irregular{};
-            if (batch.it.release == nullptr) break;
-            const ArrowArray& array = batch.it;
-            if (array.n_children != 3 || array.null_count > 0 || array.offset != 0) throw Irregular{};
+        const auto ended = [&](int i) { return piece[i] == columns[i]->pieces.size(); };
+        while (!ended(0) && !ended(1) && !ended(2)) {
+            std::size_t length = static_cast<std::size_t>(-1);
+            for (int i = 0; i < 3; ++i)
+                length = std::min(length, static_cast<std::size_t>(columns[i]->pieces[piece[i]].it.length) - row[i]);
+            const auto array = [&](int i) -> const ArrowArray& { return columns[i]->pieces[piece[i]].it; };
+            if (array(2).n_buffers != 2 || array(2).buffers[1] == nullptr) throw Irregular{};
+            parts_.push_back({Texts(query_.format(), array(0), row[0]), Texts(doc_.format(), array(1), row[1]),
+                              static_cast<const double*>(array(2).buffers[1]) + array(2).offset + row[2]});
+            begins_.push_back(begins_.back() + length);
             for (int i = 0; i < 3; ++i) {
-                if (array.children[i]->null_count != 0 || array.children[i]->length < array.length) throw Irregular{};
+                row[i] += length;
+                if (row[i] == static_cast<std::size_t>(array(i).length)) {
+                    ++piece[i];
+                    row[i] = 0;
+                }
             }
-            const ArrowArray& numbers = *array.children[2];
-            if (numbers.n_buffers != 2 || (numbers.buffers[1] == nullptr && array.length > 0)) throw Irregular{};
-            if (array.length == 0) continue;
-            parts_.push_back({Texts(told.children[0]->format, *array.children[0]), Texts(told.children[1]->format, *array.children[1]),
-                              static_cast<const double*>(numbers.buffers[1]) + numbers.offset});
-            begins_.push_back(begins_.back() + static_cast<std::size_t>(array.length));
-            held_.push_back(std::move(batch));
         }
-        if (rows() == 0 || rows() > UINT32_MAX / 4) throw Irregular{};
+        if (!ended(0) || !ended(1) || !ended(2) || rows() == 0 || rows() > UINT32_MAX / 4) throw Irregular{};
+        for (std::size_t part = 0, first = 0; first < rows(); first += kBlock) {
+            while (begins_[part + 1] <= first) ++part;
+            first_.push_back(static_cast<std::uint32_t>(part));
+        }
     }
 
     std::size_t rows() const { return begins_.back(); }
@@ -152,15 +178,18 @@ public:
 
     // The part that holds a row, and its number there.
     std::pair<const Part*, std::size_t> at(std::size_t row) const {
-        if (parts_.size() == 1) return {&parts_[0], row};
-        const auto next = std::upper_bound(begins_.begin(), begins_.end(), row) - begins_.begin();
-        return {&parts_[static_cast<std::size_t>(next) - 1], row - begins_[static_cast<std::size_t>(next) - 1]};
+        std::size_t part = first_[row / kBlock];
+        while (begins_[part + 1] <= row) ++part;
+        return {&parts_[part], row - begins_[part]};
     }
 
 private:
-    std::vector<Given<ArrowArray>> held_;
+    static constexpr std::size_t kBlock = 1u << 12;
+
+    const Column query_, doc_, number_;
     std::vector<Part> parts_;
     std::vector<std::size_t> begins_;
+    std::vector<std::uint32_t> first_;  // the part in which each block of rows begins
 };
 
 inline Id id_of(const Field& text) { return {text.begin, text.length, key_within(text.begin, text.length)}; }

@@ -118,20 +118,21 @@ PyObject* match_run_(PyObject*, PyObject* args) {
 }
 
 PyDoc_STRVAR(match_frame_doc,
-             "match_frame(judgments, run, ties, single, threads) -> what match_run gives. Both are capsules of Arrow's "
-             "C streams of columns query, doc, number, the judgments grouped by query.");
+             "match_frame(query, doc, grade, query, doc, score, ties, single, threads) -> what match_run gives. Columns "
+             "are capsules of Arrow's C streams, first those of the judgments, grouped by query, then those of the run.");
 
 PyObject* match_frame_(PyObject*, PyObject* args) {
-    PyObject* given[2];
+    PyObject* given[6];
     int ties = 0, single = 0;
     unsigned threads = 1;
-    if (!PyArg_ParseTuple(args, "OOipI", &given[0], &given[1], &ties, &single, &threads)) return nullptr;
+    if (!PyArg_ParseTuple(args, "OOOOOOipI", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5], &ties, &single, &threads))
+        return nullptr;
     if (ties < 0 || ties > 3) {
         PyErr_SetString(PyExc_ValueError, "there is no such rule for ties");
         return nullptr;
     }
-    ArrowArrayStream* streams[2];
-    for (int i = 0; i < 2; ++i) {
+    ArrowArrayStream* streams[6];
+    for (int i = 0; i < 6; ++i) {
         streams[i] = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(given[i], "arrow_array_stream"));
         if (streams[i] == nullptr) return nullptr;
         if (streams[i]->release == nullptr) {
@@ -144,7 +145,7 @@ PyObject* match_frame_(PyObject*, PyObject* args) {
     {
         Released released;
         try {
-            const Frame judgments(streams[0]), run(streams[1]);
+            const Frame judgments(streams), run(streams + 3);
             const Index index(judged_of(judgments));
             whole = whole_of(match_frame(index, run, static_cast<Ties>(ties), single != 0, std::max(1u, threads)), index);
         } catch (...) {

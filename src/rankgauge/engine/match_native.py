@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from rankgauge.model.ranked import Floats, RankedGrades, largest_first
 from rankgauge.model.run import Run
 from rankgauge.model.text_rows import TextRows
 from rankgauge.native import native
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["NativeMatch", "match_native", "match_native_frames", "match_native_mappings"]
 
@@ -81,9 +78,9 @@ def match_native_frames(qrels: Qrels, run: Run, contract: Contract) -> NativeMat
     if not heads.is_unique().all():
         judgments = judgments.sort(pl.int_range(pl.len()).first().over("query"), maintain_order=True)
         starts, heads = list_bounds(judgments["query"])
-    found = module.match_frame(
-        _stream(judgments, "grade"), _stream(run.frame, "score"), *_rules(contract), _threads()
-    )
+    # Column by column: as a whole, frames would be copied into pieces of one size.
+    columns = [*judgments.select("query", "doc", "grade"), *run.frame.select("query", "doc", "score")]
+    found = module.match_frame(*(column.__arrow_c_stream__() for column in columns), *_rules(contract), _threads())
     if found is None:
         return None
     grades = judgments["grade"].to_numpy()
@@ -123,11 +120,6 @@ def _ranked(columns: list[bytes], judged: Judged, grades: Floats) -> RankedGrade
         np.frombuffer(retrieved, dtype=np.int64),
         top=np.frombuffer(top, dtype=np.float64),
     )
-
-
-def _stream(frame: pl.DataFrame, number: str) -> Any:
-    """The columns in Arrow's C interface, without a copy."""
-    return frame.select("query", "doc", number).__arrow_c_stream__()
 
 
 def _rules(contract: Contract) -> tuple[int, bool]:
