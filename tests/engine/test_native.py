@@ -258,7 +258,8 @@ scores = st.one_of(
     st.integers(-3, 3),
     st.integers(-3, 3).map(float),
 )
-plain_scores = st.one_of(st.integers(-2, 3).map(float), st.integers(-2, 3), st.sampled_from([1.00000001, 1.00000002, -0.0]))
+small = st.integers(-2, 3)
+plain_scores = st.one_of(small.map(float), small, st.sampled_from([1.00000001, 1.00000002, -0.0]))
 names = st.one_of(ids, ids, ids, st.sampled_from(["", Text("1"), "\ud800", "\U0001f600", "\uffff", "a\0b", "x" * 300]))
 
 
@@ -280,7 +281,11 @@ def test_any_dictionaries(qrels: Any, run: Any, odd: type[dict[str, float]], con
 
 
 @given(
-    qrels=tables(ids, st.integers(-1, 3)), run=tables(ids, plain_scores, 12), contract=contracts, seed=st.randoms(), data=st.data()
+    qrels=tables(ids, st.integers(-1, 3)),
+    run=tables(ids, plain_scores, 12),
+    contract=contracts,
+    seed=st.randoms(),
+    data=st.data(),
 )
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_frames(qrels: Any, run: Any, contract: Contract, seed: Any, data: st.DataObject) -> None:
@@ -311,10 +316,10 @@ def test_many_shuffled_rows() -> None:
     query = rng.integers(0, 300, 60_000)
     doc = rng.permutation(60_000)
     frame = pl.DataFrame({"query": query, "doc": doc, "score": rng.integers(0, 40, 60_000).astype(float)})
-    long = pl.col("doc").cast(pl.String) + pl.lit("-of-a-long-name")
-    frame = frame.with_columns(
-        pl.col("query").cast(pl.String), pl.when(pl.col("doc") % 2 == 0).then(long).otherwise(pl.col("doc").cast(pl.String))
-    )
+    short = pl.col("doc").cast(pl.String)
+    long = short + pl.lit("-of-a-long-name")
+    named = pl.when(pl.col("doc") % 2 == 0).then(long).otherwise(short)
+    frame = frame.with_columns(pl.col("query").cast(pl.String), named)
     judged = frame.sample(2_000, seed=1).select("query", "doc", pl.lit(1.0).alias("grade"))
     for ties in ("trec", "given", "stable"):
         assert_both(lambda: (Qrels(judged), Run(frame)), Contract(ties=ties))
@@ -341,7 +346,8 @@ def test_a_key_that_changes_its_dictionary(ties: Any) -> None:
 
     module = native()
     assert module is not None
-    found = module.match_dictionaries({"q": judged, "p": {"d1": 1}}, {"q": lists}, compiled._TIES[ties], False, np.float64)
+    qrels = {"q": judged, "p": {"d1": 1}}
+    found = module.match_dictionaries(qrels, {"q": lists}, compiled._TIES[ties], False, np.float64)
     assert found is None or isinstance(found, tuple)
 
 
