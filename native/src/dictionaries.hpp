@@ -51,11 +51,24 @@ public:
         if (!empty_) throw Irregular{};
         PyObject *query = nullptr, *docs = nullptr;
         Py_ssize_t found = 0;
+        std::vector<Pair> pairs;
         for (Py_ssize_t at = 0; PyDict_Next(judgments, &at, &query, &docs);) {
-            const Held name = text(query), judged = list(docs);
-            const Held listed = Held::borrowed(look_up(run, name.get()));
+            const Held name = text(query);
+            Held judged = list(docs);
+            Held listed = Held::borrowed(look_up(run, name.get()));
             found += static_cast<bool>(listed);
-            match_list(judged.get(), listed);
+            pairs.push_back({std::move(judged), std::move(listed)});
+        }
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            if (i + 2 * kListsAhead < pairs.size()) {
+                fetch(pairs[i + 2 * kListsAhead].judged.get());
+                fetch(pairs[i + 2 * kListsAhead].listed.get());
+            }
+            if (i + kListsAhead < pairs.size()) {
+                fetch_entries(pairs[i + kListsAhead].judged.get());
+                fetch_entries(pairs[i + kListsAhead].listed.get());
+            }
+            match_list(pairs[i].judged.get(), pairs[i].listed);
         }
         if (PyDict_Size(run) == found) return;
         for (Py_ssize_t at = 0; PyDict_Next(run, &at, &query, &docs);) {
@@ -70,6 +83,21 @@ private:
         std::int64_t judgment;
         Held doc;
     };
+
+    struct Pair {
+        Held judged, listed;
+    };
+
+    // Asks for the first ids and numbers of a dictionary that comes soon.
+    static void fetch_entries(PyObject* docs) {
+        if (docs == nullptr) return;
+        PyObject *doc = nullptr, *value = nullptr;
+        Py_ssize_t at = 0;
+        for (std::size_t n = 0; n < kEntriesAhead && PyDict_Next(docs, &at, &doc, &value); ++n) {
+            fetch(doc);
+            fetch(value);
+        }
+    }
 
     static Held text(PyObject* object) {
         if (!PyUnicode_CheckExact(object)) throw Irregular{};
@@ -104,7 +132,6 @@ private:
     }
 
     void match_list(PyObject* judged, const Held& listed) {
-        if (look_up(judged, empty_.get()) != nullptr) throw Irregular{};
         scores_.clear();
         if (listed) {
             if (!PyDict_CheckExact(listed.get())) throw Irregular{};
@@ -116,6 +143,7 @@ private:
         for (Py_ssize_t at = 0; PyDict_Next(judged, &at, &doc, &grade);) {
             grades.push_back(number_of(grade, also_));
             Held name = text(doc);
+            if (PyUnicode_GetLength(name.get()) == 0) throw Irregular{};
             if (scores_.empty()) continue;
             PyObject* score = look_up(listed.get(), name.get());
             if (score == nullptr) continue;
@@ -214,7 +242,8 @@ private:
         return {text, static_cast<std::size_t>(length)};
     }
 
-    static constexpr std::size_t kAhead = 12;
+    static constexpr std::size_t kAhead = 40;
+    static constexpr std::size_t kListsAhead = 3, kEntriesAhead = 12;
     static constexpr std::size_t kCounted = 4;  // asked scores up to which counting beats sorting
 
     const Ties ties_;
@@ -229,5 +258,24 @@ private:
     std::vector<bool> known_;
     bool ordered_ = false;
 };
+
+// Whether ids are texts and lists dictionaries, as far as that is looked at: of each list, its first id.
+inline bool is_plain(PyObject* mapping) {
+    if (!PyDict_CheckExact(mapping)) return false;
+    std::vector<PyObject*> lists;
+    PyObject *query = nullptr, *docs = nullptr, *doc = nullptr, *value = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(mapping, &at, &query, &docs);) {
+        if (!PyUnicode_CheckExact(query)) return false;
+        lists.push_back(docs);
+    }
+    constexpr std::size_t ahead = 16;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+        if (i + ahead < lists.size()) fetch(lists[i + ahead]);
+        if (!PyDict_CheckExact(lists[i])) return false;
+        Py_ssize_t at = 0;
+        if (PyDict_Next(lists[i], &at, &doc, &value) && !PyUnicode_CheckExact(doc)) return false;
+    }
+    return true;
+}
 
 }  // namespace rankgauge

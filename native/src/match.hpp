@@ -2,8 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <cstdio>
-#include <memory>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -244,26 +244,21 @@ private:
 // A file of which each thread reads its own parts.
 class Reader {
 public:
-    explicit Reader(const char* path) : file_(std::fopen(path, "rb")) {
-        if (file_ == nullptr) throw Irregular{};
-        std::setvbuf(file_, nullptr, _IONBF, 0);
+    // Paths are UTF-8 on Windows, bytes elsewhere.
+    explicit Reader(const char* path) {
+        file_.rdbuf()->pubsetbuf(nullptr, 0);
+        file_.open(std::filesystem::u8path(path), std::ios::binary);
+        if (!file_) throw Irregular{};
     }
-    ~Reader() { std::fclose(file_); }
-    Reader(const Reader&) = delete;
-    Reader& operator=(const Reader&) = delete;
 
     // The bytes from `begin` on, as many as are wanted; a file that became shorter is irregular.
     void read(std::uint64_t begin, std::size_t size, char* into) {
-#ifdef _WIN32
-        if (_fseeki64(file_, static_cast<long long>(begin), SEEK_SET) != 0) throw Irregular{};
-#else
-        if (fseeko(file_, static_cast<off_t>(begin), SEEK_SET) != 0) throw Irregular{};
-#endif
-        if (std::fread(into, 1, size, file_) != size) throw Irregular{};
+        file_.seekg(static_cast<std::streamoff>(begin));
+        if (!file_.read(into, static_cast<std::streamsize>(size))) throw Irregular{};
     }
 
 private:
-    std::FILE* file_;
+    std::ifstream file_;
 };
 
 constexpr std::uint64_t kPart = 4u << 20;

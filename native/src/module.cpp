@@ -182,7 +182,20 @@ PyObject* match_dictionaries_(PyObject*, PyObject* args) {
                          bytes_of(found.retrieved), bytes_of(found.top));
 }
 
+PyDoc_STRVAR(is_plain_doc,
+             "is_plain(mapping) -> whether it is a dictionary of dictionaries whose ids are texts; of each list, the "
+             "first id is looked at.");
+
+PyObject* is_plain_(PyObject*, PyObject* mapping) {
+    try {
+        return PyBool_FromLong(is_plain(mapping));
+    } catch (...) {
+        return PyErr_NoMemory();
+    }
+}
+
 PyMethodDef methods[] = {
+    {"is_plain", is_plain_, METH_O, is_plain_doc},
     {"read_judgments", read_judgments_, METH_VARARGS, read_judgments_doc},
     {"match_run", match_run_, METH_VARARGS, match_run_doc},
     {"match_frame", match_frame_, METH_VARARGS, match_frame_doc},
