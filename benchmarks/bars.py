@@ -49,6 +49,8 @@ class Bars:
     def told(self) -> str:
         """Which bars were missed."""
         held = len(self._held)
+        if not held:
+            return "No bar stands for what was measured."
         if not self.missed:
             return f"All {held} bars were met."
         lines = [f"{len(self.missed)} of {held} bars were missed:", *(f"    {bar.what}: {bar}" for bar in self.missed)]

@@ -50,7 +50,7 @@ def save_picture(sizes: Sizes, path: Path) -> bool:
 
     def panel(what: str) -> dict[str, object]:
         log = {"type": "log"}
-        legend = {"orient": "bottom", "columns": 2}
+        legend = {"orient": "bottom", "columns": 2, "labelLimit": 0}
         return {
             "width": 360,
             "height": 260,

@@ -284,12 +284,11 @@ inline Grouped grouped(const Frame& frame, std::size_t threads) {
 // Judgments with the rows of each query together, as they stand.
 inline Judged judged_of(const Frame& frame) {
     Judged judged;
-    judged.query.reserve(frame.rows());
-    judged.doc.reserve(frame.rows());
+    judged.docs.reserve(frame.rows());
     for (std::size_t row = 0; row < frame.rows(); ++row) {
         const auto [part, at] = frame.at(row);
-        judged.query.push_back(id_of(part->query.at(at)));
-        judged.doc.push_back(id_of(part->doc.at(at)));
+        judged.add(id_of(part->query.at(at)));
+        judged.docs.push_back(id_of(part->doc.at(at)));
     }
     return judged;
 }

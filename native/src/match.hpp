@@ -64,33 +64,49 @@ struct Id {
 
 inline bool same(const Id& a, const Id& b) { return same(a.begin, a.length, b.begin, b.length); }
 
-// Rows of judgments, those of a query one after the other.
+// Rows of judgments, those of a query one after the other. Documents are told by columns that others hold, or by ids.
 struct Judged {
-    std::vector<Id> query, doc;
+    std::vector<Id> queries;
+    std::vector<std::int64_t> starts;
+    std::size_t rows = 0;
+    std::vector<Id> docs;
+    const char* text = nullptr;
+    const std::int64_t *doc_start = nullptr, *doc_length = nullptr;
+    const std::uint64_t* doc_key = nullptr;
+
+    // The next row's query.
+    void add(const Id& query) {
+        if (queries.empty() || queries.back().key != query.key) {
+            queries.push_back(query);
+            starts.push_back(static_cast<std::int64_t>(rows));
+        }
+        ++rows;
+    }
+
+    Id doc(std::int64_t row) const {
+        const auto at = static_cast<std::size_t>(row);
+        if (text == nullptr) return docs[at];
+        return {text + doc_start[at], static_cast<std::size_t>(doc_length[at]), doc_key[at]};
+    }
 };
 
 // Judged queries by their bytes. A query that comes back, or a document that stands twice, is irregular.
 class Index {
 public:
-    explicit Index(Judged judged) : judged_(std::move(judged)) {
-        const std::vector<Id>& query = judged_.query;
-        for (std::size_t row = 0; row < query.size(); ++row) {
-            if (row == 0 || query[row].key != query[row - 1].key) starts.push_back(static_cast<std::int64_t>(row));
-        }
-        const std::size_t n = starts.size();
-        starts.push_back(static_cast<std::int64_t>(query.size()));
-        queries_.begin(n);
-        for (std::size_t i = 0; i < n; ++i) {
-            const Id& own = query[static_cast<std::size_t>(starts[i])];
-            if (queries_.enter(own.key, static_cast<std::uint32_t>(i), [&](std::uint32_t other) { return is_query(other, own); }) >= 0)
+    explicit Index(Judged judged) : starts(std::move(judged.starts)), judged_(std::move(judged)) {
+        const std::vector<Id>& query = judged_.queries;
+        starts.push_back(static_cast<std::int64_t>(judged_.rows));
+        queries_.begin(query.size());
+        for (std::uint32_t i = 0; i < query.size(); ++i) {
+            if (queries_.enter(query[i].key, i, [&](std::uint32_t other) { return same(query[other], query[i]); }) >= 0)
                 throw Irregular{};
         }
         Table docs;
-        for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t i = 0; i < query.size(); ++i) {
             docs.begin(static_cast<std::size_t>(starts[i + 1] - starts[i]));
-            const Id* own = judged_.doc.data() + starts[i];
             for (std::uint32_t row = 0; row < starts[i + 1] - starts[i]; ++row) {
-                if (docs.enter(own[row].key, row, [&](std::uint32_t other) { return same(own[row], own[other]); }) >= 0)
+                const Id own = judged_.doc(starts[i] + row);
+                if (docs.enter(own.key, row, [&](std::uint32_t other) { return same(own, judged_.doc(starts[i] + other)); }) >= 0)
                     throw Irregular{};
             }
         }
@@ -101,18 +117,14 @@ public:
 
     // The number of a query, or -1; `likely` is tried first, for runs often list queries as the judgments do.
     std::int64_t find(const Id& query, std::int64_t likely) const {
-        if (likely >= 0 && likely < static_cast<std::int64_t>(size()) && is_query(static_cast<std::size_t>(likely), query))
+        if (likely >= 0 && likely < static_cast<std::int64_t>(size()) && same(judged_.queries[static_cast<std::size_t>(likely)], query))
             return likely;
-        return queries_.find(query.key, [&](std::uint32_t other) { return is_query(other, query); });
+        return queries_.find(query.key, [&](std::uint32_t other) { return same(judged_.queries[other], query); });
     }
 
     std::vector<std::int64_t> starts;
 
 private:
-    bool is_query(std::size_t number, const Id& query) const {
-        return same(judged_.query[static_cast<std::size_t>(starts[number])], query);
-    }
-
     const Judged judged_;
     Table queries_;
 };
@@ -182,7 +194,7 @@ private:
         const Judged& judged = index_.judged();
         bool ordered = false;
         for (std::int64_t row = index_.starts[owner]; row < index_.starts[owner + 1]; ++row) {
-            const Id& doc = judged.doc[static_cast<std::size_t>(row)];
+            const Id doc = judged.doc(row);
             const std::int64_t at = docs_.find(doc.key, [&](std::uint32_t other) {
                 return same(doc.begin, doc.length, rows[other].doc, rows[other].length);
             });

@@ -46,24 +46,31 @@ bool take_judgments(PyObject* const* given, Buffer* held, Judged& judged) {
         if (!held[i].take(given[i])) return false;
     }
     const std::size_t rows = held[1].size() / sizeof(std::int64_t);
-    const auto column = [&](int start, std::vector<Id>& ids) {
-        const auto* from = held[start].as<std::int64_t>(rows);
-        const auto* length = held[start + 1].as<std::int64_t>(rows);
-        const auto* key = held[start + 2].as<std::uint64_t>(rows);
-        if (from == nullptr || length == nullptr || key == nullptr) return false;
-        const auto limit = static_cast<std::int64_t>(held[0].size());
-        ids.reserve(rows);
+    const auto limit = static_cast<std::int64_t>(held[0].size());
+    const auto fit = [&](int column) {
+        const auto* start = held[column].as<std::int64_t>(rows);
+        const auto* length = held[column + 1].as<std::int64_t>(rows);
+        if (start == nullptr || length == nullptr || held[column + 2].as<std::uint64_t>(rows) == nullptr) return false;
         for (std::size_t i = 0; i < rows; ++i) {
-            if (from[i] < 0 || length[i] < 0 || length[i] > limit || from[i] > limit - length[i]) return false;
-            ids.push_back({held[0].text() + from[i], static_cast<std::size_t>(length[i]), key[i]});
+            if (start[i] < 0 || length[i] < 0 || length[i] > limit || start[i] > limit - length[i]) return false;
         }
         return true;
     };
-    try {
-        if (rows > 0 && rows <= UINT32_MAX / 4 && column(1, judged.query) && column(4, judged.doc)) return true;
-    } catch (...) {
-        PyErr_NoMemory();
-        return false;
+    if (rows > 0 && rows <= UINT32_MAX / 4 && fit(1) && fit(4)) {
+        const auto* start = held[1].as<std::int64_t>(rows);
+        const auto* length = held[2].as<std::int64_t>(rows);
+        const auto* key = held[3].as<std::uint64_t>(rows);
+        judged.text = held[0].text();
+        judged.doc_start = held[4].as<std::int64_t>(rows);
+        judged.doc_length = held[5].as<std::int64_t>(rows);
+        judged.doc_key = held[6].as<std::uint64_t>(rows);
+        try {
+            for (std::size_t i = 0; i < rows; ++i) judged.add({judged.text + start[i], static_cast<std::size_t>(length[i]), key[i]});
+        } catch (...) {
+            PyErr_NoMemory();
+            return false;
+        }
+        return true;
     }
     PyErr_SetString(PyExc_ValueError, "the columns of the judgments do not fit each other or their text");
     return false;

@@ -170,7 +170,7 @@ def test_lists_with_ties(
 
 
 @given(number=numbers)
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_numbers_are_pythons(tmp_path_factory: pytest.TempPathFactory, number: str) -> None:
     """To the last bit, whatever their form."""
     path = tmp_path_factory.getbasetemp() / "n"
