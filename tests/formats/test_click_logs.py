@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -244,6 +245,31 @@ def test_dwell_times() -> None:
     table = load_clicks(rows, Reading({}, least_dwell=30))
     assert told(table)[1] == ("red shoes", [("d1", 0, True), ("d2", 1, False), ("d3", 2, False)])
     assert table.left_out == {"short_dwell": 1, "bad_dwell": 2}
+
+
+@pytest.mark.parametrize(
+    ("clicks", "dwell", "kept", "left_out"),
+    [
+        (["d1", "d3"], [40, 5], ["d1"], {"short_dwell": 1}),
+        ([3, 1], [40, 5], ["d3"], {"short_dwell": 1}),
+        (["d3", "d2", "d1"], [40, None, "5"], ["d2", "d3"], {"short_dwell": 1}),
+        ([True, False, True], [40, None, 5], ["d1"], {"short_dwell": 1}),
+        (["d1"], 5, [], {"short_dwell": 1}),
+        (["d1", "d3"], "40", ["d1", "d3"], {}),
+        (["d1"], [math.nan], ["d1"], {}),
+        ([], None, [], {}),
+        (["d1", "d3"], [40, -1], None, {"bad_dwell": 3}),
+        (["d1"], -3, None, {"bad_dwell": 3}),
+        ([], -3, None, {"bad_dwell": 3}),
+        (["d1"], [1, 2], None, {"broken": 1}),  # of which visit is the second
+    ],
+)
+def test_dwell_times_of_lists(clicks: Any, dwell: Any, kept: Any, left_out: dict[str, int]) -> None:
+    rows = [{**LISTS[0], "clicks": clicks, "dwell": dwell}, {**LISTS[2], "dwell": None}]
+    table = load_clicks(rows, Reading({}, least_dwell=30))
+    assert table.left_out == left_out
+    lists = {query: [doc for doc, _, clicked in own if clicked] for query, own in told(table)}
+    assert lists.get("red shoes") == kept
 
 
 def test_lists_under_two_queries_and_busy_sessions() -> None:

@@ -11,6 +11,7 @@ import pytest
 from rankgauge import Label, Query, TestSet, load_labels, save_labels
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.query_logs import load_query_log
+from rankgauge.formats.secrets import masked
 from rankgauge.model.query_log import LoggedQuery
 
 
@@ -37,7 +38,7 @@ def test_parquet_and_own_names(tmp_path: Path) -> None:
     frame = pl.DataFrame({"phrase": ["a", None, "b"], "n": [3, 1, 2], "ok": ["200", "200", "500"]})
     frame.write_parquet(path := tmp_path / "log.parquet")
     found = load_query_log(path, {"text": "phrase", "count": "n", "status": "ok"})
-    assert found == [LoggedQuery("a", 3), LoggedQuery("b", 2, failed=True)]
+    assert found == [LoggedQuery("a", 3), LoggedQuery("", 1), LoggedQuery("b", 2, failed=True)]
     with pytest.raises(FormatError, match="no column holds the queries among 'phrase', 'n', 'ok'"):
         load_query_log(path)
     with pytest.raises(FormatError, match="no column 'x'"):
@@ -71,6 +72,13 @@ def test_what_failed(cells: dict[str, object], failed: bool, tmp_path: Path) -> 
 def test_clicks(clicks: str, n: int | None, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(f'query,clicks\na,"{clicks}"\n')
     assert (load_query_log(tmp_path / "log.csv")[0].clicks or 0) == (n or 0)
+
+
+def test_an_empty_log_is_told_what_a_log_looks_like(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text("")
+    with pytest.raises(FormatError, match='"opening hours", "result_count": 0, "clicks": 0') as error:
+        load_query_log(tmp_path / "log.jsonl")
+    assert masked(str(error.value)) == str(error.value)
 
 
 def test_faults_name_their_lines(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_record_report_and_spreadsheet(tmp_path: Path) -> None:
     for language, head in (("en", "cost/query (tokens)"), ("zh", "单次查询费用（tokens）")):
         assert head in report(kept, detail="evidence", language=language, width=200)
     page = report(kept, format="html")
-    assert "cost/query (tokens)" in page
+    assert "cost/query (tokens)" in page.replace("<wbr>", "")  # where the head may break
     rows = list(csv.DictReader(io.StringIO(report(kept, tmp_path / "table.csv"))))
     assert rows
     tables = "".join(path.read_text() for path in tmp_path.glob("*.csv"))

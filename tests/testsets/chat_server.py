@@ -53,7 +53,7 @@ def model(answer: Callable[[Asked], Said | None]) -> Iterator[Model]:
     """A server whose answers `answer` makes: a text, a mapping that becomes JSON, or a whole reply."""
 
     def reply(asked: Asked) -> Reply:
-        assert asked.path.endswith("/chat/completions"), asked.path
+        assert asked.path.partition("?")[0].endswith("/chat/completions"), asked.path
         found = answer(asked)
         if isinstance(found, Reply):
             return found

@@ -21,6 +21,7 @@ from rankgauge.history.monitored import Finding
 from rankgauge.model.query_log import LoggedQuery
 from rankgauge.model.series import SeriesKey
 from rankgauge.record import Mean
+from rankgauge.words import LANGUAGES, tell
 from tests.history.records import make_record
 from tests.oracles.cases import fast
 
@@ -221,3 +222,14 @@ def test_a_pasted_text_without_blanks_takes_no_time() -> None:
     """The time of masking grew with the square of it: minutes for 200 KB."""
     found = candidates([LoggedQuery("q" * 200_000, 2, 0), LoggedQuery("mail a@b.example.+c@d.example", 2, 0)])
     assert "@" not in "".join(query.text for query in found.test_set)
+
+
+def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
+    rows = ["query,results,count", "lost,0,2", ",0,3", "   ,0,1", f"{'long ' * 500},0,4", "ana@example.org,0,5"]
+    (tmp_path / "log.csv").write_text("\n".join(rows))
+    found = candidates(tmp_path / "log.csv")
+    assert [(one.text, one.searches) for one in found.listed] == [("lost", 2)]
+    assert (found.searches, found.unusable, found.masked) == (15, 13, 1)
+    (note,) = (note for note in found.notes if note.key == "candidates.unusable")
+    assert all("13" in tell(note, language) for language in LANGUAGES)
+    assert found.to_dict()["unusable"] == 13

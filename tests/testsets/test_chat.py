@@ -25,6 +25,13 @@ def chat(endpoint: str, **options: Any) -> ChatModel:
     return ChatModel(endpoint, "tested", **{"timeout": 5.0, **options})
 
 
+def test_parameters_of_an_endpoint_stay_behind_the_path() -> None:
+    with model(lambda asked: "hi") as server:
+        for parameters in ("/?api-version=1&x=/y", "?api-version=1&x=/y", "/chat/completions?api-version=1&x=/y"):
+            assert chat(server.endpoint + parameters).ask(HELLO).text == "hi"
+        assert {asked.path for asked in server.asked} == {"/v1/chat/completions?api-version=1&x=/y"}
+
+
 def test_an_answer_with_its_tokens() -> None:
     with model(lambda asked: Reply(completion("hi", prompt=7, answer=2))) as server:
         for endpoint in (server.endpoint, f"{server.endpoint}/", f"{server.endpoint}/chat/completions"):

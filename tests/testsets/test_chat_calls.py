@@ -6,7 +6,7 @@ import itertools
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from rankgauge.errors import DataError, RetrieverError
 from rankgauge.testsets.chat import ChatModel
 from rankgauge.testsets.chat import Reply as Answer
 from rankgauge.testsets.chat_cache import AnswerCache
-from rankgauge.testsets.chat_calls import Calls, ChatRequest, UnusableError, call_all, estimate_calls
+from rankgauge.testsets.chat_calls import call_all, estimate_calls
 from rankgauge.testsets.chat_cost import Budget, Ledger
 from rankgauge.testsets.chat_json import json_in
 from rankgauge.testsets.chat_pace import CallSettings, Pace
+from rankgauge.testsets.chat_requests import Calls, ChatRequest, UnusableError
 from tests.retrievers.servers import Asked, Reply
 from tests.testsets.chat_server import Model, completion, model, said
 
@@ -181,6 +182,43 @@ def test_errors_are_asked_again_as_often_as_wanted() -> None:
         with pytest.raises(RetrieverError, match="status 500"):
             ask(server, 30, settings=CallSettings(concurrency=1, retries=1, backoff=0.01))
         assert len(server.asked) == 6  # three requests, twice each
+
+
+def test_nothing_is_waited_for_after_the_last_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(threading.Event, "wait", _recorded(threading.Event.wait, waits))
+    with model(lambda asked: Reply({}, 500)) as server, pytest.raises(RetrieverError, match="status 500"):
+        ask(server, 3, settings=CallSettings(concurrency=1, retries=2, backoff=0.004))
+    assert len(server.asked) == 9
+    assert len([one for one in waits if 0 < one < 0.04]) == 6  # between three tries of three requests
+
+
+def _recorded(wait: Callable[..., bool], waits: list[float]) -> Callable[..., bool]:
+    def recorded(self: threading.Event, timeout: float | None = None) -> bool:
+        if timeout is not None:
+            waits.append(timeout)
+        return wait(self, timeout)
+
+    return recorded
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("answered", [0, 3])
+def test_a_pause_that_is_too_long_ends_it(status: int, answered: int) -> None:
+    """A day's quota that is used up: nobody wants to find out tomorrow that nothing was done."""
+    gate = itertools.count()
+    tomorrow = Reply({}, status, {"Retry-After": "86400"})
+    with model(lambda asked: {"grade": 1} if next(gate) < answered else tomorrow) as server:
+        settings = CallSettings(concurrency=1, backoff=0.01)
+        if not answered:
+            with pytest.raises(RetrieverError, match="pause of 86400 s, and at most 300 s are waited") as error:
+                ask(server, 9, settings=settings)
+            assert error.value.status == status
+        else:
+            found = ask(server, 9, settings=settings)
+            assert (len(found.answers), len(found.left), found.stopped) == (3, 5, "failing")
+            assert "pause of 86400 s" in found.failures[0].detail
+    assert len(server.asked) == answered + 1
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])

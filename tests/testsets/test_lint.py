@@ -90,6 +90,14 @@ SOURCE = {**CORPUS, "s": "the harbour of the old northern town was closed by ice
 TAGGED = clean(tags=("grid",))
 WIND = replace(OTHER, text="Efficiency of wind  plants?", grades={"d1-3": 3})
 CONTRARY = replace(OTHER, text="efficiency of wind plants", grades={"d1-3": 0, "d1-2": 2})
+DISPUTED = Labels(
+    [
+        *(Label("q0", "d0-0", grade, judge, "person") for judge, grade in [("ana", 2), ("bo", 0)]),
+        *(Label("q0", "d0-2", grade, judge, "person") for judge, grade in [("ana", 2), ("bo", 3)]),
+        Label("q0", "d0-3", 3, "ana", "person"),
+        Label("q0", "d0-3", 0, "gpt-5", "model"),  # people come first
+    ]
+)
 TWICE = {"d0-3": 2, "y": 2, "d0-1": 3, "d0-2": 1, "d0-0": 0}
 SINGLE = TestSet([replace(query, grades={f"d{n}-3": 1}) for n, query in enumerate(clean())])
 
@@ -279,6 +287,7 @@ PLANTED: list[tuple[str, str, int, dict[str, Any]]] = [
         },
     ),
     ("labels_of_others", "warning", 1, {"test_set": clean(), "labels": Labels([Label("lost", "d", 1, "ana")])}),
+    ("conflicting_labels", "warning", 1, {"test_set": clean(), "labels": DISPUTED}),
     ("one_family", "warning", 2, {"test_set": clean(), "labels": labels_of("openai/gpt-4o", "gpt-4.1-mini")}),
     (
         "judges_itself",

@@ -150,6 +150,8 @@ def test_questions_and_comparisons() -> None:
         ("倒排索引", "倒排索引是一种数据结构。", "倒排索引"),
         ("查询太少", "", None),
         ("其他", "", None),
+        ("退款说明", "", None),  # no verb and its object: a kind of text
+        ("申请办理流程", "", None),
     ],
 )
 def test_headings_that_can_be_asked_for(heading: str, prose: str, asked: str | None) -> None:

@@ -169,6 +169,8 @@ def test_the_difference_to_be_found() -> None:
         ({"budget": -1}, "does not pay|above 0"),
         ({"label_price": -1}, "from 0 on"),
         ({"power": 2}, "power"),
+        ({"difference": -1.5}, "scores of nDCG@10 differ by 1 at most"),
+        ({"budget": -5}, "must be a number above 0"),
         ({"runs": {"a": RUNS["a"]}}, "give 2 runs or more"),
         ({"runs": {"a": RUNS["a"], "b": RUNS["a"]}}, "score alike on every query"),
         ({"judgments": {"q0": {"d0": 1}}}, "two queries or more"),

@@ -226,6 +226,22 @@ def test_queries_that_the_judge_finds_nothing_for(docs: Path, tmp_path: Path) ->
     assert names(tmp_path) == ["docs"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "budget", "words"),
+    [
+        ({"query": ""}, None, "no query of w passed its checks: [0-9]+ that the model left empty"),
+        ("I would rather not", None, "no query of w passed its checks: [0-9]+ calls without a usable answer: no JSON"),
+        ({"query": "a query"}, {"calls": 0}, "the budget ends before there is a query .* [0-9]+ calls were not made"),
+    ],
+)
+def test_why_a_model_gives_no_query(answer: Any, budget: Any, words: str, docs: Path, tmp_path: Path) -> None:
+    with model(lambda asked: answer) as server:
+        writer = ChatModel(server.endpoint, "w")
+        with pytest.raises(RankgaugeError, match=words):
+            init_from_documents(docs, tmp_path / "new", n=4, kinds={"question": 1}, model=writer, budget=budget)
+    assert names(tmp_path) == ["docs"]
+
+
 def test_killed_at_any_time_it_leaves_no_half_folder_and_pays_once(docs: Path, tmp_path: Path) -> None:
     """Killed while the model answers slowly: then the rest is asked, and the folder is whole."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from rankgauge.visible import visible_lines
-from rankgauge.words import Language, say
+
+if TYPE_CHECKING:
+    from rankgauge.words import Language
 
 __all__ = ["echo", "in_lines", "tell_imports"]
 
@@ -33,6 +35,7 @@ def in_lines(text: str, stream: TextIO) -> str:
 def tell_imports(plan: str, language: Language) -> None:
     """Name the modules of a plan whose code is about to run, where a command only looks at it."""
     from rankgauge.plans.plan import modules_of
+    from rankgauge.words import say
 
     if modules := modules_of(plan):
         echo(say("live.imports", language, modules=modules), err=True)

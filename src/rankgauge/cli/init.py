@@ -16,7 +16,6 @@ from rankgauge.cli.testset_generate import (
     model_options,
     noise_option,
     read_kinds,
-    read_prices,
 )
 from rankgauge.words import Language, say
 
@@ -133,7 +132,7 @@ def _start(
         from rankgauge.testsets.judge import Judge
 
         chosen["judge"] = Judge(
-            str(endpoint), judge_model, scale="binary", api_key_env=api_key_env, prices=read_prices(prices)
+            str(endpoint), judge_model, scale="binary", api_key_env=api_key_env, prices=options.read_prices(prices)
         )
     with bars(lambda what: say(f"generated.doing_{what}", language)) as progress:
         found = init_from_documents(

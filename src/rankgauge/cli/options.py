@@ -25,6 +25,7 @@ __all__ = [
     "output",
     "passages",
     "read_choices",
+    "read_prices",
     "refuse_overwriting",
     "scoring",
     "threshold",
@@ -251,3 +252,13 @@ def refuse_overwriting(output: str | None, inputs: Iterable[str]) -> None:
     for path in inputs:
         if os.path.exists(path) and os.path.samefile(path, output):
             raise DataError(f"{output} is an input too; name another file for the output")
+
+
+def read_prices(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        first, second = map(float, text.split(","))
+    except ValueError:
+        raise click.UsageError(f"--prices: {text!r} is no pair of numbers such as 0.15,0.60") from None
+    return first, second

@@ -14,7 +14,7 @@ from rankgauge.words import Language, say
 if TYPE_CHECKING:
     from rankgauge.testsets.chat import ChatModel
 
-__all__ = ["chat_model", "generate", "kinds_option", "model_options", "noise_option", "read_kinds", "read_prices"]
+__all__ = ["chat_model", "generate", "kinds_option", "model_options", "noise_option", "read_kinds"]
 
 
 def read_kinds(text: str | None) -> dict[str, float] | None:
@@ -72,18 +72,8 @@ def chat_model(
         api_key_env=api_key_env,
         temperature=0.7,
         max_tokens=max_tokens,
-        prices=read_prices(prices),
+        prices=options.read_prices(prices),
     )
-
-
-def read_prices(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    try:
-        first, second = map(float, text.split(","))
-    except ValueError:
-        raise click.UsageError(f"--prices: {text!r} is no pair of numbers such as 0.15,0.60") from None
-    return first, second
 
 
 @click.command()

@@ -172,7 +172,7 @@ def judge(
         raise click.UsageError("--pool and --run exclude each other")
     if labels is None and not estimate:
         raise DataError("--labels names the file that labels are added to: give it")
-    told = _read_prices(prices)
+    told = options.read_prices(prices)
     asked: dict[str, Any] = {
         "scale": scale,
         "rubric": rubric,
@@ -219,16 +219,6 @@ def judge(
     answers = cache or f"{os.path.splitext(labels or '')[0]}.answers.jsonl"
     echo(say("judge.wrote", language, path=labels, answers=answers), err=True)
     ctx.exit(0 if found.complete else 1)
-
-
-def _read_prices(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    try:
-        first, second = map(float, text.split(","))
-    except ValueError:
-        raise click.UsageError(f"--prices: {text!r} is no pair of numbers such as 0.15,0.60") from None
-    return first, second
 
 
 def _read_aspects(path: str) -> Any:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rankgauge.cli.echo import echo
 from rankgauge.errors import RankgaugeError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["append_step", "tell_failure", "withdraw"]
 
@@ -30,6 +33,8 @@ def withdraw(words: Sequence[str]) -> None:
     called, and so does JSON that no gate has written."""
     if not _gate(words) or any(word in _HELP for word in words):
         return
+    from pathlib import Path  # every command passes here, and most need none
+
     named = [path for _, path in _named(words, _OPTIONS)]
     read = [word.partition("=")[2] if word.startswith("--") else word for word in words]
     for path in map(Path, named):

@@ -17,7 +17,7 @@ __all__ = ["read_queries"]
 
 _IDS: Final = ID_COLUMNS["query_id"]
 _TEXTS: Final = ID_COLUMNS["query_text"]
-_HINT: Final = 'a line of a queries file has an id and a text: "q1<tab>reset password" or {"_id": "q1", "text": "..."}'
+_HINT: Final = 'a line of a queries file has an id and a text: "q1<tab>opening hours" or {"_id": "q1", "text": "..."}'
 
 
 def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:

@@ -27,7 +27,7 @@ COLUMNS: Final[Mapping[str, Sequence[str]]] = json.loads(
 _NOTHING = frozenset(("", "0", "false", "none", "null", "nan", "no", "ok", "success", "succeeded", "200", "-"))
 _BAD = frozenset(("-1", "down", "thumbs_down", "thumbs-down", "thumbsdown", "negative", "bad", "dislike", "\U0001f44e"))
 _FAILED = ("error", "fail", "timeout", "timed out", "exception")
-_EXAMPLE = '{"query": "reset password", "result_count": 0, "clicks": 0}'
+_EXAMPLE = '{"query": "opening hours", "result_count": 0, "clicks": 0}'
 
 
 def load_query_log(
@@ -71,8 +71,7 @@ def log_of_traces(traces: Traces) -> list[LoggedQuery]:
 def logged_queries(
     items: Sequence[tuple[int, Any]], name: str, columns: Mapping[str, str] | None = None
 ) -> list[LoggedQuery]:
-    """The searches of some rows, each with the number of its line; faults of all are raised together. A search without
-    a text is none."""
+    """The searches of some rows, each with the number of its line; faults of all are raised together."""
     rows = [(number, item) for number, item in items if isinstance(item, Mapping)]
     if len(rows) < len(items):
         number = next(number for number, item in items if not isinstance(item, Mapping))
@@ -86,7 +85,7 @@ def logged_queries(
             faults.append(Fault(str(error), number))
     if faults:
         raise FormatError(name, faults)
-    return [entry for entry in found if entry.text]
+    return found
 
 
 def _places(known: Sequence[Any], columns: Mapping[str, str] | None, name: str) -> dict[str, Any]:

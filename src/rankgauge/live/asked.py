@@ -41,8 +41,8 @@ def askable(given: Any, queries: Any = None) -> TestSet:
     if all(_ID.fullmatch(text.strip()) for text in _unnamed(test_set)):
         raise DataError(
             f"{test_set.name}: it has ids of queries, but no texts to search with; give the texts, "
-            'queries={"q1": "reset password", ...} or the path of a queries file; or a test set whose entries have '
-            'both, {"id": "q1", "query": "reset password", "relevant_docs": [...]}'
+            'queries={"q1": "opening hours", ...} or the path of a queries file; or a test set whose entries have '
+            'both, {"id": "q1", "query": "opening hours", "relevant_docs": [...]}'
         )
     return test_set
 
@@ -109,7 +109,7 @@ def _texts_of(queries: Any) -> Mapping[str, str]:
         return {query.id: query.text for query in queries}
     if not isinstance(queries, Mapping):
         raise DataError(
-            f"`queries` are texts by id, {{'q1': 'reset password', ...}}, or the path of a file, not a "
+            f"`queries` are texts by id, {{'q1': 'opening hours', ...}}, or the path of a file, not a "
             f"{type(queries).__name__}"
         )
     for key, text in queries.items():

@@ -12,6 +12,7 @@ class LoggedQuery:
     """A search as a log tells it; None where it does not tell."""
 
     text: str
+    """Empty where the log has none."""
     count: int = 1
     """How many searches it stands for."""
     results: int | None = None

@@ -7,7 +7,6 @@ from typing import Any
 
 from rankgauge.reports.document import Block, Cell, Column, Notes, Paragraph, Report, Table
 from rankgauge.testsets.generated import GeneratedQueries
-from rankgauge.testsets.query_checks import REASONS
 from rankgauge.testsets.starting import StartedTestSet
 from rankgauge.words import Note
 
@@ -33,13 +32,8 @@ def _generated_blocks(found: GeneratedQueries) -> Iterator[Block]:
     yield kinds_table(found)
     yield _compared(found)
     said = []
-    if found.dropped:
-        reasons = [
-            Note(f"generated.dropped_{reason}", {"n": found.dropped[reason]})
-            for reason in REASONS
-            if found.dropped.get(reason)
-        ]
-        said.append(Note("generated.dropped", {"reasons": reasons}))
+    if drops := found.drops:
+        said.append(Note("generated.dropped", {"reasons": drops}))
     if found.usage is not None:
         used = found.usage
         cost: Any = "" if used.cost is None else Note("generated.cost", {"cost": used.cost, "unit": used.unit})

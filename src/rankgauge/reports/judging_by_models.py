@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rankgauge.reports.document import Block, Cell, Column, Notes, Outcome, Paragraph, Report, Table
-from rankgauge.testsets.chat_calls import Estimate
 from rankgauge.testsets.chat_cost import Budget
+from rankgauge.testsets.chat_requests import Estimate
 from rankgauge.testsets.judge_probe import JudgeProbe
 from rankgauge.testsets.judge_result import JudgeFailure, JudgeReport, JudgeResult
 from rankgauge.words import Note

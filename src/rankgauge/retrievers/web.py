@@ -27,13 +27,15 @@ from rankgauge.formats.variables import filled
 from rankgauge.retrievers.connection import Answered, Connection, TooLongError, UnreadableError
 from rankgauge.retrievers.deadline import deadline_of, over
 
-__all__ = ["MAX_BODY", "RETRIED", "Service", "check_url", "decoded", "with_login"]
+__all__ = ["LONGEST_PAUSE", "MAX_BODY", "RETRIED", "Service", "check_url", "decoded", "with_login"]
 
 MAX_BODY: Final = 10_000_000
 """Bytes of the longest answer that is read unless more are allowed."""
 
 RETRIED: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
 """Statuses after which the same request may succeed."""
+LONGEST_PAUSE: Final = 300.0
+"""Seconds: a server that asks for a longer pause is taken as one that failed."""
 _HEADERS: Final = {"accept": "application/json", "content-type": "application/json", "accept-encoding": "identity"}
 _NOT_IN_A_HOST: Final = frozenset(' {}<>"\\^`|\x7f') | frozenset(map(chr, range(32)))
 _READ: Final = 1 << 16  # bytes of an answer that are looked at for an error, and characters that it shows

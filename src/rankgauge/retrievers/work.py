@@ -22,11 +22,10 @@ from rankgauge.retrievers.journal import Journal
 from rankgauge.retrievers.own_code import told
 from rankgauge.retrievers.samples import Samples
 from rankgauge.retrievers.searcher import Response, Searcher
-from rankgauge.retrievers.web import RETRIED
+from rankgauge.retrievers.web import LONGEST_PAUSE, RETRIED
 
 __all__ = ["CallSettings", "Slot", "Work", "same_thread", "timed_out", "unreachable", "worth_retrying"]
 
-_LONGEST_PAUSE: Final = 300.0  # a retriever that asks for more is taken as one that failed
 _LEAST_SILENT: Final = 5  # queries without a connection or an answer from which on a server may be taken for dead
 _PASSING: Final = (
     *("timeout", "timedout", "ratelimit", "toomanyrequests", "throttl", "unavailable"),
@@ -214,9 +213,9 @@ class Work:
                 # From the query and not from a shared generator, whose order would depend on the threads.
                 chance = random.Random(f"{self.seed} {slot.tries} {slot.query}").random()
                 asked = self.calls.backoff * 2 ** (slot.tries - 1) * (0.5 + chance)
-            elif asked > _LONGEST_PAUSE:
+            elif asked > LONGEST_PAUSE:
                 said += (
-                    f" (not repeated: it asks for a pause of {asked:g} s, and at most {_LONGEST_PAUSE:g} s are waited)"
+                    f" (not repeated: it asks for a pause of {asked:g} s, and at most {LONGEST_PAUSE:g} s are waited)"
                 )
                 asked = None
             if asked is not None:

@@ -20,9 +20,10 @@ from rankgauge.testsets.asking_prompts import (
 )
 from rankgauge.testsets.chat import ChatModel
 from rankgauge.testsets.chat_cache import AnswerCache
-from rankgauge.testsets.chat_calls import Calls, ChatRequest, call_all
+from rankgauge.testsets.chat_calls import call_all
 from rankgauge.testsets.chat_cost import Budget, Ledger, Usage
 from rankgauge.testsets.chat_pace import CallSettings
+from rankgauge.testsets.chat_requests import Calls, ChatRequest
 from rankgauge.testsets.known_items import KINDS, Candidate, Kind, KnownItems
 from rankgauge.testsets.query_checks import QueryChecks
 from rankgauge.testsets.source_terms import content_words

@@ -12,8 +12,8 @@ from typing import Any, Final
 from rankgauge.retrievers.splitting import sections
 from rankgauge.retrievers.text import plain_words
 from rankgauge.testsets.chat import Message, Reply
-from rankgauge.testsets.chat_calls import ChatRequest, UnusableError
 from rankgauge.testsets.chat_json import json_in
+from rankgauge.testsets.chat_requests import ChatRequest, UnusableError
 from rankgauge.testsets.fencing import fenced, marker_for, neutral
 from rankgauge.testsets.known_items import Kind
 from rankgauge.testsets.phrasing import script_of

@@ -88,6 +88,8 @@ class Candidates:
     """Queries of which something that looks secret or personal was masked."""
     low_score: float | None
     """Below this the mean of a query's first scores is low."""
+    unusable: int = 0
+    """Searches left out, since their query is empty, too long, or nothing but what was masked."""
     untold: list[Reason] = field(default_factory=list)
     """Reasons of which the log tells nothing."""
     name: str = "candidates"
@@ -111,7 +113,7 @@ class Candidates:
         notes = [Note(f"candidates.{key}", counts)]
         if self.low_score is not None:
             notes.append(Note("candidates.low_score", {"score": self.low_score}))
-        for name in ("similar", "known", "masked"):
+        for name in ("similar", "known", "unusable", "masked"):
             if n := getattr(self, name):
                 notes.append(Note(f"candidates.{name}", {"n": n}))
         if self.untold:
@@ -124,7 +126,8 @@ class Candidates:
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""
         listed = [asdict(one) | {"tags": list(one.tags)} for one in self.listed]
-        counts = {name: getattr(self, name) for name in ("searches", "distinct", "found", "similar", "known", "masked")}
+        names = ("searches", "distinct", "found", "similar", "known", "unusable", "masked")
+        counts = {name: getattr(self, name) for name in names}
         kept = {"low_score": self.low_score, "untold": self.untold, "reasons": self.reasons, "candidates": listed}
         return {"format": "rankgauge.candidates", "version": 1, **counts, **kept}
 
@@ -186,6 +189,7 @@ def candidates(
         repeats,
         sum(text != mask for text, mask in masks.items()),
         limit if "low-score" in wanted else None,
+        sum(entry.count for entry in entries) - sum(one.searches for one in seen),
         [reason for reason in wanted if not _told(reason, entries, limit, clicked=clicked)],
         name,
     )

@@ -91,15 +91,17 @@ class ChatModel:
         prices: Prices | Sequence[float] | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        base = endpoint.strip().rstrip("/") if isinstance(endpoint, str) else ""
-        if unset := unset_in(base):
+        base, sign, query = endpoint.strip().partition("?") if isinstance(endpoint, str) else ("", "", "")
+        base = base.rstrip("/")
+        if unset := unset_in(base + query):
             raise RankgaugeError(unset_fault("endpoint", unset[0]))
         if not filled(base).startswith(("http://", "https://")):
             raise RankgaugeError(f"endpoint={masked(repr(endpoint))} must be a URL such as https://host/v1")
         check_model_name(endpoint, model)
-        self.endpoint = base.removesuffix(_PATH)
+        base = base.removesuffix(_PATH)
+        self.endpoint = base + sign + query
         self.model = model
-        self.url = self.endpoint + _PATH
+        self.url = base + _PATH + sign + query
         self._target = filled(self.url)
         self.temperature = None if temperature is None else check_number("temperature", temperature, 0, 2)
         self.max_tokens = check_whole("max_tokens", max_tokens, 1)

@@ -10,18 +10,19 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 from rankgauge.errors import DataError, RetrieverError
-from rankgauge.testsets.chat import ChatModel, Message, Reply
+from rankgauge.retrievers.web import LONGEST_PAUSE
+from rankgauge.testsets.chat import ChatModel, Reply
 from rankgauge.testsets.chat_cache import AnswerCache
-from rankgauge.testsets.chat_cost import Ledger, Stake, Usage, likely_tokens, most_tokens
+from rankgauge.testsets.chat_cost import Ledger, Stake, most_tokens
 from rankgauge.testsets.chat_pace import CallSettings, Pace
+from rankgauge.testsets.chat_requests import CallFailure, Calls, ChatRequest, Estimate, UnusableError
 
-__all__ = ["CallFailure", "Calls", "ChatRequest", "Estimate", "UnusableError", "call_all", "estimate_calls"]
+__all__ = ["call_all", "estimate_calls"]
 
 T = TypeVar("T")
 _LOOK: Final = 0.05  # seconds between two looks at what was done
@@ -36,71 +37,6 @@ _MOST_OVERLOAD: Final = 8  # times that one request is refused for overload
 _FIRST: Final = 3
 """Requests that fail before any was answered, after which no more are made; and tries of a server that is not there."""
 _DEFAULT: Final = CallSettings()
-
-
-class UnusableError(Exception):
-    """An answer that is not what was asked for; `reason` is a word such as `refused` or `no_json`."""
-
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(f"{reason}: {detail}" if detail else reason)
-        self.reason, self.detail = reason, detail
-
-
-@dataclass(frozen=True)
-class ChatRequest:
-    """One question. `name` is the asker's own, each name once; requests that are alike but for their `sample` are
-    asked apart."""
-
-    name: str
-    messages: tuple[Message, ...]
-    schema: Mapping[str, Any] | None = None
-    sample: int = 0
-    expected: int = 64
-    """About how many tokens the answer has, for estimates."""
-
-    @property
-    def likely_prompt(self) -> int:
-        said = sum(likely_tokens(one["content"]) for one in self.messages)
-        return said + 4 * len(self.messages) + 3
-
-
-@dataclass(frozen=True)
-class CallFailure:
-    """A request without a usable answer."""
-
-    name: str
-    reason: str
-    """`call` where no answer came; else what the reader of the answers says, such as `refused`."""
-    detail: str = ""
-    raw: str = ""
-    """The answer itself, where there was one."""
-    tries: int = 1
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What calls will cost, before any is made. `most_cost` is what they cannot exceed, their retries apart."""
-
-    calls: int
-    kept: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
-    most_cost: float | None
-    unit: str = ""
-
-
-@dataclass
-class Calls(Generic[T]):
-    """What came of many calls: answers as they were read, in the order of the requests."""
-
-    answers: dict[str, T] = field(default_factory=dict)
-    replies: dict[str, Reply] = field(default_factory=dict)
-    failures: list[CallFailure] = field(default_factory=list)
-    left: list[str] = field(default_factory=list)
-    """Requests that were not asked, or not answered before the end."""
-    stopped: Literal["", "budget", "interrupted", "failing"] = ""
-    spent: Usage = field(default_factory=Usage)
 
 
 def estimate_calls(model: ChatModel, requests: Sequence[ChatRequest], cache: AnswerCache | None = None) -> Estimate:
@@ -277,7 +213,7 @@ class _Work(Generic[T]):
         """One request, again where that may help."""
         failure, unusable, overload, tries = None, 0, 0, 0
         stake = self._stake(request)
-        while tries - overload <= self.settings.retries and overload < _MOST_OVERLOAD:
+        while self._may_try(tries, overload):
             if self.stop.wait(self.pace.reserve(request.likely_prompt + min(request.expected, self.model.max_tokens))):
                 return  # it is left, not failed
             if not self.ledger.take(stake):
@@ -291,7 +227,7 @@ class _Work(Generic[T]):
                 if self._is_hopeless(error, tries) or not error.retry:
                     break
                 overload += _is_overload(error)
-                self._wait(error, tries)
+                self._wait(error, tries, last=not self._may_try(tries, overload))
                 continue
             try:
                 answer = self.read(request, reply)
@@ -308,6 +244,9 @@ class _Work(Generic[T]):
         if failure is not None:
             self._failed(failure)
 
+    def _may_try(self, tries: int, overload: int) -> bool:
+        return tries - overload <= self.settings.retries and overload < _MOST_OVERLOAD
+
     def _stake(self, request: ChatRequest) -> Stake:
         most = most_tokens(request.messages, request.schema)
         return self.ledger.stake(most, self.model.max_tokens, self.model.prices)
@@ -319,6 +258,8 @@ class _Work(Generic[T]):
             reply = self.model.ask(request.messages, request.schema)
         except RetrieverError as error:
             self.ledger.settle(stake, None, None, prices, paid=error.status is None and error.sent)
+            if _asks_too_long(error):
+                raise _too_long(error) from None
             raise
         except BaseException:
             self.ledger.settle(stake, None, None, prices)
@@ -334,7 +275,8 @@ class _Work(Generic[T]):
         with self._mutex:
             self.last_error = error
             absent = not error.sent and not self._answers and tries >= _FIRST
-        hopeless = absent or error.status in _HOPELESS or (error.status == 429 and _NO_MONEY in str(error))
+        broke = error.status == 429 and _NO_MONEY in str(error)
+        hopeless = absent or broke or error.status in _HOPELESS or _asks_too_long(error)
         if hopeless:
             self._end("failing")
         return hopeless
@@ -347,12 +289,13 @@ class _Work(Generic[T]):
         if row >= most:
             self._end("failing")
 
-    def _wait(self, error: RetrieverError, tries: int) -> None:
+    def _wait(self, error: RetrieverError, tries: int, *, last: bool) -> None:
+        """The pause before the next try; after the last one, only what the server asks of all calls."""
         own = min(_LONGEST, self.settings.backoff * 2 ** min(tries - 1, 10)) * self._random.uniform(0.5, 1.5)
         if _is_overload(error):
             self.pace.overloaded(own if error.retry_after is None else error.retry_after)  # a server counts all calls
-        else:
-            self.stop.wait(own if error.retry_after is None else error.retry_after)
+        elif not last:
+            self.stop.wait(own)  # an error that names a pause is overload
 
     def _note(self, request: ChatRequest, reply: Reply, error: str = "") -> None:
         if self.cache is not None:
@@ -370,3 +313,12 @@ class _Work(Generic[T]):
 def _is_overload(error: RetrieverError) -> bool:
     """Whether the server asks for patience: too many requests, or a pause that it names."""
     return error.status == 429 or (error.status is not None and error.retry_after is not None)
+
+
+def _asks_too_long(error: RetrieverError) -> bool:
+    return error.retry_after is not None and error.retry_after > LONGEST_PAUSE
+
+
+def _too_long(error: RetrieverError) -> RetrieverError:
+    said = f"{error}; it asks for a pause of {error.retry_after:g} s, and at most {LONGEST_PAUSE:g} s are waited"
+    return RetrieverError(said, retry_after=error.retry_after, status=error.status, sent=error.sent)

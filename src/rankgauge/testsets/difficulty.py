@@ -40,5 +40,6 @@ def read_weights(path: str | os.PathLike[str]) -> dict[str, float]:
                 raise FormatError(source.name, [str(error)]) from None
     searches = Counter[str]()
     for entry in load_query_log(path):
-        searches[entry.text] += entry.count
+        if entry.text:
+            searches[entry.text] += entry.count
     return dict(searches)

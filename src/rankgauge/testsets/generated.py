@@ -74,17 +74,24 @@ class GeneratedQueries:
         return len({doc for query in self.test_set for doc in query.relevant})
 
     @property
+    def drops(self) -> list[Note]:
+        """How many queries did not pass, for each reason."""
+        found = [(reason, self.dropped[reason]) for reason in REASONS if self.dropped.get(reason)]
+        return [Note(f"generated.dropped_{reason}", {"n": n}) for reason, n in found]
+
+    @property
     def notes(self) -> list[Note]:
         """What these queries can show, and what they cannot."""
         said = []
         n, wanted = len(self.test_set), sum(self.wanted.values())
         taken = self.realism.taken
-        if n < wanted:
+        if n < wanted and not self.stopped:
             said.append(Note("generated.fewer", {"n": n, "wanted": wanted}, "warning"))
         if self.stopped:
             said.append(Note(f"generated.stopped_{self.stopped}", {"n": self.left}, "warning"))
         if self.failures:
-            kinds = [Note("generated.failure", {"n": count, "reason": why}) for why, count in self.failures.items()]
+            told = [(Note(f"generated.reason_{reason}"), n) for reason, n in self.failures.items()]
+            kinds = [Note("generated.failure", {"n": n, "reason": reason}) for reason, n in told]
             about = {"n": sum(self.failures.values()), "reasons": kinds, "fault": clipped(self.fault, _SHOWN)}
             said.append(Note("generated.failures", about, "warning"))
         if self.cut_without_words:

@@ -12,9 +12,9 @@ from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError
 from rankgauge.retrievers.checks import check_whole
 from rankgauge.testsets.chat import ChatModel, Message, Reply
-from rankgauge.testsets.chat_calls import ChatRequest
 from rankgauge.testsets.chat_cost import Prices
 from rankgauge.testsets.chat_pace import CallSettings
+from rankgauge.testsets.chat_requests import ChatRequest
 from rankgauge.testsets.fencing import fenced, marker_for, neutral
 from rankgauge.testsets.judge_answers import Verdict, schema_for, verdicts_in
 from rankgauge.testsets.model_family import model_family

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rankgauge.testsets.chat import Reply
-from rankgauge.testsets.chat_calls import UnusableError
 from rankgauge.testsets.chat_json import json_in
+from rankgauge.testsets.chat_requests import UnusableError
 from rankgauge.testsets.rubric import Rubric
 from rankgauge.words.visible import clipped
 

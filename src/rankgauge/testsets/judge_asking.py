@@ -11,8 +11,9 @@ from typing import Final
 
 from rankgauge.testsets.chat import Reply
 from rankgauge.testsets.chat_cache import AnswerCache
-from rankgauge.testsets.chat_calls import CallFailure, Calls, ChatRequest, call_all
+from rankgauge.testsets.chat_calls import call_all
 from rankgauge.testsets.chat_cost import Ledger
+from rankgauge.testsets.chat_requests import CallFailure, Calls, ChatRequest
 from rankgauge.testsets.judge import Combining, Judge
 from rankgauge.testsets.judge_answers import Verdict
 

@@ -13,8 +13,8 @@ import numpy as np
 from rankgauge.arguments import named_arguments
 from rankgauge.model.labels import Labels
 from rankgauge.stats.raters import Coefficient, Ratings, coefficient
-from rankgauge.testsets.chat_calls import Estimate
 from rankgauge.testsets.chat_cost import Budget, Usage
+from rankgauge.testsets.chat_requests import Estimate
 from rankgauge.testsets.judge_anchors import AnchorReport
 from rankgauge.testsets.judge_probe import JudgeProbe
 from rankgauge.words import Note

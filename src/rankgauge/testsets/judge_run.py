@@ -11,8 +11,8 @@ from rankgauge.errors import RetrieverError
 from rankgauge.formats.labels import LabelFile
 from rankgauge.model.labels import Label, Labels
 from rankgauge.testsets.chat_cache import AnswerCache
-from rankgauge.testsets.chat_calls import CallFailure
 from rankgauge.testsets.chat_cost import Ledger, Usage
+from rankgauge.testsets.chat_requests import CallFailure
 from rankgauge.testsets.judge import Judge
 from rankgauge.testsets.judge_anchors import AnchorReport, first_grades, held_against
 from rankgauge.testsets.judge_answers import Verdict

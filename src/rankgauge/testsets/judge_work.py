@@ -14,7 +14,8 @@ from rankgauge.model.pool import Pool, PooledPair
 from rankgauge.testsets.anchoring import read_inputs
 from rankgauge.testsets.aspects import check_aspects
 from rankgauge.testsets.chat_cache import AnswerCache
-from rankgauge.testsets.chat_calls import Estimate, estimate_calls
+from rankgauge.testsets.chat_calls import estimate_calls
+from rankgauge.testsets.chat_requests import Estimate
 from rankgauge.testsets.judge import Judge
 from rankgauge.testsets.judge_asking import Group, Pair, groups_of
 from rankgauge.words import Note

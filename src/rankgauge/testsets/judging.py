@@ -15,8 +15,8 @@ from rankgauge.model.pool import Pool, PooledPair
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.checks import check_whole
 from rankgauge.testsets.chat_cache import AnswerCache
-from rankgauge.testsets.chat_calls import Estimate
 from rankgauge.testsets.chat_cost import Budget, Ledger
+from rankgauge.testsets.chat_requests import Estimate
 from rankgauge.testsets.judge import Judge
 from rankgauge.testsets.judge_guards import family_notes
 from rankgauge.testsets.judge_probe import JudgeProbe, probe_groups

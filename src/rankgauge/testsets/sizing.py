@@ -142,7 +142,7 @@ def plan_size(
     for name, value in (("difference", difference), ("budget", budget)):
         if value is not None:
             check_number(name, value)
-            if not 0 < abs(value) < math.inf:
+            if not 0 < (value if name == "budget" else abs(value)) < math.inf:
                 raise DataError(f"`{name}={value!r}` must be a number above 0")
     prices = _price("label_price", label_price, 1.0), _price("call_price", call_price, 0.0)
     check_power(power, alpha)
@@ -161,12 +161,17 @@ def plan_size(
     pools = _pools(ScoredRuns({a: scored.runs[a], b: scored.runs[b]}, plan), labels, machine, queries)
     full = pools[-1]
     seen = float(full.values.mean())
+    bounds = scored.measures[0].widest
+    if difference is not None and bounds is not None and abs(difference) > bounds[1]:
+        raise DataError(
+            f"`difference={difference!r}`: scores of {scored.measures[0].name} differ by {bounds[1]:g} at most"
+        )
     target = abs(difference) if difference is not None else max(abs(seen), _MARGIN)
     asked = Asked(target, budget, *prices, power, alpha, most)
     deviation = float(full.values.std(ddof=1))
     if not deviation > 0:
         raise DataError(f"{a} and {b} score alike on every query, which says nothing about the size of a test set")
-    bounds, level = scored.measures[0].widest, 1 - alpha
+    level = 1 - alpha
     options = []
     for pool in pools:
         shift = float(pool.values.mean()) - seen

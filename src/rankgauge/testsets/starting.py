@@ -30,11 +30,12 @@ from rankgauge.testsets.judge_result import JudgeResult
 from rankgauge.testsets.judging import judge as grade_pairs
 from rankgauge.testsets.pooling import pool
 from rankgauge.testsets.starting_files import FILES, check_target, plan_text, write_files
-from rankgauge.words import Note
+from rankgauge.words import Note, tell
 
 __all__ = ["StartedTestSet", "init_from_documents"]
 
 _DEPTH: Final = 20
+_REASONS: Final = ("generated.failures", "generated.stopped_failing")
 Progress = Callable[[str, int, int], None]
 
 
@@ -131,9 +132,9 @@ def init_from_documents(
     if judge is not None and not isinstance(judge, Judge):
         raise DataError(f"`judge` must be a Judge, not a {type(judge).__name__}")
     check_target(target, force)
-    tell = progress or (lambda what, done, total: None)
+    report = progress or (lambda what, done, total: None)
     documents = load_documents(
-        folder, encoding=encoding, max_bytes=max_bytes, progress=lambda done, total: tell("files", done, total)
+        folder, encoding=encoding, max_bytes=max_bytes, progress=lambda done, total: report("files", done, total)
     )
     if not documents.corpus:
         left = {reason: len(files) for reason, files in documents.left_out.items()}
@@ -158,13 +159,13 @@ def init_from_documents(
     if generated.stopped == "interrupted":
         raise KeyboardInterrupt
     if not any(query.relevant for query in generated.test_set):
-        raise DataError("no query could be made that is found by its words in one document alone; give more documents")
-    systems, lacking = _systems(documents.corpus, tell)
-    runs = {name: _run(name, system, generated.test_set, depth, tell) for name, system in systems.items()}
+        raise DataError(_nothing_made(generated))
+    systems, lacking = _systems(documents.corpus, report)
+    runs = {name: _run(name, system, generated.test_set, depth, report) for name, system in systems.items()}
     judged, dropped, test_set = None, 0, generated.test_set
     if judge is not None and runs:
         rest = _left_of(as_budget(budget), generated.usage)
-        judged, test_set = _judged(runs, generated, documents.corpus, judge, depth, rest, cache, tell)
+        judged, test_set = _judged(runs, generated, documents.corpus, judge, depth, rest, cache, report)
         dropped = len(generated.test_set) - len(test_set)
         if not any(query.relevant for query in test_set):
             raise DataError(f"the judge {judge.name} calls no document relevant to any query; look at its rubric")
@@ -181,27 +182,38 @@ def init_from_documents(
     )
 
 
-def _systems(corpus: Mapping[str, str], tell: Progress) -> tuple[dict[str, Retriever], dict[str, str]]:
+def _nothing_made(found: GeneratedQueries) -> str:
+    """Why there is no query."""
+    if found.maker == "known-item":
+        return "no query could be made that is found by its words in one document alone; give more documents"
+    if found.stopped == "budget":
+        return f"the budget ends before there is a query that passed its checks; {found.left} calls were not made"
+    why = [*found.drops, *(note for note in found.notes if note.key in _REASONS)]
+    told = "; ".join(tell(note, "en") for note in why)
+    return f"no query of {found.maker.removeprefix('llm:')} passed its checks: {told or 'it wrote none'}"
+
+
+def _systems(corpus: Mapping[str, str], report: Progress) -> tuple[dict[str, Retriever], dict[str, str]]:
     """The retrievers that can be used here; of others, why not."""
     made: dict[str, Any] = {}
     lacking: dict[str, str] = {}
     for place, (name, factory) in enumerate((("bm25", BM25), ("dense", Dense))):
-        tell("indexes", place, 2)
+        report("indexes", place, 2)
         try:
             made[name] = factory(corpus)
         except RankgaugeError as error:
             lacking[name] = str(error)
-    tell("indexes", 2, 2)
+    report("indexes", 2, 2)
     if len(made) == 2:
         made["hybrid"] = Hybrid({"bm25": made["bm25"], "dense": made["dense"]}, weights=[0.5, 0.5])
     return made, lacking
 
 
-def _run(name: str, system: Retriever, test_set: TestSet, depth: int, tell: Progress) -> Run:
+def _run(name: str, system: Retriever, test_set: TestSet, depth: int, report: Progress) -> Run:
     found = {}
     for place, query in enumerate(test_set, start=1):
         found[query.id] = {hit.id: hit.score for hit in system.search(query.text, depth)}
-        tell("pooling", place, len(test_set))
+        report("pooling", place, len(test_set))
     return Run(found, name=name)
 
 
@@ -213,7 +225,7 @@ def _judged(
     depth: int,
     budget: Budget,
     cache: str | os.PathLike[str] | None,
-    tell: Progress,
+    report: Progress,
 ) -> tuple[JudgeResult, TestSet]:
     """The pool graded, sources included, and the test set with these labels; without queries that the judge finds no
     relevant document for. Queries that need two documents keep theirs: each alone is no answer."""
@@ -229,7 +241,7 @@ def _judged(
         judge=judge,
         budget=budget,
         cache=cache,
-        progress=lambda name, done, total: tell("judging", done, total),
+        progress=lambda name, done, total: report("judging", done, total),
     )
     if result.stopped == "interrupted":
         raise KeyboardInterrupt

@@ -62,30 +62,37 @@ def check_language(name: str) -> Language:
 
 
 @cache
-def _texts(language: Language) -> Mapping[str, str]:
-    """All texts of a language by `group.name`."""
-    folder = _TEXTS / check_language(language)
-    return {
-        f"{path.stem}.{name}": text
-        for path in sorted(folder.glob("*.json"))
-        for name, text in json.loads(path.read_text("utf-8")).items()
-    }
+def _groups(language: Language) -> Mapping[str, Path]:
+    """The file of each group of texts."""
+    return {path.stem: path for path in (_TEXTS / check_language(language)).glob("*.json")}
+
+
+@cache
+def _texts(name: str, language: Language) -> Mapping[str, str]:
+    """The texts of a group, which is read when something of it is first said."""
+    path = _groups(language).get(name)
+    texts: dict[str, str] = {} if path is None else json.loads(path.read_text("utf-8"))
+    return texts
 
 
 def template(key: str, language: Language) -> str:
     """The text itself, with its parameters open."""
-    return _texts(language)[key]
+    within, _, name = key.partition(".")
+    texts = _texts(within, language)
+    if name not in texts:
+        raise KeyError(key)
+    return texts[name]
 
 
 def group(name: str, language: Language) -> dict[str, str]:
     """All texts of a group by their names, with their parameters open."""
-    start = f"{name}."
-    return {key.removeprefix(start): text for key, text in _texts(language).items() if key.startswith(start)}
+    return dict(_texts(name, language))
 
 
 def has_text(key: str) -> bool:
     """Whether there is a text of that key."""
-    return key in _texts(LANGUAGES[0])
+    within, _, name = key.partition(".")
+    return name in _texts(within, LANGUAGES[0])
 
 
 def say(key: str, language: Language, /, **parameters: Any) -> str:

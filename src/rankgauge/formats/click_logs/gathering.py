@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rankgauge.errors import DataError
 from rankgauge.formats.click_logs.columns import SHOWN, TRUTH, Reading, Roles
+from rankgauge.formats.click_logs.listed import clicked_of, visits_of
 from rankgauge.model.normal_text import NormalText
 from rankgauge.model.ranked import Bools
 
@@ -101,9 +102,7 @@ class Gathered:
         self.has_sessions |= "session" in roles
         lists, known = self._lists(columns, roles, queries, rows)
         shown, clicked, told = self._told(columns, roles, rows)
-        bad, short = self._dwell(columns.get("dwell"), rows)
-        self.left_out["short_dwell"] += int((clicked & short).sum())
-        clicked &= ~short
+        clicked, bad = self._kept_clicks(clicked, _numbers(columns["dwell"]) if "dwell" in columns else None)
         events = roles.shape == "event"
         faults = {
             "broken": ~told,
@@ -170,12 +169,13 @@ class Gathered:
         good = np.isfinite(values) & (values >= 0) & (values < _MOST_RANK) & (np.floor(values) == values)
         return np.where(good, values, -1).astype(np.int32), good
 
-    def _dwell(self, column: pl.Series | None, rows: int) -> tuple[Bools, Bools]:
-        """Which visits cannot be, and which were too short to count."""
-        if column is None:
-            return np.zeros(rows, dtype=bool), np.zeros(rows, dtype=bool)
-        values = _numbers(column)
-        return values < 0, (values >= 0) & (values < self.reading.least_dwell)
+    def _kept_clicks(self, clicked: Bools, seconds: NDArray[np.float64] | None) -> tuple[Bools, Bools]:
+        """Clicks whose visit was not too short, and which visits cannot be."""
+        if seconds is None:
+            return clicked, np.zeros(len(clicked), dtype=bool)
+        short = clicked & (seconds >= 0) & (seconds < self.reading.least_dwell)
+        self.left_out["short_dwell"] += int(short.sum())
+        return clicked & ~short, seconds < 0
 
     def _take_counts(self, columns: Columns, queries: Numbers, docs: Numbers, ranks: Numbers) -> None:
         """How often documents were shown and clicked at a rank."""
@@ -196,14 +196,16 @@ class Gathered:
             clicks=np.floor(clicks[use]),
         )  # fmt: skip
 
-    def take_lists(self, rows: Iterable[tuple[Any, Any, Any, Any, Any]], *, by_id: bool, sessions: bool) -> None:
-        """Rows that each hold a list: (list, query, docs, clicks, session)."""
-        taken: tuple[list[str], list[str], list[str], list[int], list[bool], list[str]] = ([], [], [], [], [], [])
-        lists, queries, docs, ranks, flags, of = taken
-        for name, query, shown, clicks, session in rows:
+    def take_lists(self, rows: Iterable[tuple[Any, Any, Any, Any, Any, Any]], *, by_id: bool, sessions: bool) -> None:
+        """Rows that each hold a list: (list, query, docs, clicks, dwell, session)."""
+        taken: tuple[list[str], list[str], list[str], list[int], list[bool], list[float], list[str]]
+        taken = ([], [], [], [], [], [], [])
+        lists, queries, docs, ranks, flags, seconds, of = taken
+        for name, query, shown, clicks, dwell, session in rows:
             self.read += 1
-            clicked = _clicked(shown, clicks)
-            if clicked is None:
+            clicked = clicked_of(shown, clicks)
+            visits = None if clicked is None else visits_of(shown, clicks, dwell)
+            if clicked is None or visits is None:
                 self.left_out["broken"] += 1
                 continue
             if query is None or not str(query).strip():
@@ -218,6 +220,7 @@ class Gathered:
                 docs.append("" if doc is None else str(doc))
                 ranks.append(rank)
                 flags.append(flag)
+                seconds.append(visits[rank])
                 of.append("" if session is None else str(session))
         if not lists:
             return
@@ -225,10 +228,11 @@ class Gathered:
         use = self._faultless({"no_doc": number < 0}, np.ones(len(docs), dtype=bool))
         asked = self.queries.numbers(pl.Series(queries, dtype=pl.String), str.strip if by_id else normal_query)
         self.has_sessions |= sessions
+        kept, bad = self._kept_clicks(np.array(flags, dtype=bool), np.array(seconds))
         self._put(
             "shown", list=_hashes(pl.Series(lists, dtype=pl.String))[use], query=asked[use], doc=number[use],
-            rank=np.array(ranks, dtype=np.int32)[use], clicked=np.array(flags, dtype=bool)[use],
-            bad=np.zeros(int(use.sum()), dtype=bool), session=_sessions(pl.Series(of, dtype=pl.String))[use],
+            rank=np.array(ranks, dtype=np.int32)[use], clicked=kept[use], bad=bad[use],
+            session=_sessions(pl.Series(of, dtype=pl.String))[use],
         )  # fmt: skip
 
     def take_hits(self, lists: Sequence[str], queries: Sequence[str | None], hits: Sequence[Sequence[str]]) -> None:
@@ -240,27 +244,6 @@ class Gathered:
         docs = self.docs.numbers(pl.Series([doc for own in hits for doc in own], dtype=pl.String))
         good = docs >= 0
         self._put("hits", list=np.repeat(hashes, sizes)[good], query=np.repeat(asked, sizes)[good], doc=docs[good])
-
-
-def _clicked(docs: Any, clicks: Any) -> tuple[list[bool], int] | None:
-    """Which of the documents were clicked, and how many clicks were on others; None for what is no list.
-
-    Clicks are a truth value for each document, ids of documents, or ranks from 1.
-    """
-    if not isinstance(docs, list) or not isinstance(clicks, list | None):
-        return None
-    own = clicks or []
-    if len(own) == len(docs) and all(value in (0, 1) and not isinstance(value, str) for value in own):
-        return [bool(value) for value in own], 0
-    if own and all(isinstance(value, bool) for value in own):
-        return None  # a truth value for each document, but of another list: no ranks
-    names = [str(doc) for doc in docs]
-    known = set(names)
-    if all(isinstance(value, int) for value in own) and not any(str(value) in known for value in own):
-        places = range(1, len(docs) + 1)
-        return [rank in own for rank in places], sum(value not in places for value in set(own))
-    chosen = {str(value) for value in own}
-    return [name in chosen for name in names], len(chosen - known)
 
 
 def _text(column: pl.Series) -> pl.Series:

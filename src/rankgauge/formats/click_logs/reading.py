@@ -166,6 +166,7 @@ def _take_lists(values: Mapping[str, Sequence[Any]], roles: Roles, gathered: Gat
         values["query_id" if by_id else "query"],
         values["docs"],
         clicks,
+        values.get("dwell", nothing),
         values.get("session", nothing),
         strict=True,
     )

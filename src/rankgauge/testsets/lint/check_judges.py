@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rankgauge.errors import DataError
+from rankgauge.model.labels import LabelPolicy
 from rankgauge.testsets.judge_probe import JudgeProbe
 from rankgauge.testsets.lint.check_grades import outside, stray_grades
 from rankgauge.testsets.lint.findings import Finding
@@ -14,7 +15,9 @@ from rankgauge.testsets.lint.registry import check
 from rankgauge.testsets.model_family import model_family
 from rankgauge.words import Note
 
-__all__ = ["judges", "labels", "probe"]
+__all__ = ["conflicts", "judges", "labels", "probe"]
+
+_SETTLE = "rankgauge testset adjudicate TESTSET --labels LABELS --list"
 
 
 @check("labels")
@@ -37,6 +40,22 @@ def labels(material: Material) -> Iterator[Finding]:
     lost = [{"query": query} for query in dict.fromkeys(one.query for one in said) if query not in material.by_id]
     if lost:
         yield Finding("labels_of_others", "warning", lost)
+
+
+@check("labels")
+def conflicts(material: Material) -> Iterator[Finding]:
+    """Documents that are relevant by one label that counts and not by another: which grade they have is a matter of the
+    policy."""
+    assert material.labels is not None
+    found = material.labels.conflicts(material.test_set.policy or LabelPolicy())
+    items = []
+    for (query, doc), said in found.items():
+        low, high = (pick(said, key=lambda one: one.grade or 0.0) for pick in (min, max))
+        if query in material.by_id and (low.grade or 0.0) <= 0 < (high.grade or 0.0):
+            item = {"query": query, "doc": doc, "judge": high.judge, "grade": high.grade}
+            items.append({**item, "judge_other": low.judge, "grade_other": low.grade})
+    if items:
+        yield Finding("conflicting_labels", "warning", items, command=_SETTLE)
 
 
 @check("labels")

@@ -154,7 +154,7 @@ def lint(
     )
     chosen = _chosen(only, skip, own_checks)
     found, made, not_made = list[Finding](), list[str](), list[NotMade]()
-    names = _names(test_set, corpus, runs, queries)
+    names = _names(test_set, corpus, runs, queries, labels)
     for name in chosen:
         one = own_checks.get(name) or CHECKS[name]
         if lacking := one.lacks(material):
@@ -251,9 +251,9 @@ def _chosen(only: Sequence[str], skip: Sequence[str], own: Mapping[str, Check]) 
     return [name for name in (*CHECKS, *own) if (not only or name in only) and name not in skip]
 
 
-def _names(test_set: Any, corpus: Any, runs: Any, queries: Any) -> dict[str, str]:
+def _names(test_set: Any, corpus: Any, runs: Any, queries: Any, labels: Any) -> dict[str, str]:
     """What stands for the inputs in commands: their paths, where they are files."""
-    given = {"TESTSET": test_set, "CORPUS": corpus, "QUERIES": queries}
+    given = {"TESTSET": test_set, "CORPUS": corpus, "QUERIES": queries, "LABELS": labels}
     paths = {key: shlex.quote(os.fspath(one)) for key, one in given.items() if isinstance(one, str | os.PathLike)}
     named = {key: paths.get(key, key) for key, one in given.items() if one is not None}
     if isinstance(runs, Mapping) and runs and all(isinstance(run, str | os.PathLike) for run in runs.values()):

@@ -63,6 +63,7 @@ CHECKS: Registry[Check] = Registry(
         "saturation": f"{_HERE}.check_systems:saturation",
         "size": f"{_HERE}.check_systems:size",
         "labels": f"{_HERE}.check_judges:labels",
+        "conflicts": f"{_HERE}.check_judges:conflicts",
         "judges": f"{_HERE}.check_judges:judges",
         "probe": f"{_HERE}.check_judges:probe",
     },
