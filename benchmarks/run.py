@@ -206,6 +206,7 @@ def _told(module: str, *arguments: str) -> Any:
 def main(asked: list[str]) -> None:
     if unknown := [part for part in asked if part not in PARTS]:
         raise SystemExit(f"there is no part {unknown[0]!r}; the parts are {', '.join(PARTS)}")
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a run takes minutes: each line at once
     facts, bars = machine(), Bars()
     print(f"rankgauge and its peers on {facts['processor']}, {facts['cores']} cores, Python {facts['python']}\n")
     subprocess.run([sys.executable, "-m", "benchmarks.shapes"], check=True)

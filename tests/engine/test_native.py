@@ -23,6 +23,7 @@ from rankgauge.formats import open_run
 from rankgauge.formats.sources import Source
 from rankgauge.formats.trec import read_qrels
 from rankgauge.formats.trec_rows import read_judgment_rows
+from rankgauge.model.columns import check_mapping, is_plain
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
@@ -278,6 +279,21 @@ def tables(names: st.SearchStrategy[str], numbers: st.SearchStrategy[Any], most:
 def test_any_dictionaries(qrels: Any, run: Any, odd: type[dict[str, float]], contract: Contract) -> None:
     run = {query: odd(docs) for query, docs in run.items()}
     assert_both(lambda: (Qrels(qrels), Run(run)), contract)
+
+
+@given(
+    mapping=tables(st.one_of(ids, st.integers(0, 3), st.just(Text("1"))), scores),
+    odd=st.sampled_from([dict, Table]),
+)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_what_is_plain_is_taken_as_it_is(mapping: Any, odd: type[dict[str, float]]) -> None:
+    mapping = {query: odd(docs) for query, docs in mapping.items()}
+    if is_plain(mapping):
+        assert odd is dict
+        assert check_mapping(mapping, "run", "score") is mapping
+    else:
+        first = [next(iter(docs), "") for docs in mapping.values()]
+        assert odd is Table or {*map(type, mapping), *map(type, first)} != {str}
 
 
 @given(
