@@ -27,6 +27,10 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/uv
 $(VENV)/.test: pyproject.toml | $(BIN)/uv
 	$(call install,[test])
 
+# Vector stores for their tests, which are skipped without.
+$(VENV)/.stores: pyproject.toml | $(BIN)/uv
+	$(call install,[test$(comma)stores])
+
 $(VENV)/.lint: pyproject.toml | $(BIN)/uv
 	$(call install,[test$(comma)lint])
 

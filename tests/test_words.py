@@ -17,7 +17,7 @@ import rankgauge
 from rankgauge.errors import RankgaugeError
 from rankgauge.words import LANGUAGES, Note, check_language, say, tell
 from rankgauge.words.numbers import KINDS
-from rankgauge.words.say import NAMED
+from rankgauge.words.say import COUNTED, NAMED
 
 SOURCE = Path(rankgauge.__file__).parent
 FOLDER = SOURCE / "words" / "texts"
@@ -49,7 +49,7 @@ def test_kinds_of_numbers_are_known() -> None:
     for language in LANGUAGES:
         for key, text in texts(language).items():
             for _, name, kind, _ in string.Formatter().parse(text):
-                assert name is None or not kind or kind in KINDS or kind in ("few", *NAMED) or "|" in kind, (
+                assert name is None or not kind or kind in KINDS or kind in ("few", COUNTED, *NAMED) or "|" in kind, (
                     language,
                     key,
                 )

@@ -64,6 +64,8 @@ CLIPPED = """(() => {
     if (node.matches(".axis i")) {
       const frame = node.closest("th, td").getBoundingClientRect();
       if (box.left < frame.left - 1 || box.right > frame.right + 1) fault("axis", node);
+      const next = node.nextElementSibling?.matches(".end") ? node.nextElementSibling.getBoundingClientRect() : null;
+      if (next && next.left < box.right + 2) fault("axis runs together", node);
     }
   }
   for (const box of document.querySelectorAll(".scroll")) {
@@ -123,6 +125,7 @@ def test_many_systems_at_all_widths(opened: Any) -> None:
         box = row.locator(part).bounding_box()
         assert box is not None
         assert 0 <= box["x"] < box["x"] + box["width"] <= 390
+    assert row.locator(".plot svg").bounding_box()["width"] > 250  # the card's, not a share of a column
     assert row.locator("td.n").nth(1).inner_text().lstrip().startswith(("+", "−"))
 
 

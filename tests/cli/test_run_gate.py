@@ -82,3 +82,20 @@ def test_what_the_gate_needs_is_looked_for_first(module: str) -> None:
     told = run_command("run", "plan.toml", status=2).stderr
     assert 'system = "own" under [gate], or give --no-gate' in told
     assert not Path("record.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("gate", "said"),
+    [
+        ('system = "other"\ntargets = ["RR >= 0.9"]', "the plan has no system 'other'; it has: own, own2"),
+        ('targets = ["RR >= 0.9"]', "write system = \"own\" under [gate], or give --no-gate"),
+        ('system = "own"\nbaseline = "gone.json"', "gone.json"),
+    ],
+)
+def test_check_looks_at_the_gate_and_nothing_is_asked_in_vain(module: str, gate: str, said: str) -> None:
+    write(module, f"[gate]\n{gate}\n", more=f'[[system]]\nname = "own2"\nuse = "{module}:worse"\n')
+    Path("record.json").unlink(missing_ok=True)
+    for words in (["--check"], []):
+        assert said in " ".join(run_command("run", "plan.toml", *words, status=2).stderr.split())
+    assert not Path("record.json").exists()
+    assert "no faults" in run_command("run", "plan.toml", "--check", "--no-gate").stdout

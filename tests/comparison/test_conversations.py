@@ -87,6 +87,7 @@ def test_all_ways_to_tell_are_one(tmp_path: Path) -> None:
         ("zzz", "gives no conversation"),
         ({"a": "b"}, "gives no conversation"),
         (3, "mapping"),
+        ("^.+$", "takes the whole id, so every query is a conversation of its own; put a group"),
     ],
 )
 def test_rules_that_fit_nothing(rule: object, said: str) -> None:

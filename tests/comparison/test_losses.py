@@ -294,3 +294,11 @@ def test_a_damaged_record_is_refused() -> None:
             Record.from_dict(broken)
     old = {key: value for key, value in content.items() if key != "losses"}
     assert Record.from_dict(old).losses == []
+
+
+def test_stages_may_be_live_evaluations() -> None:
+    judgments = {"first one": {"a": 1, "b": 1}, "second one": {"c": 1}}
+    wide = rankgauge.evaluate_retriever(lambda query, k: ["a", "c", "x"][:k], judgments, measures="R@2")
+    last = rankgauge.evaluate_retriever(lambda query, k: ["a"], judgments, measures="R@2")
+    live = rankgauge.losses(judgments, {"wide": wide, "last": last}, k=2)
+    assert live.places == rankgauge.losses(judgments, {"wide": wide.run, "last": last.run}, k=2).places

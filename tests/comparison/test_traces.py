@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -224,3 +225,20 @@ def test_command_line(tmp_path: Path) -> None:
     assert "--ties has no use here" in failed.stderr
     failed = run_command("evaluate-traces", tmp_path / "testset.json", path, "--budget", "docs<=3", status=2)
     assert "no budget" in failed.stderr
+
+
+@pytest.mark.parametrize("index", [None, "context.span_id"])
+def test_spans_in_a_data_frame(index: str | None) -> None:
+    """As Phoenix gives them, with the id of the span as a column or as the index."""
+    rows = [
+        {"context.span_id": "r", "parent_id": None, "span_kind": "CHAIN", "attributes.input.value": "first one"},
+        {"context.span_id": "s", "parent_id": "r", "span_kind": "RETRIEVER", "attributes.input.value": "one"},
+    ]
+    for row, docs in zip(rows, (None, [{"document.id": "d2"}, {"document.id": "d1"}]), strict=True):
+        row |= {"context.trace_id": "t", "name": "span", "start_time": "2024-01-01T00:00:00Z"}
+        row["attributes.retrieval.documents"] = docs
+    frame = pd.DataFrame(rows)
+    found = evaluate_traces(
+        TestSet([Query("first one", {"d1": 1}, "q1")]), frame if index is None else frame.set_index(index), "RR"
+    )
+    assert found.evaluations["traces"].mean["RR"] == 0.5

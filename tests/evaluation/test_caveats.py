@@ -9,9 +9,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
-from rankgauge import compare, evaluate, evaluate_retriever
+from rankgauge import Qrels, compare, evaluate, evaluate_retriever
 from rankgauge.evaluation import DEFAULT_MEASURES, Evaluation
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.model.testset import TestSet
@@ -278,3 +279,40 @@ def test_real_candidates_of_a_reranker(data: Path) -> None:
         assert said(evaluate(labels, run)) == {}
         first = {query: docs[:30] for query, docs in run.items()}
         assert list(said(evaluate(labels, first))) == ["whole_lists"]
+
+
+WAYS = {
+    "pairs": lambda lists: {query: list(docs.items()) for query, docs in lists.items()},
+    "dictionaries": lambda lists: lists,
+    "frame": lambda lists: pl.DataFrame(
+        [(query, doc, score) for query, docs in lists.items() for doc, score in docs.items()],
+        schema=["query", "doc", "score"],
+        orient="row",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_runs_of_distances_are_told(way: str) -> None:
+    """Of lists that rise, the last document would count as the best."""
+    near = {f"q{i}": {"hit": 0.1, "a": 0.1, "b": 0.4, "c": 0.9} for i in range(3)} | {"none": {"a": 1.0}}
+    qrels = {query: {"hit": 1, "x": 0} for query in near}
+    found = evaluate(qrels, WAYS[way](near), "RR")
+    told = [text for text in found.warnings if "rise" in text]
+    assert len(told) == 1
+    assert "`ties='given'`" in told[0]
+    kept = evaluate(qrels, WAYS[way](near), "RR", ties="given")
+    assert (found.mean["RR"], kept.mean["RR"]) == (0.25, 0.75)
+    assert not [text for text in kept.warnings if "rise" in text]
+    # One list that falls, equal scores, and lists too short to say anything are no sign of distances.
+    falling, equal, short = {"hit": 2.0, "a": 1.0}, {"hit": 1.0, "a": 1.0}, {"a": 1.0, "hit": 2.0}
+    for other in (near | {"q9": falling}, {"q0": equal}, {"q0": short}):
+        assert not [text for text in evaluate(qrels, WAYS[way](other), "RR").warnings if "rise" in text]
+
+
+def test_empty_lists_are_told() -> None:
+    qrels = Qrels({"a": {"d": 1}, "b": {"d": 1}, "c": {}, "gone": {"d": 1}}, no_answer=["c"])
+    warnings = evaluate(qrels, {"a": ["d"], "b": [], "c": [], "more": []}, "RR").warnings
+    assert "1 of 4 judged queries with an empty list" in warnings
+    live = evaluate_retriever(lambda query, k: [], {"two words": {"d": 1}}, measures="RR")
+    assert sum("empty list" in text or "no document" in text for text in live.warnings) == 1

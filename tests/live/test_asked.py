@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -273,3 +274,38 @@ def test_a_file_that_is_no_queries_file(tmp_path: Path) -> None:
     (tmp_path / "q.tsv").write_text("reset password\n")
     with pytest.raises(FormatError, match="an id and a text"):
         evaluate_retriever(search, GRADES, queries=tmp_path / "q.tsv")
+
+
+def test_texts_of_queries_in_a_data_frame() -> None:
+    judgments = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    texts = {"query_id": ["q1", "q2"], "text": ["first one", "second one"]}
+    asked: list[str] = []
+
+    def search(query: str, k: int) -> list[str]:
+        asked.append(query)
+        return ["d1"]
+
+    for frame in (pl.DataFrame(texts), pd.DataFrame(texts)):
+        evaluate_retriever(search, judgments, queries=frame, measures="RR")
+    assert asked == ["first one", "second one"] * 2
+    for wrong, said in (
+        ({"query_id": ["q1", "q1"], "text": ["a b", "c d"]}, "the id 'q1' stands twice"),
+        ({"query_id": ["q1", "q2"], "text": ["a b", None]}, "the text of query 'q2' is None"),
+        ({"query_id": ["q1", "q2"]}, "no column for 'query_text'"),
+    ):
+        with pytest.raises(DataError, match=re.escape(said)):
+            evaluate_retriever(search, judgments, queries=pl.DataFrame(wrong), measures="RR")
+
+
+def test_what_is_wrong_with_the_lists_is_told_where_several_are_compared() -> None:
+    judgments = {f"query {i}": {"d1": 1} for i in range(6)}
+    far = lambda query, k: [("d1", 0.1), ("d2", 0.2), ("d3", 0.3)]  # noqa: E731
+    near = lambda query, k: [("d1", 0.3), ("d2", 0.2), ("d3", 0.1)]  # noqa: E731
+    both = evaluate_retrievers({"far": far, "near": near}, judgments, measures="RR")
+    again = compare(judgments, {"far": evaluate_retriever(far, judgments, measures="RR"), "near": near_run()}, "RR")
+    for found in (both, again):
+        assert sum(text.startswith("far: 6 lists with scores that only rise") for text in found.warnings) == 1
+
+
+def near_run() -> dict[str, list[str]]:
+    return {f"query {i}": ["d1", "d2"] for i in range(6)}

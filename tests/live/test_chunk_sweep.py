@@ -209,3 +209,53 @@ def test_overlaps_that_are_too_long_for_some_sizes_are_left_out(test_set: TestSe
 def test_retrievers_that_return_something_else(test_set: TestSet) -> None:
     with pytest.raises(RetrieverError, match="have no document under the rule"):
         sweep_chunks(DOCS, test_set, sizes=[60], retriever=lambda chunks: lambda query, k: ["x"])
+
+
+def test_lists_that_a_budget_ends_are_not_called_short() -> None:
+    """Each list holds one chunk, as the budget wants it: longer lists would change nothing."""
+    texts = {f"d{i}": f"{NAMES[i]} {NAMES[i]}." for i in range(N)}
+    questions = TestSet([Query(NAMES[i], {f"d{i}": 1.0, f"d{(i + 1) % N}": 1.0}, f"q{i}") for i in range(N)])
+    found = sweep_chunks(texts, questions, sizes=[60], budget=20, retriever="bm25", measures=["R", "RR"])
+    assert not [note for live in found.evaluations for note in live.notes if "lists" in note.key]
+    assert "longer lists" not in rankgauge.report(found.record, format="terminal", language="en")
+
+
+def test_what_no_chunk_fits_into_is_told(test_set: TestSet) -> None:
+    found = sweep_chunks(DOCS, test_set, sizes=[40, 400], budget=60, retriever=distinct, measures=["R"])
+    told = [text for text in found.warnings if "empty context" in text]
+    assert len(told) == 1
+    counted = sum(not docs for docs in naive_contexts(found.evaluations[1], 400, 60))
+    assert told[0].startswith(f"V2: {counted} of {N} queries with an empty context")
+    assert not [text for text in found.warnings if "longer lists" in text]  # they are cut on purpose
+
+
+def naive_contexts(live: Any, size: int, budget: int) -> list[list[str]]:
+    """What fits of every list."""
+    texts = chunk(DOCS, size).texts
+    contexts = []
+    for answer in live.retrieval.answers:
+        room, kept = budget, []
+        for hit in answer.hits:
+            room -= len(texts[hit.id])
+            if room < 0:
+                break
+            kept.append(hit.id)
+        contexts.append(kept)
+    return contexts
+
+
+def test_sizes_at_an_equal_number_of_chunks_are_told(test_set: TestSet) -> None:
+    def warned(**choices: Any) -> bool:
+        found = sweep_chunks(DOCS, test_set, retriever=distinct, measures=["R"], **choices)
+        return any("different sizes are compared at the same number" in text for text in found.warnings)
+
+    assert warned(sizes=[40, 80])
+    assert not warned(sizes=[40, 80], budget=200)
+    assert not warned(sizes=[80], ks=[2, 4])
+
+
+def test_slips_name_the_argument(test_set: TestSet) -> None:
+    with pytest.raises(DataError, match="the parameter 'size' of the sweep has no values"):
+        sweep_chunks(DOCS, test_set, sizes=[], budget=100)
+    with pytest.raises(DataError, match="`length` must be a function"):
+        sweep_chunks(DOCS, test_set, sizes=[40], budget=100, length="tokens")

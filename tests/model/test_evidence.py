@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rankgauge import Query, RankgaugeError, Span, TestSet, convert, evaluate
+from rankgauge.errors import DataError
 
 FULL = TestSet(
     [
@@ -74,3 +77,30 @@ def test_other_formats_say_what_they_would_lose(tmp_path: Path) -> None:
         convert(str(tmp_path / "t.json"), str(tmp_path / "t.qrels"), to="trec")
     for what in ("which queries have no answer", "conversations", "gold passages"):
         assert what in str(error.value)
+
+
+def test_passages_as_people_write_them() -> None:
+    spans = ["quoted words", {"doc": "d", "start": 0, "end": 4}, Span("d", 5, 9)]
+    assert Query("a query", {}, spans=spans).spans == (Span(text="quoted words"), Span("d", 0, 4), Span("d", 5, 9))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"spans": "quoted words"}, "`spans` must be a list of passages"),
+        ({"spans": Span("d", 0, 4)}, "`spans` must be a list of passages"),
+        ({"spans": [5]}, "a passage is a quoted text or an object with doc, start, end, text, grade, not 5"),
+        ({"spans": [{"document": "d"}]}, "a passage is a quoted text or an object"),
+        ({"spans": [{"doc": "d", "start": 4, "end": 1}]}, "query 'a query': a span begins at 0 or later"),
+        ({"no_answer": "no"}, "`no_answer` must be True or False, not 'no'"),
+        ({"conversation": 3}, "`conversation` must be a text, not 3"),
+    ],
+)
+def test_fields_of_the_wrong_kind(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(DataError, match=re.escape(said)):
+        Query("a query", {}, **fields)
+
+
+def test_a_grade_that_is_a_text_has_a_place() -> None:
+    with pytest.raises(DataError, match="query 'q', document 'd': the grade '2' is no number"):
+        evaluate({"q": {"e": 1, "d": "2"}}, {"q": ["d"]}, "RR")

@@ -210,6 +210,11 @@ def test_milliseconds(seconds: float, text: str) -> None:
     assert "e" not in numbers.figure(1234567.0)
 
 
+def test_latencies_of_a_leaderboard_have_one_decimal() -> None:
+    values = (0, 0.0034, 0.0679, 7.01, 1234.5)
+    assert [numbers.glance(value) for value in values] == ["0.0", "0.003", "0.1", "7.0", "1234.5"]
+
+
 @pytest.mark.parametrize("lower", [False, True])
 def test_front_by_definition(lower: bool) -> None:
     rng = random.Random(4)

@@ -144,7 +144,8 @@ def test_one_precision_and_one_minus() -> None:
         differences = re.findall(r"(?<![\d.])[+−]0\.(\d+)(?!\d)(?! %)", body)
         assert len(differences) > 20
         effects = len(MEASURES)  # in two digits whatever is asked for, as are shares and times
-        assert sum(len(found) != digits for found in differences) <= effects
+        ends = 2  # of the scale that intervals are drawn to
+        assert sum(len(found) != digits for found in differences) <= effects + ends
         assert f"about {0.07:.{digits}f} (nDCG@10)" in body
 
 

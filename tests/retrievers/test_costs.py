@@ -90,7 +90,7 @@ def test_a_cost_that_fails_costs_no_answer(wrong: Any) -> None:
     assert note.parameters["error"]
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, None, True])
+@pytest.mark.parametrize("value", [math.nan, math.inf, None, True, -1])
 def test_what_is_no_number_is_no_cost(value: Any) -> None:
     assert evaluate_retriever(paid, TEST_SET, measures="RR", cost=lambda query, raw: value).cost is None
 

@@ -23,7 +23,14 @@ from rankgauge import Corpus, Qrels, Run, evaluate_retriever, sweep
 from rankgauge.errors import DataError, RankgaugeError, RetrieverError
 from rankgauge.live.evaluation import RetrievalError
 from rankgauge.model.testset import Query, TestSet
-from rankgauge.retrievers import HttpRetriever, as_searcher, mistaken, run_queries
+from rankgauge.retrievers import (
+    HttpRetriever,
+    as_searcher,
+    from_elasticsearch,
+    from_vespa,
+    mistaken,
+    run_queries,
+)
 from rankgauge.retrievers.samples import Match, Samples
 from rankgauge.words import LANGUAGES, tell
 from tests.retrievers.servers import Asked, Reply, calls
@@ -186,6 +193,34 @@ def test_fields_of_a_service() -> None:
         assert evaluate_retriever(mended, TEST_SET[:20], measures="RR").mean["RR"] == 1.0
 
 
+ADAPTERS = {
+    "vespa": (
+        lambda url, **field: from_vespa(url, **field),
+        lambda number: {"root": {"children": [{"id": f"::{number}", "relevance": 1.0, "fields": number_of(number)}]}},
+        "fields.key",
+    ),
+    "elasticsearch": (
+        lambda url, **field: from_elasticsearch(url, "docs", body=SEARCH, **field),
+        lambda number: {"hits": {"hits": [{"_id": f"x{number}", "_score": 1.0, "_source": number_of(number)}]}},
+        "_source.key",
+    ),
+}
+SEARCH = {"query": "{query}", "_source": True}
+
+
+def number_of(number: str) -> dict[str, str]:
+    return {"key": f"doc-{number}"}
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_fields_of_a_service_are_named_as_its_adapter_takes_them(name: str) -> None:
+    make, reply, field = ADAPTERS[name]
+    with calls(lambda asked: Reply(reply(asked.body["query"].split()[-1]))) as service:
+        with pytest.raises(DataError, match=re.escape(f"use `id_field='{field}'`")):
+            evaluate_retriever(make(service.url), TEST_SET[:20], measures="RR")
+        assert evaluate_retriever(make(service.url, id_field=field), TEST_SET[:20], measures="RR").mean["RR"] == 1.0
+
+
 def test_samples_are_bounded_and_hold_no_long_values() -> None:
     samples = Samples()
     for _ in range(100):
@@ -224,6 +259,8 @@ def test_a_raw_answer_is_never_stored(tmp_path: Any) -> None:
 MISTAKEN: list[tuple[Any, str]] = [
     ("http://user:secret@host/search", r"HttpRetriever\(url\)"),
     ("https://host", r"HttpRetriever\(url\)"),
+    ("postgresql+psycopg://me:secret@host/db", r"from_pgvector\(psycopg.connect\(url\), 'table', encode\)"),
+    ("sqlite:///notes.db", r"use a function: def search\(query, k\)"),
     ("run.txt", r"rankgauge.evaluate\(test_set, path\)"),
     ("module:attribute", "cannot be searched: a text names a retriever in a plan alone"),
     (None, "None cannot be searched"),

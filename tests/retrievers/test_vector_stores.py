@@ -85,6 +85,8 @@ def test_qdrant_with_named_vectors_and_mistakes(qdrant: Any) -> None:
         from_qdrant(qdrant, "nothing", encode)
     with pytest.raises(RetrieverError, match="a QdrantClient is needed, not a str"):
         from_qdrant("http://localhost:6333", "dot", encode)
+    with pytest.raises(RetrieverError, match="`encode` must be a function from the text of a query to its vector"):
+        from_qdrant(qdrant, "dot", None)
 
 
 def test_an_async_client_of_qdrant() -> None:

@@ -18,6 +18,7 @@ __all__ = ["judge_next"]
 
 _FORMATS = {"table": "terminal", "json": "json", "csv": "csv", "trec": "trec"}
 """By the name used here, that of the format of reports."""
+_ON_SCREEN, _IN_FILES = 10, 50
 _ENDINGS = {".txt": "terminal", ".csv": "csv", ".run": "trec", ".trec": "trec"}
 
 
@@ -25,7 +26,10 @@ _ENDINGS = {".txt": "terminal", ".csv": "csv", ".run": "trec", ".trec": "trec"}
 @click.argument("qrels", metavar="QRELS")
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
 @click.option(
-    "-n", "--number", type=click.IntRange(1), default=50, show_default=True, help="How many documents to show."
+    "-n",
+    "--number",
+    type=click.IntRange(1),
+    help=f"How many documents to show. Default: {_ON_SCREEN} in a table, else {_IN_FILES}.",
 )
 @options.scoring
 @click.option(
@@ -44,7 +48,7 @@ _ENDINGS = {".txt": "terminal", ".csv": "csv", ".run": "trec", ".trec": "trec"}
 def judge_next(
     qrels: str,
     runs: tuple[str, ...],
-    number: int,
+    number: int | None,
     measures: tuple[str, ...],
     form: str | None,
     as_json: bool,
@@ -73,6 +77,7 @@ def judge_next(
         raise click.UsageError("--corpus has no use here: labels do not tell which texts fit into a context budget")
     form = chosen_format(form, as_json, output, _ENDINGS)
     form = "table" if form == "terminal" else form
+    number = number or (_ON_SCREEN if form == "table" and not output else _IN_FILES)
     choices |= options.read_choices(choices)
     input_paths(qrels, runs, output)
     judgments = load_judgments(qrels, qrels_format)

@@ -69,6 +69,8 @@ def run(
         loaded = load_plan(plan, hint=hint)
         restore()
         if check:
+            if not no_gate:
+                _gated(loaded, history, language)
             text = say("live.checked", language, path=plan, systems=len(loaded.systems), measures=loaded.measures)
             echo(text, file=out)
             return
@@ -108,7 +110,8 @@ def run(
 
 
 def _gated(plan: RunPlan, history: str | None, language: Language) -> tuple[GateRules, Baseline | None] | None:
-    """The rules of the plan and their baseline, looked for before anything is asked; None where there is no gate."""
+    """The rules of the plan and their baseline, looked for before anything is asked; None where there is no gate, or
+    none that can be applied."""
     rules = plan.gate
     if rules is None:
         return None
@@ -120,6 +123,8 @@ def _gated(plan: RunPlan, history: str | None, language: Language) -> tuple[Gate
     from rankgauge.history.references import find_baseline
 
     names = [system.name for system in plan.systems]
+    if rules.system is not None and rules.system not in names:
+        raise DataError(f"gate.system: the plan has no system {rules.system!r}; it has: {', '.join(names)}")
     if rules.system is None and len(names) > 1:
         raise DataError(
             f"the gate holds one system against its rules, and the plan has {', '.join(names)}: write "

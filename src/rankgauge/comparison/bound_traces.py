@@ -10,6 +10,7 @@ from typing import Any
 from rankgauge.errors import DataError
 from rankgauge.evaluation.traces import Bound, bind, budgets_of, run_of
 from rankgauge.formats.traces import load_traces, traces_of
+from rankgauge.model.frames import is_frame, to_polars
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.model.traces import Trace, Traces
@@ -34,25 +35,31 @@ class BoundSystem:
 def name_of_traces(traces: Any) -> str:
     if isinstance(traces, str | os.PathLike):
         return os.path.basename(os.fspath(traces)).split(".")[0] or "traces"
-    return str(getattr(traces, "name", "traces"))
+    name = getattr(traces, "name", None)  # of a data frame, a column
+    return name if isinstance(name, str) else "traces"
 
 
 def read_traces(source: Any, name: str = "traces", query_id: str | None = None) -> Traces:
-    """Traces from whatever the caller has: themselves, a file, a collector, or what JSON holds of them."""
+    """Traces from whatever the caller has: themselves, a file, a collector, a data frame of spans, or what JSON holds
+    of them."""
     if isinstance(source, str | os.PathLike):
         return load_traces(source, query_id=query_id)
     if isinstance(source, Traces):
         return source
     if isinstance(found := getattr(source, "traces", None), Traces):
         return found
+    if is_frame(source):
+        if getattr(getattr(source, "index", None), "name", None) is not None:
+            source = source.reset_index()  # Phoenix gives frames whose index is the id of the span
+        return traces_of(list(enumerate(to_polars(source).to_dicts(), start=1)), name, query_id=query_id)
     if isinstance(source, Iterable) and not isinstance(source, Mapping):
         listed = list(source)
         if all(isinstance(trace, Trace) for trace in listed):
             return Traces(listed, name=name)
         return traces_of(list(enumerate(listed, start=1)), name, query_id=query_id)
     raise DataError(
-        f"{name}: a {type(source).__name__} is no traces; give a Traces, a TraceCollector, a list of traces, or the "
-        "path of a file"
+        f"{name}: a {type(source).__name__} is no traces; give a Traces, a TraceCollector, a list of traces, a data "
+        "frame of spans, or the path of a file"
     )
 
 

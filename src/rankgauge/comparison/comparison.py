@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rankgauge.arguments import named_arguments
 from rankgauge.comparison.changes import agreement_of, changes_of, slices_of
 from rankgauge.comparison.groups import groups_of
-from rankgauge.comparison.notes import notes_of_comparison, uncertainty_notes
+from rankgauge.comparison.notes import notes_of_comparison, notes_on_calls, uncertainty_notes
 from rankgauge.comparison.recording import documents_of, lists_of, relevant_of, scores_record, texts_of
 from rankgauge.comparison.rows import System
 from rankgauge.comparison.systems import ComparedSystems
@@ -252,7 +252,8 @@ class Comparison(ComparedSystems, Result):
     @property
     def warnings(self) -> list[str]:
         """What a careful reader must be warned of, in English."""
-        return [tell(note, "en") for note in self.notes if note.level == "warning"]
+        notes = [*notes_on_calls(self.evaluations), *self.notes]
+        return [tell(note, "en") for note in notes if note.level == "warning"]
 
     def to_frame(self) -> pl.DataFrame:
         """One row for each measure and pair."""

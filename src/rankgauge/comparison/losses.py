@@ -144,11 +144,11 @@ def losses(
 ) -> Losses:
     """Where each relevant document was lost, and how much improving that stage could gain at most in recall.
 
-    `stages` maps names to runs of any kind that `evaluate` takes, in the order of the pipeline, such as
-    {"candidates": run, "reranked": run}; the last list is what the reader gets, cut after `k` documents. `corpus`,
-    texts by id or a path, and `indexed`, the ids of the index or a file of them, tell what could not be retrieved at
-    all. `budget` is the length of texts that fit into a prompt: in characters, or as `tokenizer` counts. `depth` cuts
-    the last list alone. The other choices are those of `evaluate`.
+    `stages` maps names to runs of any kind that `evaluate` takes, or to live evaluations, in the order of the pipeline,
+    such as {"candidates": run, "reranked": run}; the last list is what the reader gets, cut after `k` documents.
+    `corpus`, texts by id or a path, and `indexed`, the ids of the index or a file of them, tell what could not be
+    retrieved at all. `budget` is the length of texts that fit into a prompt: in characters, or as `tokenizer` counts.
+    `depth` cuts the last list alone. The other choices are those of `evaluate`.
 
     Every relevant document has exactly one place: not in the corpus, not in the index, not in the list of a stage,
     ranked below k, cut by the budget, or found; found over all is R@k of each query.
@@ -157,6 +157,7 @@ def losses(
     budget = None if budget is None else check_whole("budget", budget, 1)
     if not isinstance(stages, Mapping) or not stages:
         raise DataError('`stages` are given by name, first to last: {"candidates": run, "reranked": run}')
+    stages = {name: getattr(run, "run", run) if isinstance(run, Scores) else run for name, run in stages.items()}
     asked = [f"R@{k}", *([] if budget is None else [f"R(budget={budget})"])]
     plan = make_plan(asked, contract, ties, missing, no_relevant, duplicates, depth, rel)
     _in_order(plan.contract)

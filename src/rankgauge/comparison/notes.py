@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from rankgauge.comparison.groups import out_of_order
@@ -13,7 +13,7 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.record import Note, Standing, Tied, TiedRange, Unjudged, UnjudgedRange
 from rankgauge.record.comparison import LOCATIONS
 
-__all__ = ["notes_of_comparison", "uncertainty_notes"]
+__all__ = ["notes_of_comparison", "notes_on_calls", "uncertainty_notes"]
 
 _SAID = (
     *("evaluation.few", "evaluation.only_relevant"),
@@ -114,18 +114,27 @@ def _on_queries(
 
 
 def _on_scores(evaluations: Sequence[Scores]) -> Iterator[Note]:
-    """Notes on the scores, once where all systems share them, else with the systems they are about."""
+    """Notes on the scores."""
+    said = {own.name: [note for note in notes_of(own) if note.key not in _SAID] for own in evaluations}
+    yield from _by_system(said)
+
+
+def notes_on_calls(evaluations: Sequence[Scores]) -> Iterator[Note]:
+    """Notes on the calls of live retrievers and on the lists they gave."""
+    yield from _by_system({own.name: () if own.calls is None else own.calls.notes for own in evaluations})
+
+
+def _by_system(notes: Mapping[str, Iterable[Note]]) -> Iterator[Note]:
+    """Each note once where all systems share it, else with the systems it is about."""
     shared: list[tuple[Note, list[str]]] = []
-    for evaluation in evaluations:
-        for note in notes_of(evaluation):
-            if note.key in _SAID:
-                continue
+    for name, own in notes.items():
+        for note in own:
             names = next((names for known, names in shared if known == note), None)
             if names is None:
                 shared.append((note, names := []))
-            names.append(evaluation.name)
+            names.append(name)
     for note, names in shared:
-        if len(names) == len(evaluations):
+        if len(names) == len(notes):
             yield note
         else:
             yield _note(note.level, "some_systems", systems=names, note=note)

@@ -17,6 +17,7 @@ from rankgauge.evaluation.inputs import hashed, read_judgments, read_run
 from rankgauge.evaluation.notes import notes_of
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
 from rankgauge.evaluation.recording import record_of
+from rankgauge.evaluation.rising import rising_list
 from rankgauge.evaluation.scores import Scores
 from rankgauge.formats import RunParts, load_chunks, load_corpus
 from rankgauge.measures import Measure
@@ -225,7 +226,9 @@ class Scoring:
         called = name or table.name
         sources = self.sources(qrels, {called: run})
         turns = conversations_of(self.conversations, table.queries, test_set)
-        return Evaluation(table, plan, called, sources=sources, test_set=test_set, conversations=turns)
+        made = Evaluation(table, plan, called, sources=sources, test_set=test_set, conversations=turns)
+        made.rising = rising_list(opened, plan.contract)
+        return made
 
 
 @named_arguments

@@ -29,6 +29,10 @@ def notes_of(scores: Scores) -> list[Note]:
     if coverage.missing:
         kept = "skip" if contract.missing == "skip" else "zero"
         add("warning", f"missing_{kept}", n=coverage.missing, judged=judged)
+    if not scores.live and not scores.whole_lists and (empty := _empty(scores)):  # of which others tell
+        add("warning", "empty_lists", n=empty, judged=judged)
+    if scores.rising is not None:
+        add("warning", "rising", query=scores.rising)
     if coverage.no_answer:
         apart = contract.no_answer == "skip"
         counts = {"n": coverage.no_answer, "judged": judged}
@@ -85,6 +89,13 @@ def notes_of(scores: Scores) -> list[Note]:
         if (text := caution_of(measure)) is not None:
             add("warning", "caution", name=str(measure), text=text)
     return notes
+
+
+def _empty(scores: Scores) -> int:
+    """How many lists are empty that should not be."""
+    table = scores.table
+    empty = table.in_run & (table.retrieved == 0)
+    return int((empty if table.no_answer is None else empty & ~table.no_answer).sum())
 
 
 def _scores_needed(scores: Scores) -> list[Note]:

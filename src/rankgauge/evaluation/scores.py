@@ -69,13 +69,17 @@ class Scores:
     """The test set that the judgments came from, where there is one."""
 
     whole_lists: bool = False
-    """Whether the lists are all there was, as the documents that an agent saw, and not cut at a depth."""
+    """Whether the lists are all there was, as the documents that an agent saw or that fit a budget, and not cut at a
+    depth."""
+    rising: str | None = None
+    """A query whose scores rise down the list, where those of every list do."""
     origin: Scores | None = None
     """The live evaluation whose lists these scores are of, where they were scored again."""
 
     def remedy(self, wanted: int) -> Note | None:
         """What to set of a live retriever so that its lists have the documents wanted; None where nothing is known."""
         return None if self.origin is None else self.origin.remedy(wanted)
+
     def __init__(
         self, table: ScoreTable, plan: Plan, name: str | None = None, *, conversations: Mapping[str, str] | None = None
     ) -> None:
@@ -99,6 +103,7 @@ class Scores:
     def take_after(self, origin: Scores) -> None:
         """Be of the lists of a live evaluation: its calls belong to these scores too."""
         self.origin, self.live, self.asked, self.id_fields = origin, origin.live, origin.asked, origin.id_fields
+        self.whole_lists = origin.whole_lists
 
     @cached_property
     def clusters(self) -> Ints | None:

@@ -12,7 +12,7 @@ from rankgauge.evaluation import read_judgments
 from rankgauge.formats import load_testset
 from rankgauge.formats.queries import read_queries
 from rankgauge.formats.testset_json import testset_of
-from rankgauge.model.frames import ID_COLUMNS, is_frame, to_polars
+from rankgauge.model.frames import ID_COLUMNS, is_frame, named_columns, to_polars
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.testset import Query, TestSet, as_testset
 from rankgauge.words import Note
@@ -107,15 +107,31 @@ def _texts_of(queries: Any) -> Mapping[str, str]:
         return read_queries(queries)
     if isinstance(queries, TestSet):
         return {query.id: query.text for query in queries}
+    if is_frame(queries):
+        return _texts_of_frame(queries)
     if not isinstance(queries, Mapping):
         raise DataError(
-            f"`queries` are texts by id, {{'q1': 'opening hours', ...}}, or the path of a file, not a "
-            f"{type(queries).__name__}"
+            f"`queries` are texts by id, {{'q1': 'opening hours', ...}}, a data frame with columns query_id and text, "
+            f"or the path of a file, not a {type(queries).__name__}"
         )
     for key, text in queries.items():
         if not isinstance(text, str) or not text.strip():
             raise DataError(f"`queries`: the text of query {key!r} is {text!r}; give a text")
     return {str(key): text for key, text in queries.items()}
+
+
+def _texts_of_frame(frame: Any) -> dict[str, str]:
+    columns = named_columns(to_polars(frame), ("query_id", "query_text"), "`queries`")
+    rows = list(zip(*(columns[name].cast(str).to_list() for name in columns.columns), strict=True))
+    texts = dict(rows)
+    for key, text in texts.items():
+        if key is None or text is None or not text.strip():
+            raise DataError(f"`queries`: the text of query {key!r} is {text!r}; give a text")
+    if len(texts) < len(rows):
+        ids = [key for key, _ in rows]
+        twice = next(key for key in ids if ids.count(key) > 1)
+        raise DataError(f"`queries`: the id {twice!r} stands twice")
+    return texts
 
 
 def _with_texts(test_set: TestSet, texts: Mapping[str, str]) -> TestSet:

@@ -16,7 +16,7 @@ from rankgauge.live.asked import askable, doubts_about
 from rankgauge.live.checks import check_scoring, documents_of
 from rankgauge.live.chunked import check_documents, known_chunks, with_own
 from rankgauge.live.evaluation import LiveEvaluation, RetrievalError
-from rankgauge.live.notes import doubtful_ids, id_fields, notes_on, too_shallow
+from rankgauge.live.notes import doubtful_ids, id_fields, notes_on, nothing_fits, too_shallow
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.configuration import configuration_of, corpus_version
@@ -136,6 +136,9 @@ class Asking:
         if not chunked:
             live.live_notes += doubtful_ids(scored, retrieval, self.test_set)
         live.live_notes += too_shallow(scored, retrieval.k)
+        if scoring.cut is not None:
+            live.whole_lists = True
+            live.live_notes += nothing_fits(retrieval.run, live, scoring.cut)
         if fields is not None:  # which says the same, and what to do
             live.live_notes = [note for note in live.live_notes if note.key != "live.all_ids_unknown"]
         return live

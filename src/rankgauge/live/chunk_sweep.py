@@ -39,6 +39,7 @@ from rankgauge.retrievers.registry import RETRIEVERS, build, needs_corpus
 from rankgauge.retrievers.searcher import Searcher, as_searcher
 from rankgauge.retrievers.work import CallSettings
 from rankgauge.stats.settings import Settings
+from rankgauge.words import Note
 
 __all__ = ["check_budgets", "sweep_chunks"]
 
@@ -117,6 +118,8 @@ def sweep_chunks(
     check_text("name", name)
     wanted = [by] if isinstance(by, str) else list(by)
     budgets = check_budgets(budget)
+    if not callable(length):
+        raise DataError(f"`length` must be a function that gives a text its length, not {length!r}")
     settings = _settings({"size": sizes, "overlap": overlaps, "by": wanted}, grid or {}, ks, tries, seed)
     _check_baseline(baseline, len(settings))
     comparing = Settings.of(test, correction, alpha, equivalence_margin, seed)
@@ -154,7 +157,11 @@ def sweep_chunks(
     def asked(setting: Mapping[str, Any], made: _Filled) -> int:
         return int(setting["k"]) if "k" in setting else made.most if budgets else k
 
+    unequal = not budgets and len({setting["size"] for setting in settings}) > 1
+
     def after(live: LiveEvaluation, made: _Filled) -> None:
+        if unequal:
+            live.live_notes.append(Note("live.no_budget", level="warning"))
         first = replace(plan, measures=plan.measures[:1], asked=plan.asked[:1])
         texts = with_own(replace(asking.scoring, plan=first), made, None, asking.test_set)
         _ = texts.passages  # looked for once, for all points of the curve

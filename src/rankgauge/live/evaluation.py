@@ -61,6 +61,7 @@ class LiveEvaluation(Evaluation):
             conversations=scored.conversations,
         )
         self.retrieval, self.asked, self.live = retrieval, retrieval.k, True
+        self.whole_lists = scored.whole_lists
         self.run = run or retrieval.run
         """The lists that were scored, as a run: it can be saved, fused and compared. Of documents, where chunks were
         retrieved."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankgauge.evaluation import Evaluation
+from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.answers import RetrievalResult
 from rankgauge.words import Note
 
-__all__ = ["doubtful_ids", "id_fields", "notes_on", "too_shallow"]
+__all__ = ["doubtful_ids", "id_fields", "notes_on", "nothing_fits", "too_shallow"]
 
 _FIELDS = 2  # that are named where no id matches
 
@@ -43,6 +44,14 @@ def too_shallow(scored: Evaluation, k: int | None) -> list[Note]:
         return []
     deeper = [str(m) for m in scored.measures if isinstance(m.at, int) and m.at > k]
     return [Note("live.shallow", {"k": k, "measures": deeper}, "warning")] if deeper else []
+
+
+def nothing_fits(retrieved: Run, scored: Evaluation, budget: float) -> list[Note]:
+    """Queries whose first chunk alone is longer than the context budget: they score 0 whatever was found."""
+    kept = dict(zip(scored.table.queries, scored.table.retrieved.tolist(), strict=True))
+    empty = [query for query, docs in retrieved.to_dict().items() if docs and kept.get(query) == 0]
+    about = {"n": len(empty), "asked": len(kept), "budget": budget}
+    return [Note("live.nothing_fits", about, "warning")] if empty else []
 
 
 def notes_on(retrieval: RetrievalResult, test_set: TestSet, corpus: Mapping[str, str] | None) -> list[Note]:

@@ -89,6 +89,14 @@ class Sweep(Result):
         """Versions without a score, with the reason."""
         return self.result.failed
 
+    @property
+    def warnings(self) -> list[str]:
+        """What a careful reader must be warned of, in English: of all versions, where they are compared, else of the
+        best one."""
+        if self.compared is not None and len(self.evaluations) > 1:
+            return self.comparison.warnings
+        return self.evaluations[self.versions.index(self.best)].warnings
+
     @cached_property
     def comparison(self) -> Comparison:
         """The versions compared on the same queries: all pairs, or with the baseline, corrected together. Where all
@@ -160,8 +168,8 @@ def settings_of(grid: Mapping[str, Sequence[Any]], tries: int | None = None, see
     """All combinations in order, or `tries` of them drawn at random. A value that is listed twice is tried once."""
     if not isinstance(grid, Mapping) or not grid or not all(map(_is_list, grid.values())):
         raise DataError("a sweep needs a list of values for each parameter, such as {'ef_search': [16, 64, 256]}")
-    if not all(len(values) for values in grid.values()):
-        raise DataError("a parameter of the sweep has no values")
+    if empty := [name for name, values in grid.items() if not len(values)]:
+        raise DataError(f"the parameter {empty[0]!r} of the sweep has no values")
     lists = [_different(values) for values in grid.values()]
     if tries is not None:
         check_whole("tries", tries, 1)

@@ -30,6 +30,11 @@ def conversations_by(rule: str | Mapping[str, str], queries: Sequence[str]) -> d
             "`conversations` must be a mapping from query to conversation, or a regular expression whose first group "
             f"in a query's id is its conversation, not a {type(rule).__name__}"
         )
+    if isinstance(rule, str) and len(found) > 1 and all(query == name for query, name in found.items()):
+        raise DataError(
+            f"`conversations`: {told} takes the whole id, so every query is a conversation of its own; put a group "
+            f"around what the turns of one have in common, such as '^(.+)_', for ids such as {queries[0]!r}"
+        )
     if rule and queries and not found:
         raise DataError(f"`conversations`: {told} gives no conversation of any query, such as {queries[0]!r}")
     return found

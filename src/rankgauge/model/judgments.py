@@ -96,10 +96,18 @@ class Qrels(ByQuery):
             try:
                 return all(grade > 0 for docs in self._mapping.values() for grade in docs.values())
             except TypeError:
-                raise DataError(f"{self.name}: a grade is no number; give numbers such as 0 and 1") from None
+                raise self._no_number() from None
         if self.text is not None:
             return bool((self.text.number > 0).all())
         return bool((self.frame["grade"] > 0).all())
+
+    def _no_number(self) -> DataError:
+        pairs = ((query, doc, grade) for query, docs in (self._mapping or {}).items() for doc, grade in docs.items())
+        query, doc, grade = next(pair for pair in pairs if not hasattr(pair[2], "__float__"))
+        return DataError(
+            f"{self.name}: query {query!r}, document {doc!r}: the grade {grade!r} is no number; give numbers such as 0 "
+            "and 1"
+        )
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """{query: {document: grade}}; with subtopics, a document's best grade."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import DataError
-from rankgauge.model.spans import Span
+from rankgauge.model.spans import Span, as_span
 
 __all__ = ["Query"]
 
@@ -32,7 +32,8 @@ class Query:
     conversation: str = ""
     """The conversation that the query is a turn of; turns of one conversation are not independent."""
     spans: Sequence[Span] = ()
-    """Gold passages, by their characters or their texts."""
+    """Gold passages, by their characters or their texts. A text that is quoted becomes a `Span`, and so does
+    {"doc": ..., "start": ..., "end": ...}."""
     synthetic: str = ""
     """What made the query, where no person asked it: `known-item`, `llm:NAME`; for ever, whatever is done with it."""
 
@@ -53,6 +54,11 @@ class Query:
             raise DataError("a query needs a text or an id")
         if self.groups:
             self._check_groups()
+        if self.spans:
+            object.__setattr__(self, "spans", self._spans())
+        if self.no_answer not in (True, False):
+            raise DataError(f"query {self.id!r}: `no_answer` must be True or False, not {self.no_answer!r}")
+        check_text("conversation", self.conversation)
         check_text("synthetic", self.synthetic)
         if self.no_answer and (self.relevant or self.spans):
             raise DataError(f"query {self.id!r} has no answer, but also a relevant document; drop one of the two")
@@ -66,6 +72,14 @@ class Query:
         if self.id is not None and (isinstance(self.id, bool) or not isinstance(self.id, int)):
             raise DataError(f"query {self.text!r}: `id` must be a text, not {self.id!r}")
         object.__setattr__(self, "id", "" if self.id is None else str(self.id))
+
+    def _spans(self) -> tuple[Span, ...]:
+        if isinstance(self.spans, str | Mapping | Span) or not isinstance(self.spans, Iterable):
+            raise DataError(f"query {self.id!r}: `spans` must be a list of passages, not {self.spans!r}"[:300])
+        try:
+            return tuple(map(as_span, self.spans))
+        except DataError as error:
+            raise DataError(f"query {self.id!r}: {error}") from None
 
     def _check_groups(self) -> None:
         """Groups hold relevant documents only, and each of them: a document that is needed by no group would count

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 
-__all__ = ["Span"]
+__all__ = ["Span", "as_span"]
 
 
 @named_arguments
@@ -48,3 +50,15 @@ class Span:
     def anchored(self) -> bool:
         """Whether the place is known."""
         return self.start is not None
+
+
+def as_span(given: Any) -> Span:
+    """A passage as people write it: a `Span`, the text it quotes, or an object with the fields of one."""
+    if isinstance(given, Span):
+        return given
+    if isinstance(given, str):
+        return Span(text=given)
+    known = [one.name for one in fields(Span)]
+    if not isinstance(given, Mapping) or not given.keys() <= set(known):
+        raise DataError(f"a passage is a quoted text or an object with {', '.join(known)}, not {given!r}"[:300])
+    return Span(**given)

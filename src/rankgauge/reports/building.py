@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from rankgauge.model.differences import GradeChange, TestSetDifference
@@ -48,6 +49,11 @@ def _remarks(notes: Sequence[Note]) -> Iterator[Block]:
         yield Notes(notes)
 
 
+def _named(name: str) -> str:
+    """Of a long path the file, whose name says more than its first folders."""
+    return clipped(name if len(name) <= _MOST_TEXT else PurePath(name).name, _MOST_TEXT)
+
+
 def _facts(found: TestSetSummary) -> Table:
     parts = {"judged": found.judged, "unlabelled": found.unlabelled, "no_answer": found.no_answer}
     rows: list[tuple[Text, Cell]] = [
@@ -67,7 +73,7 @@ def _facts(found: TestSetSummary) -> Table:
     rows += [("", _word("more", n=len(sources) - _SHOWN))] if len(sources) > _SHOWN else []
     rows.append((_word("policy"), _word("no_policy") if found.policy is None else found.policy.note))
     rows.append((_word("version"), found.version[:12]))
-    return Table("summary", [Column(_word("title_show")), Column(clipped(found.name, _MOST_TEXT))], rows, light=True)
+    return Table("summary", [Column(_word("title_show")), Column(_named(found.name))], rows, light=True)
 
 
 def _few(notes: Sequence[Note]) -> Note:

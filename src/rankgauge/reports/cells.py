@@ -52,6 +52,9 @@ class Look:
         """A note in words."""
         return tell(note, self.language, digits=self.digits if self.one_precision else None)
 
+    grouped: bool = False
+    """Whether whole numbers are written 1,234."""
+
     @property
     def of_intervals(self) -> int:
         return self.digits if self.interval_digits is None else self.interval_digits
@@ -66,6 +69,7 @@ _WRITERS: Mapping[Kind, Callable[[Any, Look], str]] = {
     "effect": lambda value, look: numbers.signed(value, 2),
     "tau": lambda value, look: numbers.score(value, 2),
     "ms": lambda value, look: numbers.figure(1000 * value),
+    "latency": lambda value, look: numbers.glance(1000 * value),
     "figure": lambda value, look: numbers.figure(value),
     "plain": lambda value, look: f"{value:.{max(look.digits, 6)}g}",
     "exact": lambda value, look: repr(value),
@@ -81,7 +85,7 @@ def written(cell: Cell, kind: Kind, look: Look) -> str:
     if isinstance(cell, bool):
         return str(cell).lower()
     if isinstance(cell, int):
-        return str(cell)
+        return f"{cell:,}" if look.grouped and kind not in ("plain", "exact") else str(cell)
     if isinstance(cell, Bar):
         return _bar(cell.share)
     if isinstance(cell, Pair):

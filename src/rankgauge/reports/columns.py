@@ -40,7 +40,7 @@ def times_of(record: Record, system: SystemResult) -> list[Cell]:
 
 def time_columns(record: Record) -> list[Column]:
     live = any(system.calls is not None and system.calls.latency is not None for system in record.systems)
-    return [Column(word("p50"), "ms", drop=2)] if live else []
+    return [Column(word("p50"), "latency", drop=2)] if live else []
 
 
 def scale_of(ends: Sequence[tuple[float, float]], values: Sequence[float]) -> tuple[float, float]:

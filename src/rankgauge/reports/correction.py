@@ -71,7 +71,7 @@ def _differences(found: Corrected) -> Table:
         Column(Note("correction.people"), "bounds", detail="evidence"),
         Column(Note("correction.worth"), "count", detail="evidence"),
     ]
-    return Table("differences", columns, [_difference(row) for row in found.differences])
+    return Table("differences", columns, [_difference(row) for row in found.differences], light=True)
 
 
 def _difference(row: CorrectedDifference) -> list[Cell]:

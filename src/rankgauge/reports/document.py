@@ -73,6 +73,7 @@ Kind = Literal[
     "effect",  # +0.31
     "tau",  # 0.82
     "ms",  # seconds, written as milliseconds
+    "latency",  # the same at a glance: 0.1, 12.3
     "figure",  # three digits
     "plain",  # six digits, for programs
     "exact",  # all digits, for programs

@@ -222,7 +222,7 @@ def _narrowed(table: Table, width: int) -> Table:
     """Heads wrapped to what stands below them, and the widest text wrapped to what is left."""
     body = _widths(replace(table, header=["" for _ in table.header]))
     longest = [max(map(width_of, head.split()), default=0) for head in table.header]
-    header = [wrapped(head, max(b, w)) for head, b, w in zip(table.header, body, longest, strict=True)]
+    header = [_at_blanks(head, max(b, w)) for head, b, w in zip(table.header, body, longest, strict=True)]
     table = replace(table, header=header)
     texts = [
         j for j in range(len(header)) if table.is_text(j) and any(" " in row[j] for row in table.rows if j < len(row))
@@ -238,6 +238,17 @@ def _narrowed(table: Table, width: int) -> Table:
         for row in table.rows
     ]
     return replace(table, rows=rows)
+
+
+def _at_blanks(head: str, width: int) -> str:
+    """A head in lines of a width, in any script broken at its blanks alone."""
+    lines: list[str] = []
+    for word in head.split():
+        if lines and width_of(f"{lines[-1]} {word}") <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return "\n".join(lines)
 
 
 def _parts(table: Table, width: int) -> list[Table]:

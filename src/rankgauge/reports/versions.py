@@ -49,7 +49,7 @@ def _table(record: Record, versions: list[Version]) -> Table:
     if any(version.chunks is not None for version in versions):
         columns.append((Column(Note("chunks.column"), "figure", drop=3), lambda version: version.chunks))
     if any(version.p50 is not None for version in versions):
-        columns.append((Column(word("p50"), "ms", drop=2), lambda version: version.p50))
+        columns.append((Column(word("p50"), "latency", drop=2), lambda version: version.p50))
     if any(version.ann_recall is not None for version in versions):
         columns.append((Column(word("ann_recall"), "score", drop=3), lambda version: version.ann_recall))
     return table_of("versions", versions, columns, light=True)

@@ -123,6 +123,7 @@ def from_elasticsearch(
             timeout=timeout,
             max_body=max_body,
         )
+        asked.each = "$.hits.hits[*]."
         return as_searcher(asked, name=name)
     _needs(client, "search", "an Elasticsearch client or a URL")
     if "{query}" not in repr(template):

@@ -57,7 +57,7 @@ class CostOf:
         except Exception as error:  # whatever the user's function does
             self.fault = self.fault or told(error)
             return None
-        if number is None or not math.isfinite(number):
+        if number is None or not math.isfinite(number) or number < 0:
             self.fault = self.fault or ("" if found is None else f"{shown(found)}")
             return None
         return number

@@ -40,11 +40,11 @@ class ListFault(Fault):
 
 
 class Listed(list[Any]):
-    """A list of results, with the answer that it was read from."""
+    """A list of results, with the answer that it was read from, and what stands there before a field of a result."""
 
-    def __init__(self, results: Iterable[Any], answer: Any = None, headers: Any = None) -> None:
+    def __init__(self, results: Iterable[Any], answer: Any = None, headers: Any = None, each: str = "") -> None:
         super().__init__(results)
-        self.answer, self.headers = answer, headers
+        self.answer, self.headers, self.each = answer, headers, each
 
 
 _LISTS: Final = (

@@ -39,6 +39,9 @@ class HttpRetriever:
     URL are sent as Basic authorization.
     """
 
+    each = ""
+    """What stands before a field of a result in the paths, where an adapter writes it by itself."""
+
     @named_arguments
     def __init__(
         self,
@@ -111,7 +114,7 @@ class HttpRetriever:
         if ids and all(found is None for found in ids):
             raise RetrieverError(self._nothing(answer, "ids", self._id_path, self.ids))
         if self._score_path is None or self.scores is None:
-            return Listed(ids, answer, headers)
+            return Listed(ids, answer, headers, self.each)
         scores = select(answer, self._score_path, self.scores)
         if ids and all(found is None for found in scores):
             raise RetrieverError(self._nothing(answer, "scores", self._score_path, self.scores))
@@ -122,7 +125,7 @@ class HttpRetriever:
             )
         if self.scores.startswith("-"):
             scores = [-score if isinstance(score, int | float) else score for score in scores]
-        return Listed(zip(ids, scores, strict=True), answer, headers)
+        return Listed(zip(ids, scores, strict=True), answer, headers, self.each)
 
     def close(self) -> None:
         """Close the connections."""

@@ -64,6 +64,7 @@ _BY_PACKAGE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("", "rankgauge.retrievers.Dense(corpus, model='name of the model')"),
     ),
     "requests": (("Session", "rankgauge.retrievers.HttpRetriever(url)"),),
+    "fastapi": (("FastAPI", "rankgauge.retrievers.HttpRetriever(url) of the running service"),),
     "httpx": (("Client", "rankgauge.retrievers.HttpRetriever(url)"),),
     "haystack": (
         (
@@ -72,6 +73,14 @@ _BY_PACKAGE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ),
     ),
 }
+_BY_SCHEME: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("postgres", "postgresql"),
+        "rankgauge.retrievers.from_pgvector(psycopg.connect(url), 'table', encode), or a function: " + _SQL,
+    ),
+    **dict.fromkeys(("sqlite", "mysql", "mariadb", "duckdb"), f"a function: {_SQL}"),
+}
+"""What to write instead of the address of a database; all other addresses are taken for those of services."""
 _FRAMES: Final = ("pandas", "polars", "pyarrow")
 _LOOKS: Final = (
     # Methods and attributes by which objects of these and like libraries are known, whatever their package is.
@@ -109,10 +118,13 @@ def advice_on(given: Any) -> str:
 def _of_text(given: Any) -> str:
     if isinstance(given, str) and _URL.match(given):
         shown = shortened(masked(given), 100)
-        return (
-            f"the URL {shown!r} is no retriever; use rankgauge.retrievers.HttpRetriever(url), whose body and ids say "
-            "what is sent and where the ids are in the answer"
+        scheme = given.partition(":")[0].partition("+")[0].lower()
+        use = _BY_SCHEME.get(
+            scheme,
+            "rankgauge.retrievers.HttpRetriever(url), whose body and ids say what is sent and where the ids are in the "
+            "answer",
         )
+        return f"the URL {shown!r} is no retriever; use {use}"
     if isinstance(given, str) and re.fullmatch(r"[\w.]+:[\w.]+", given):
         return f"{given!r} cannot be searched: a text names a retriever in a plan alone; import it and give the object"
     if isinstance(given, str | bytes | os.PathLike):

@@ -90,7 +90,7 @@ class Samples:
 def _results(raw: Any) -> Iterator[tuple[str, Any]]:
     """The results one by one, each with what stands before the paths of its fields."""
     if isinstance(raw, Listed) and raw.answer is not None and all(isinstance(entry, (*BARE, tuple)) for entry in raw):
-        yield from _objects(raw.answer, "$")
+        yield from ((place.removeprefix(raw.each), entry) for place, entry in _objects(raw.answer, "$"))
         return
     entries = raw if isinstance(raw, list | tuple) else next((list_ for _, list_ in _lists(raw, "")), ())
     for entry in entries:

@@ -42,6 +42,7 @@ def from_qdrant(
     several vectors, `id_field` is where the document's id is, such as "payload.doc_id": points have numbers or UUIDs
     for ids, which are seldom those of the documents."""
     _needs(client, "query_points", "a QdrantClient")
+    _check_encoder(encode)
     asked: dict[str, Any] = {"collection_name": collection, "using": using, "query_filter": query_filter}
     sign: list[float] = []  # of the scores, looked up once
 
@@ -91,6 +92,7 @@ def from_pgvector(
     """A table of PostgreSQL with vectors of pgvector, by a connection of psycopg. `table` may have its schema before
     it. `distance` is cosine, l2, inner_product or l1, as the table's index has it; score = -distance."""
     _needs(connection, "execute", "a connection of psycopg")
+    _check_encoder(encode)
     operator = _OPERATORS[check_choice("distance", distance, tuple(_OPERATORS))]
     vector, identifier = _identifier(vector_column), _identifier(id_column)
     place = ".".join(map(_identifier, table.split(".")))
@@ -124,6 +126,8 @@ def from_lancedb(
 ) -> Searcher:
     """A table of LanceDB: by the vectors of `encode`, else by full-text search; score = -distance, or the text's."""
     _needs(table, "search", "a table of LanceDB")
+    if encode is not None:
+        _check_encoder(encode)
     score = "_score" if encode is None else "-_distance"
 
     def search(query: str, k: int) -> Any:
@@ -150,6 +154,7 @@ def from_milvus(
     """A collection of Milvus or Zilliz, by its MilvusClient. Cosine and inner product are scores; for L2 it is
     -distance."""
     _needs(client, "search", "a MilvusClient")
+    _check_encoder(encode)
     needed = [] if id_field == "id" else [id_field.removeprefix("entity.")]
     where = "id" if id_field == "id" else f"entity.{needed[0]}"
     score = "distance" if _milvus_metric(client, collection) in _SIMILARITIES else "-distance"
@@ -164,7 +169,10 @@ def from_milvus(
 
 
 def _milvus_metric(client: Any, collection: str) -> str:
-    indexes = [client.describe_index(collection, index) for index in client.list_indexes(collection)]
+    try:
+        indexes = [client.describe_index(collection, index) for index in client.list_indexes(collection)]
+    except Exception as error:  # its kinds differ between versions
+        raise RetrieverError(f"the Milvus collection {collection!r} cannot be opened: {error}") from error
     kinds = {str(index["metric_type"]).lower() for index in indexes if index and "metric_type" in index}
     if len(kinds) != 1:
         raise RetrieverError(
@@ -175,6 +183,8 @@ def _milvus_metric(client: Any, collection: str) -> str:
 
 class _Vespa(HttpRetriever):
     """Vespa leaves its list out where nothing is found, and tells errors in an answer that is else in order."""
+
+    each = "$.root.children[*]."
 
     def _parsed(self, data: bytes) -> Any:
         answer = super()._parsed(data)
@@ -255,6 +265,13 @@ def from_haystack(
 def _needs(value: Any, method: str, what: str) -> None:
     if not callable(getattr(value, method, None)):
         raise RetrieverError(f"{what} is needed, not a {type(value).__name__}")
+
+
+def _check_encoder(encode: Any) -> None:
+    if not callable(encode):
+        raise RetrieverError(
+            f"`encode` must be a function from the text of a query to its vector, such as model.encode, not {encode!r}"
+        )
 
 
 def _plain(vector: Any) -> Any:

@@ -87,6 +87,10 @@ class LabelDrift:
             counts["in_no_chunk"] = sum(one.chunks == 0 for one in self.spans)
         return counts
 
+    def __repr__(self) -> str:
+        told = ", ".join(f"{n} {status}" for status, n in self.counts.items() if n)
+        return f"LabelDrift({told or 'no passages'})"
+
     @property
     def document_counts(self) -> dict[str, int]:
         return dict(Counter(one.status for one in self.documents))

@@ -14,6 +14,7 @@ __all__ = [
     "MINUS",
     "bounds",
     "figure",
+    "glance",
     "in_kind",
     "interval",
     "milliseconds",
@@ -90,6 +91,11 @@ def figure(value: float) -> str:
     return f"{value:.0f}" if size >= 99.95 else f"{value:#.3g}" if size >= 0.0001 else f"{value:.4f}"
 
 
+def glance(value: float) -> str:
+    """One decimal, so that the figures of a column stand below each other: 0.1, 12.3; less in one digit: 0.003."""
+    return f"{value:.1g}" if 0.0001 <= value < 0.05 else f"{value:.1f}"
+
+
 def small(value: float) -> str:
     """0.0123, or in four digits where that would show nothing or too much: 2.5e-05, 3e+08."""
     return f"{value:.4f}" if 0.001 <= value < 1e6 else f"{value:.4g}"
@@ -108,8 +114,8 @@ def milliseconds(seconds: float) -> str:
 
 
 def rough(number: float) -> str:
-    """1200, of about so many: in two digits."""
-    return f"{float(f'{number:.2g}'):.0f}"
+    """1,200, of about so many: in two digits."""
+    return f"{float(f'{number:.2g}'):,.0f}"
 
 
 def latency(seconds: float) -> str:

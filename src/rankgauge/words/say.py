@@ -22,6 +22,8 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 _FEW = 6  # names that a sentence of :few holds at most
 NAMED = ("test", "correction")
 """What is told by its name in a language, such as {test:test}."""
+COUNTED = "n"
+"""A number of things: 1,234, where the language has no plural to write it in."""
 _TEXTS = Path(__file__).parent / "texts"
 
 
@@ -135,8 +137,10 @@ class _Filled(string.Formatter):
             )
         if isinstance(value, list | tuple):
             return listed([self.format_field(item, format_spec) for item in value], self.language)
-        if "|" in format_spec:
+        if format_spec == COUNTED or "|" in format_spec:
+            number = f"{value:,}" if isinstance(value, int) else visible(str(value))
+            if format_spec == COUNTED:
+                return number
             one, many = format_spec.split("|")
-            number = f"{value:,}" if isinstance(value, int) else value
             return f"{number} {one if value == 1 else many}"
         return "" if value is None else visible(str(value))

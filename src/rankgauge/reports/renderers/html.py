@@ -96,7 +96,7 @@ class _Page:
 
     def __init__(self, report: Report, language: Language, digits: int) -> None:
         self.report, self.language = report, language
-        self.look = Look(language, digits, None, 4, "–", "−", "html.against", one_precision=True)
+        self.look = Look(language, digits, None, 4, "–", "−", "html.against", one_precision=True, grouped=True)
         self.explorer = _explored(report.record)
         self.sections: list[Item] = []
         later: list[Block] = []

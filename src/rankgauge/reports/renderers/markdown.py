@@ -36,7 +36,7 @@ _OPENING = re.compile(r"^(?=[#>+=\[-])|^(\d+)(?=[.)])")
 
 def render(report: Report, *, language: Language = "en", digits: int = 4, detail: Detail = "evidence", **_: Any) -> str:
     """The report as Markdown."""
-    look = Look(language, digits, minus="−", signs=_SIGNS)
+    look = Look(language, digits, minus="−", signs=_SIGNS, grouped=True)
 
     def table(block: Table) -> str:
         return _table(block, look, detail) + ("\n" if block.notes else "")

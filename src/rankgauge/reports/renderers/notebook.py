@@ -57,7 +57,7 @@ def two_tones(pictures: Mapping[str, str], text: str) -> str:
 
 def render(report: Report, *, language: Language = "en", digits: int = 4, detail: Detail = "answer", **_: Any) -> str:
     """The report as a piece of HTML; every text is escaped."""
-    page = _Page(Look(language, digits, minus="−", signs=_SIGNS), detail)
+    page = _Page(Look(language, digits, minus="−", signs=_SIGNS, grouped=True), detail)
     blocks = "\n".join(part for block in report.shown(detail) for part in page.parts(block))
     tones = " ".join(f"--rg-{name}: {tone};" for name, tone in _TONES.items())
     style = f"<style>.rankgauge {{ {tones} }}\n{_style('notebook')}</style>"

@@ -8,6 +8,7 @@ from typing import Any
 from rankgauge.reports import tables
 from rankgauge.reports.cells import Look, told
 from rankgauge.reports.document import Detail, Drawn, Marked, Report, Scored, Table
+from rankgauge.reports.interval_bars import end_labels
 from rankgauge.reports.lines import Form, grid, pieces, shown_columns
 from rankgauge.visible import uncommanded
 from rankgauge.words import Language, numbers, say
@@ -33,7 +34,7 @@ def render(
     **_: Any,
 ) -> str:
     """The report as text."""
-    look = Look(language, digits, minus=numbers.MINUS, signs=_SIGNS)
+    look = Look(language, digits, minus=numbers.MINUS, signs=_SIGNS, grouped=True)
 
     def shaded(text: str, shade: str) -> str:
         return f"\x1b[{shade}m{text}\x1b[0m\n" if color else f"{text}\n"
@@ -136,7 +137,7 @@ def _plotted(made: tables.Table, place: int, cells: list[Any], look: Look, width
             row if len(row) == 1 else [*row[:place], plot, *row[place + 1 :]]
             for row, plot in zip(made.rows, drawn, strict=True)
         ]
-        low, high = (_end(end, look, first.zero) for end in first.scale)
+        low, high = end_labels(*first.scale, look, signed=first.zero)
         blank = " " * max(1, room - len(low) - len(high))
         if made.header[place]:
             rows.append(["" if j != place else _axis(first, room, low, high) for j in range(len(made.header))])
@@ -147,11 +148,6 @@ def _plotted(made: tables.Table, place: int, cells: list[Any], look: Look, width
         if width is None or tables.total_width(fitted) <= width:
             break
     return fitted
-
-
-def _end(value: float, look: Look, signed: bool) -> str:
-    write = numbers.signed if signed else numbers.score
-    return write(value, min(look.digits, 2 if signed else look.digits)).replace("-", look.minus)
 
 
 def _axis(cell: Drawn, room: int, low: str, high: str) -> str:

@@ -103,7 +103,7 @@ def size(material: Material) -> Iterator[Finding]:
     found = detectable_difference(spread, n)
     told = {"measure": material.measure, "queries": n, "spread": spread, "found": found}
     if material.difference is None:
-        yield Finding("resolution", "info", [told], told)
+        yield Finding("resolution", "info", parameters=told)
         return
     try:
         needed = queries_needed(material.difference, spread)
