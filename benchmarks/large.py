@@ -6,7 +6,6 @@ than a piece of the run is in memory while it is written. `ROWS=20000000 make be
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
@@ -16,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from benchmarks.run import ASKED, OWN, measure
+from benchmarks.costs import ASKED, OWN, machine, measure
+from benchmarks.run import keep
 
 FOLDER = Path(__file__).parent / "data"
 ROWS = int(os.environ.get("ROWS", 100_000_000))
@@ -86,7 +86,7 @@ def main() -> None:
         kind = "TREC text" if ending else "Parquet folder"
         print(f"    {kind:<15} {size / 1e6:6.0f} MB: {cost.megabytes:5.0f} MB{missed}, {cost.seconds:.0f} s")
         results[kind] = {"rows": ROWS, "bytes": size, **vars(cost)}
-    Path(__file__).with_name("results-large.json").write_text(json.dumps(results, indent=2) + "\n")
+    print(f"written: {keep({'machine': machine(), 'figures': {'large': results}})}")
 
 
 if __name__ == "__main__":

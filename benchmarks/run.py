@@ -1,177 +1,235 @@
-"""`make bench`: rankgauge beside its peers, as ratios from one run. Nothing here is a test: machines differ."""
+"""`make bench`: rankgauge beside its peers, as ratios from one run. Nothing here is a test: machines differ.
+
+`python -m benchmarks.run files sizes` runs some of the parts. Every run leaves one file in `benchmarks/results`, with
+the facts about the machine, all figures, and which bars they met.
+"""
 
 from __future__ import annotations
 
 import json
-import os
-import platform
+import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from benchmarks.peers import MEASURES
+from benchmarks.bars import Bars
+from benchmarks.chart import bars_of, save_picture
+from benchmarks.costs import ASKED, OWN, Cost, best, machine, measure
+from benchmarks.sizes import ROWS, costs
+
+__all__ = ["ASKED", "OWN", "measure"]
 
 ROUNDS = 3
 FOLDER = Path(__file__).parent / "data"
+RESULTS = Path(__file__).parent / "results"
 SHAPES = {
     "marco": "6,980 queries x 1,000 documents, 1 judged",
     "rag": "100,000 queries x 10 documents, 3 judged",
     "robust": "250 queries x 1,000 documents, 1,250 judged",
 }
-OWN = [str(Path(sys.executable).with_name("rankgauge")), "evaluate"]
-ASKED = [part for name in MEASURES for part in ("-m", name)]
 PEERS = ("pytrec_eval", "ir_measures", "ranx")
-# (shape, peer): how many times faster than this peer is aimed at.
-GOALS = {
-    ("marco", "pytrec_eval"): 4,
-    ("marco", "ir_measures"): 10,
-    ("marco", "ranx"): 10,
-    ("rag", "pytrec_eval"): 3,
-    ("rag", "ir_measures"): 3,
-    ("rag", "ranx"): 3,
-    ("robust", "pytrec_eval"): 1,
-    ("robust", "ir_measures"): 1,
-    ("robust", "ranx"): 1,
-}
-DICTIONARY_GOALS = {"marco": 5, "rag": 1, "robust": 1.5}
+# How many times faster than each peer is aimed at.
+FILE_BARS = {"marco": (12, 10, 10), "rag": (5, 3, 3), "robust": (1.8, 1, 1)}
+DICTIONARY_BARS = {"marco": 12, "rag": 3, "robust": 2}
 
-
-@dataclass
-class Cost:
-    seconds: float
-    megabytes: float
-
-
-def measure(command: list[str]) -> Cost:
-    """Wall time and peak memory of a whole process. This one stays small, for a child's peak starts at its parent's."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"failed: {' '.join(command)}")
-    return Cost(seconds, usage.ru_maxrss / 1024)
+Found = dict[str, Any]
 
 
 def files(shape: str) -> list[str]:
     return [str(FOLDER / f"{shape}.qrels"), str(FOLDER / f"{shape}.run")]
 
 
-def commands(shape: str) -> dict[str, list[str]]:
-    peers = {peer: [sys.executable, "-m", "benchmarks.peers", peer, *files(shape)] for peer in PEERS}
-    return {"rankgauge": [*OWN, *files(shape), *ASKED], **peers}
-
-
-def whole_process(shape: str) -> dict[str, Cost]:
-    """Best of several rounds in which all tools take turns."""
-    best: dict[str, Cost] = {}
-    for _ in range(ROUNDS):
-        for tool, command in commands(shape).items():
-            cost = measure(command)
-            known = best.get(tool, cost)
-            best[tool] = Cost(min(known.seconds, cost.seconds), max(known.megabytes, cost.megabytes))
-    return best
-
-
-def verdict(ratio: float, goal: float) -> str:
-    return f"{ratio:5.1f}x (goal {goal:g}x{'' if ratio >= goal else ', MISSED'})"
-
-
-def importing() -> dict[str, float]:
-    def best(*command: str) -> float:
-        return min(measure([sys.executable, "-c", *command]).seconds for _ in range(7))
-
-    bare = best("pass")
-    return {
-        "import numpy": best("import numpy") - bare,
-        "import rankgauge": best("import rankgauge") - bare,
-        "import rankgauge; rankgauge.evaluate": best("import rankgauge; rankgauge.evaluate") - bare,
-        "rankgauge --help": min(measure([OWN[0], "--help"]).seconds for _ in range(5)),
-    }
-
-
-def main() -> None:
-    results: dict[str, object] = {
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    }
-    print(f"rankgauge and its peers on this machine ({results['machine']}), best of {ROUNDS} rounds\n")
-    subprocess.run([sys.executable, "-m", "benchmarks.shapes"], check=True)
+def from_files(bars: Bars) -> Found:
     print("Files, whole process, 5 measures: seconds, peak memory, and how many times faster rankgauge is")
+    found: Found = {}
     for shape, about in SHAPES.items():
-        costs = whole_process(shape)
-        own = costs["rankgauge"]
+        peers = {peer: [sys.executable, "-m", "benchmarks.peers", peer, *files(shape)] for peer in PEERS}
+        compared = best({"rankgauge": [*OWN, *files(shape), *ASKED], **peers}, ROUNDS)
+        own = compared["rankgauge"]
         print(f"\n  {shape}: {about}")
-        for tool, cost in costs.items():
-            ratio = "" if tool == "rankgauge" else verdict(cost.seconds / own.seconds, GOALS[shape, tool])
-            print(f"    {tool:<12} {cost.seconds:7.2f} s {cost.megabytes:7.0f} MB  {ratio}")
-        results[shape] = {tool: vars(cost) for tool, cost in costs.items()}
+        for tool, cost in compared.items():
+            held = ""
+            if tool in PEERS:
+                ratio = cost.seconds / own.seconds
+                held = str(bars.times(f"{shape} files, {tool}", ratio, FILE_BARS[shape][PEERS.index(tool)]))
+            print(f"    {tool:<12} {cost.seconds:7.2f} s {cost.cpu:7.2f} CPU s {cost.megabytes:7.0f} MB  {held}")
+        found[shape] = {tool: vars(cost) for tool, cost in compared.items()}
+    scan = _scan()
+    if scan is not None:
+        run = files("marco")
+        compared = best({"scan": [scan, run[1]], "rankgauge": [*OWN, *run, *ASKED]}, ROUNDS)
+        ratio = compared["rankgauge"].seconds / compared["scan"].seconds
+        held = str(bars.most("marco files, a bare scan in one thread", ratio, 1.5, "x"))
+        print(f"\n  a bare scan of marco: {compared['scan'].seconds:.2f} s; rankgauge takes {held}")
+        found["scan"] = {tool: vars(cost) for tool, cost in compared.items()}
+    return found
 
-    print("\nDictionaries in memory, scoring only: seconds of pytrec_eval and rankgauge")
+
+def _scan() -> str | None:
+    """The compiled scan, where there is a compiler."""
+    compiler = shutil.which("c++")
+    if compiler is None:
+        return None
+    program = FOLDER / "scan"
+    source = Path(__file__).with_name("scan.cpp")
+    subprocess.run([compiler, "-std=c++17", "-O3", str(source), "-o", str(program)], check=True)
+    return str(program)
+
+
+def from_dictionaries(bars: Bars) -> Found:
+    print("Dictionaries in memory, scoring only: CPU seconds of pytrec_eval and rankgauge, each in one thread")
+    found: Found = {}
     for shape in SHAPES:
-        command = [sys.executable, "-m", "benchmarks.peers", "--dictionaries", *files(shape)]
-        timed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        timed = _told("benchmarks.peers", "--dictionaries", *files(shape))
         for order, seconds in timed.items():
             ratio = seconds["pytrec_eval"] / seconds["rankgauge"]
-            print(
-                f"    {shape:<7} {order:<9} {seconds['pytrec_eval']:6.3f} {seconds['rankgauge']:6.3f}  "
-                f"{verdict(ratio, DICTIONARY_GOALS[shape])}"
-            )
-        results[f"{shape} dictionaries"] = timed
+            held = bars.times(f"{shape} dictionaries, {order}", ratio, DICTIONARY_BARS[shape])
+            print(f"    {shape:<7} {order:<9} {seconds['pytrec_eval']:6.3f} {seconds['rankgauge']:6.3f}  {held}")
+        found[shape] = timed
+    return found
 
-    print("\n100,000 permutations over 6,980 queries x 5 measures x 10 pairs (goal: under 10 s)")
-    command = [sys.executable, "-m", "benchmarks.comparisons"]
-    timed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+def by_size(bars: Bars) -> Found:
+    print("Cost against size, whole process")
+    sizes = {rows: costs(rows) for rows in ROWS}
+    print(bars_of(sizes))
+    return {kind: {str(rows): vars(cost[kind]) for rows, cost in sizes.items()} for kind in sizes[ROWS[0]]}
+
+
+def randomization(bars: Bars) -> Found:
+    print("100,000 permutations over 6,980 queries x 5 measures x 10 pairs")
+    timed: Found = _told("benchmarks.comparisons")
     ratio = timed["ranx_microseconds"] / timed["microseconds"]
-    print(f"    {timed['seconds']:.2f} s for {timed['rows']} rows, all of the comparison")
+    print(f"    {timed['rows']} rows: {bars.most('randomization of all pairs', timed['seconds'], 10, ' s')}")
     print(
         f"    per permutation and row: {timed['microseconds']:.2f} microseconds, ranx's Fisher test "
-        f"{timed['ranx_microseconds']:.0f}  {verdict(ratio, 100)}"
+        f"{timed['ranx_microseconds']:.0f}  {bars.times('randomization, ranx', ratio, 100)}"
     )
-    results["randomization"] = timed
+    return timed
 
-    print("\nThe runner: own cost on a 1 ms retriever (goal: below 5 %), 32 calls at a time to a 20 ms endpoint (25x)")
-    command = [sys.executable, "-m", "benchmarks.runner"]
-    timed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+def runner(bars: Bars) -> Found:
+    print("The runner: own cost on a retriever of 1 ms, and 32 calls at a time to an endpoint of 20 ms")
+    timed: Found = _told("benchmarks.runner")
     print("    " + json.dumps(timed, indent=2).replace("\n", "\n    "))
-    results["runner"] = timed
+    for name in ("sleeping 1 ms", "computing 1 ms"):
+        print(f"    {name}: {bars.most(f'runner, {name}', 100 * timed[name]['own_cost'], 5, ' %')}")
+    print(f"    together: {bars.times('runner, 32 at a time', timed['http 20 ms, 32 at a time']['speedup'], 25)}")
+    return timed
 
-    print("\nA history of 10,000 records (goals: list, show and trend under 1 s, storing one under 50 ms)")
-    command = [sys.executable, "-m", "benchmarks.history"]
-    timed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+def history(bars: Bars) -> Found:
+    print("A history of 10,000 records")
+    timed: Found = _told("benchmarks.history")
+    for name, most in {"store_one_record_s": 0.05, "list_s": 1, "show_s": 1, "trend_s": 1}.items():
+        print(f"    {name:<20} {bars.most(f'history, {name}', timed[name], most, ' s')}")
     print("    " + json.dumps(timed, indent=2).replace("\n", "\n    "))
-    results["history"] = timed
+    return timed
 
-    print("\nLabels from 10 million impressions (goals: minutes, below 2 GB); the position-based model beside CLAX's")
+
+def clicks(bars: Bars) -> Found:
+    print("Labels from 10 million impressions; the position-based model beside CLAX's")
     subprocess.run([sys.executable, "-m", "benchmarks.clicks", "write"], check=True, stdout=subprocess.DEVNULL)
+    found: Found = {}
     for ending in ("csv", "jsonl", "parquet"):
         log, labels = FOLDER / f"clicks_10000000.{ending}", FOLDER / "labels.jsonl"
         cost = measure([OWN[0], "testset", "clicks", str(log), "-o", str(labels)])
-        size = log.stat().st_size / 1e6
-        print(f"    {ending:<8} {size:6.0f} MB file: {cost.megabytes:5.0f} MB, {cost.seconds:.0f} s")
-        results[f"clicks {ending}"] = vars(cost)
+        held = bars.most(f"clicks from {ending}", cost.megabytes, 2000, " MB")
+        print(f"    {ending:<8} {log.stat().st_size / 1e6:6.0f} MB file: {cost.seconds:.0f} s, {held}")
+        found[ending] = vars(cost)
     for tool in ("own", "clax"):
         command = [sys.executable, "-m", "benchmarks.clicks", tool, "1000000"]
         timed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
         told = f"{timed['seconds']:6.1f} s, error of attraction {timed['error']:.4f}" if timed else "not installed"
         print(f"    {tool:<8} pbm on 1 million impressions: {told}")
-        results[f"clicks {tool}"] = timed
+        found[tool] = timed
+    return found
 
-    print("\nPeak memory of --stream (goal: below 400 MB whatever the length)")
+
+def stream(bars: Bars) -> Found:
+    print("Peak memory of --stream, whatever the length")
+    found: Found = {}
     for label in ("marco", "marco_x4"):
         run = FOLDER / f"{label}.run"
         cost = measure([*OWN, files("marco")[0], str(run), *ASKED, "--stream"])
-        print(f"    {run.stat().st_size / 1e6:6.0f} MB file: {cost.megabytes:5.0f} MB, {cost.seconds:.2f} s")
-        results[f"stream {label}"] = vars(cost)
+        held = bars.most(f"--stream of {label}", cost.megabytes, 400, " MB")
+        print(f"    {run.stat().st_size / 1e6:6.0f} MB file: {cost.seconds:.2f} s, {held}")
+        found[label] = vars(cost)
+    return found
 
-    print("\nStart-up, seconds beyond a bare interpreter (goals: import at most twice numpy's; --help under 0.5 s)")
-    for what, seconds in importing().items():
-        print(f"    {what:<40} {seconds:.3f}")
-        results[what] = seconds
-    Path(__file__).with_name("results.json").write_text(json.dumps(results, indent=2) + "\n")
+
+def starting(bars: Bars) -> Found:
+    print("Start-up, seconds beyond a bare interpreter")
+
+    def least(*command: str) -> float:
+        return min(measure([sys.executable, "-c", *command]).seconds for _ in range(7))
+
+    bare = least("pass")
+    numpy = least("import numpy") - bare
+    found = {
+        "import numpy": numpy,
+        "import rankgauge": least("import rankgauge") - bare,
+        "import rankgauge; rankgauge.evaluate": least("import rankgauge; rankgauge.evaluate") - bare,
+        "rankgauge --help": min(measure([OWN[0], "--help"]).seconds for _ in range(5)),
+    }
+    held = {
+        "import rankgauge; rankgauge.evaluate": 2 * numpy,  # at most as much again as numpy alone
+        "rankgauge --help": 0.5,
+    }
+    for what, seconds in found.items():
+        told = bars.most(what, seconds, held[what], " s") if what in held else f"{seconds:.3f} s"
+        print(f"    {what:<40} {told}")
+    return found
+
+
+PARTS: dict[str, Callable[[Bars], Found]] = {
+    "files": from_files,
+    "dictionaries": from_dictionaries,
+    "sizes": by_size,
+    "randomization": randomization,
+    "runner": runner,
+    "history": history,
+    "clicks": clicks,
+    "stream": stream,
+    "starting": starting,
+}
+
+
+def _told(module: str, *arguments: str) -> Any:
+    command = [sys.executable, "-m", module, *arguments]
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
+def keep(results: dict[str, object]) -> Path:
+    """One file for each run, named by its time."""
+    RESULTS.mkdir(exist_ok=True)
+    target = RESULTS / f"{time.strftime('%Y-%m-%dT%H%M%SZ', time.gmtime())}.json"
+    target.write_text(json.dumps(results, indent=2) + "\n")
+    return target
+
+
+def main(asked: list[str]) -> None:
+    if unknown := [part for part in asked if part not in PARTS]:
+        raise SystemExit(f"there is no part {unknown[0]!r}; the parts are {', '.join(PARTS)}")
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a run takes minutes: each line at once
+    facts, bars = machine(), Bars()
+    print(f"rankgauge and its peers on {facts['processor']}, {facts['cores']} cores, Python {facts['python']}\n")
+    subprocess.run([sys.executable, "-m", "benchmarks.shapes"], check=True)
+    found: Found = {}
+    for part in asked or PARTS:
+        found[part] = PARTS[part](bars)
+        print()
+    print(bars.told())
+    target = keep({"machine": facts, "figures": found, "bars": bars.to_list()})
+    print(f"written: {target}")
+    if "sizes" in found:
+        sizes = {rows: {kind: Cost(**each[str(rows)]) for kind, each in found["sizes"].items()} for rows in ROWS}
+        if save_picture(sizes, picture := target.with_suffix(".svg")):
+            print(f"written: {picture}")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

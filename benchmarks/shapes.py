@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-__all__ = ["SHAPES", "Files", "Shape", "make", "make_long"]
+__all__ = ["SHAPES", "Files", "Shape", "make", "make_long", "make_sized"]
 
 FOLDER = Path(__file__).parent / "data"
 LONG = 4
@@ -99,7 +100,30 @@ def make_long(times: int = LONG) -> Files:
     return Files(short.qrels, long)
 
 
+def make_sized(kind: str, rows: int) -> Files:
+    """A shape with as many rows in the run; "shuffled" is Parquet of the first shape, its rows in no order."""
+    if kind != "shuffled":
+        shape = next(shape for shape in SHAPES if shape.name == kind)
+        return make(replace(shape, name=f"{kind}_{rows}", queries=max(1, rows // shape.depth)))
+    ordered = make_sized(SHAPES[0].name, rows)
+    files = Files(FOLDER / f"shuffled_{rows}.qrels.parquet", FOLDER / f"shuffled_{rows}.run.parquet")
+    if files.qrels.exists() and files.run.exists():
+        return files
+    for source, target, number, columns in (
+        (ordered.qrels, files.qrels, "grade", ["query", "zero", "doc", "grade"]),
+        (ordered.run, files.run, "score", ["query", "q0", "doc", "rank", "score", "tag"]),
+    ):
+        frame = pl.read_csv(source, separator=" ", has_header=False, new_columns=columns)
+        frame = frame.select(pl.col("query", "doc").cast(pl.String), number)
+        frame.sample(fraction=1, shuffle=True, seed=1).write_parquet(target)
+    return files
+
+
 if __name__ == "__main__":
-    for each in SHAPES:
-        make(each)
-    make_long()
+    if len(sys.argv) > 1:
+        for kind in sys.argv[2:]:
+            make_sized(kind, int(sys.argv[1]))
+    else:
+        for each in SHAPES:
+            make(each)
+        make_long()

@@ -17,7 +17,7 @@ setup(
         Extension(
             "rankgauge_native",
             ["src/module.cpp"],
-            depends=["src/lines.hpp", "src/ids.hpp", "src/match.hpp"],
+            depends=[f"src/{name}.hpp" for name in ("lines", "ids", "match", "frames", "dictionaries", "python")],
             language="c++",
             extra_compile_args=[*compiling, *more],
             extra_link_args=[*linking, *more],

@@ -21,6 +21,21 @@ inline std::uint64_t key_of(const char* begin, std::size_t length) {
     return key;
 }
 
+// The same where nothing may be read behind the id.
+inline std::uint64_t key_within(const char* begin, std::size_t length) {
+    const auto rest = [&](std::size_t offset) -> std::uint64_t {
+        const std::size_t left = length - offset;
+        if (left >= 8) return word_at(begin + offset);
+        if (length >= 8) return word_at(begin + length - 8) >> (8 * (8 - left));
+        std::uint64_t word = 0;
+        std::memcpy(&word, begin, left);
+        return word;
+    };
+    std::uint64_t key = length == 0 ? 0 : rest(0) * kMix;
+    for (std::size_t offset = 8; offset < length; offset += 8) key = ((key ^ (key >> 29)) + rest(offset) + offset) * kMix;
+    return key;
+}
+
 inline bool same(const char* a, std::size_t n, const char* b, std::size_t m) {
     return n == m && std::memcmp(a, b, n) == 0;
 }
@@ -29,6 +44,15 @@ inline bool same(const char* a, std::size_t n, const char* b, std::size_t m) {
 inline bool greater(const char* a, std::size_t n, const char* b, std::size_t m) {
     const int order = std::memcmp(a, b, std::min(n, m));
     return order != 0 ? order > 0 : n > m;
+}
+
+// Asks the memory for a place ahead of its use.
+inline void fetch(const void* place) {
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(place);
+#else
+    static_cast<void>(place);
+#endif
 }
 
 // Numbers of ids by their keys, open addressing. It is emptied by counting up its age.

@@ -9,6 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <locale>
+#include <sstream>
+#include <string>
 
 namespace rankgauge {
 
@@ -96,6 +99,22 @@ struct Field {
     std::size_t length;
 };
 
+// The float next to a decimal number without a sign, by the library. Some have no std::from_chars for floats; streams
+// of the classic locale then do, which are slower. RANKGAUGE_PORTABLE takes them anyway.
+inline double rounded(const char* begin, const char* end) {
+    double value = 0.0;
+#if defined(__cpp_lib_to_chars) && !defined(RANKGAUGE_PORTABLE)
+    const auto read = std::from_chars(begin, end, value);
+    if (read.ec != std::errc{} || read.ptr != end) throw Irregular{};
+#else
+    std::istringstream text(std::string(begin, end));
+    text.imbue(std::locale::classic());
+    if (!(text >> value) || text.peek() != std::istringstream::traits_type::eof()) throw Irregular{};
+#endif
+    if (!std::isfinite(value)) throw Irregular{};
+    return value;
+}
+
 // A number as Python's float() reads its decimal forms. Up to 15 digits and small powers of ten are exact, and so is
 // their quotient once rounded; the rest is left to the library.
 inline double number_of(const char* begin, const char* end) {
@@ -147,9 +166,7 @@ inline double number_of(const char* begin, const char* end) {
             if (*look < '0' || *look > '9') throw Irregular{};
         }
     }
-    double value = 0.0;
-    const auto read = std::from_chars(first, end, value);
-    if (read.ec != std::errc{} || read.ptr != end || !std::isfinite(value)) throw Irregular{};
+    const double value = rounded(first, end);
     return negative ? -value : value;
 }
 

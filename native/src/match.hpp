@@ -2,8 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <cstdio>
-#include <memory>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -55,45 +55,58 @@ inline Rows read_judgments(const char* text, std::size_t begin, std::size_t end)
     return rows;
 }
 
-// The judgments' columns as they come back from Python.
+// An id and its key.
+struct Id {
+    const char* begin;
+    std::size_t length;
+    std::uint64_t key;
+};
+
+inline bool same(const Id& a, const Id& b) { return same(a.begin, a.length, b.begin, b.length); }
+
+// Rows of judgments, those of a query one after the other. Documents are told by columns that others hold, or by ids.
 struct Judged {
-    const char* text;
-    std::size_t rows;
-    const std::int64_t* query_start;
-    const std::int64_t* query_length;
-    const std::uint64_t* query_key;
-    const std::int64_t* doc_start;
-    const std::int64_t* doc_length;
-    const std::uint64_t* doc_key;
+    std::vector<Id> queries;
+    std::vector<std::int64_t> starts;
+    std::size_t rows = 0;
+    std::vector<Id> docs;
+    const char* text = nullptr;
+    const std::int64_t *doc_start = nullptr, *doc_length = nullptr;
+    const std::uint64_t* doc_key = nullptr;
+
+    // The next row's query.
+    void add(const Id& query) {
+        if (queries.empty() || queries.back().key != query.key) {
+            queries.push_back(query);
+            starts.push_back(static_cast<std::int64_t>(rows));
+        }
+        ++rows;
+    }
+
+    Id doc(std::int64_t row) const {
+        const auto at = static_cast<std::size_t>(row);
+        if (text == nullptr) return docs[at];
+        return {text + doc_start[at], static_cast<std::size_t>(doc_length[at]), doc_key[at]};
+    }
 };
 
 // Judged queries by their bytes. A query that comes back, or a document that stands twice, is irregular.
 class Index {
 public:
-    explicit Index(const Judged& judged) : judged_(judged) {
-        for (std::size_t row = 0; row < judged.rows; ++row) {
-            if (row == 0 || judged.query_key[row] != judged.query_key[row - 1]) starts.push_back(static_cast<std::int64_t>(row));
-        }
-        const std::size_t n = starts.size();
-        starts.push_back(static_cast<std::int64_t>(judged.rows));
-        queries_.begin(n);
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::int64_t row = starts[i];
-            const char* own = judged.text + judged.query_start[row];
-            const auto length = static_cast<std::size_t>(judged.query_length[row]);
-            if (queries_.enter(judged.query_key[row], static_cast<std::uint32_t>(i),
-                               [&](std::uint32_t other) { return is_query(other, own, length); }) >= 0)
+    explicit Index(Judged judged) : starts(std::move(judged.starts)), judged_(std::move(judged)) {
+        const std::vector<Id>& query = judged_.queries;
+        starts.push_back(static_cast<std::int64_t>(judged_.rows));
+        queries_.begin(query.size());
+        for (std::uint32_t i = 0; i < query.size(); ++i) {
+            if (queries_.enter(query[i].key, i, [&](std::uint32_t other) { return same(query[other], query[i]); }) >= 0)
                 throw Irregular{};
         }
         Table docs;
-        for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t i = 0; i < query.size(); ++i) {
             docs.begin(static_cast<std::size_t>(starts[i + 1] - starts[i]));
-            for (std::int64_t row = starts[i]; row < starts[i + 1]; ++row) {
-                if (docs.enter(judged.doc_key[row], static_cast<std::uint32_t>(row - starts[i]), [&](std::uint32_t other) {
-                        const std::int64_t there = starts[i] + other;
-                        return same(judged.text + judged.doc_start[row], static_cast<std::size_t>(judged.doc_length[row]),
-                                    judged.text + judged.doc_start[there], static_cast<std::size_t>(judged.doc_length[there]));
-                    }) >= 0)
+            for (std::uint32_t row = 0; row < starts[i + 1] - starts[i]; ++row) {
+                const Id own = judged_.doc(starts[i] + row);
+                if (docs.enter(own.key, row, [&](std::uint32_t other) { return same(own, judged_.doc(starts[i] + other)); }) >= 0)
                     throw Irregular{};
             }
         }
@@ -103,20 +116,15 @@ public:
     const Judged& judged() const { return judged_; }
 
     // The number of a query, or -1; `likely` is tried first, for runs often list queries as the judgments do.
-    std::int64_t find(const char* query, std::size_t length, std::int64_t likely) const {
-        if (likely >= 0 && likely < static_cast<std::int64_t>(size()) && is_query(static_cast<std::size_t>(likely), query, length))
+    std::int64_t find(const Id& query, std::int64_t likely) const {
+        if (likely >= 0 && likely < static_cast<std::int64_t>(size()) && same(judged_.queries[static_cast<std::size_t>(likely)], query))
             return likely;
-        return queries_.find(key_of(query, length), [&](std::uint32_t other) { return is_query(other, query, length); });
+        return queries_.find(query.key, [&](std::uint32_t other) { return same(judged_.queries[other], query); });
     }
 
     std::vector<std::int64_t> starts;
 
 private:
-    bool is_query(std::size_t number, const char* query, std::size_t length) const {
-        const std::int64_t row = starts[number];
-        return same(judged_.text + judged_.query_start[row], static_cast<std::size_t>(judged_.query_length[row]), query, length);
-    }
-
     const Judged judged_;
     Table queries_;
 };
@@ -149,9 +157,9 @@ public:
     Found found;
     std::vector<Listed> rows;
 
-    void finish(const char* query, std::size_t length) {
-        found.heads.emplace_back(query, length);
-        const std::int64_t owner = index_.find(query, length, likely_);
+    void finish(const Id& query) {
+        found.heads.emplace_back(query.begin, query.length);
+        const std::int64_t owner = index_.find(query, likely_);
         const std::size_t n = rows.size();
         if (n > UINT32_MAX / 4) throw Irregular{};
         docs_.begin(n);
@@ -186,10 +194,9 @@ private:
         const Judged& judged = index_.judged();
         bool ordered = false;
         for (std::int64_t row = index_.starts[owner]; row < index_.starts[owner + 1]; ++row) {
-            const char* doc = judged.text + judged.doc_start[row];
-            const auto length = static_cast<std::uint32_t>(judged.doc_length[row]);
-            const std::int64_t at = docs_.find(judged.doc_key[row], [&](std::uint32_t other) {
-                return same(doc, length, rows[other].doc, rows[other].length);
+            const Id doc = judged.doc(row);
+            const std::int64_t at = docs_.find(doc.key, [&](std::uint32_t other) {
+                return same(doc.begin, doc.length, rows[other].doc, rows[other].length);
             });
             if (at < 0) continue;
             if (falls) {
@@ -249,26 +256,21 @@ private:
 // A file of which each thread reads its own parts.
 class Reader {
 public:
-    explicit Reader(const char* path) : file_(std::fopen(path, "rb")) {
-        if (file_ == nullptr) throw Irregular{};
-        std::setvbuf(file_, nullptr, _IONBF, 0);
+    // Paths are UTF-8 on Windows, bytes elsewhere.
+    explicit Reader(const char* path) {
+        file_.rdbuf()->pubsetbuf(nullptr, 0);
+        file_.open(std::filesystem::u8path(path), std::ios::binary);
+        if (!file_) throw Irregular{};
     }
-    ~Reader() { std::fclose(file_); }
-    Reader(const Reader&) = delete;
-    Reader& operator=(const Reader&) = delete;
 
     // The bytes from `begin` on, as many as are wanted; a file that became shorter is irregular.
     void read(std::uint64_t begin, std::size_t size, char* into) {
-#ifdef _WIN32
-        if (_fseeki64(file_, static_cast<long long>(begin), SEEK_SET) != 0) throw Irregular{};
-#else
-        if (fseeko(file_, static_cast<off_t>(begin), SEEK_SET) != 0) throw Irregular{};
-#endif
-        if (std::fread(into, 1, size, file_) != size) throw Irregular{};
+        file_.seekg(static_cast<std::streamoff>(begin));
+        if (!file_.read(into, static_cast<std::streamsize>(size))) throw Irregular{};
     }
 
 private:
-    std::FILE* file_;
+    std::ifstream file_;
 };
 
 constexpr std::uint64_t kPart = 4u << 20;
@@ -324,7 +326,7 @@ private:
         lists.rows.reserve(docs_.size());
         for (const Doc& doc : docs_) lists.rows.push_back({doc.score, doc.key, text + doc.at, doc.length});
         docs_.clear();
-        lists.finish(text + query, length);
+        lists.finish({text + query, length, key_of(text + query, length)});
     }
 
     std::size_t have() const { return static_cast<std::size_t>(read_ - base_); }
@@ -386,37 +388,97 @@ private:
     std::vector<Doc> docs_;
 };
 
+// Does work(thread, failed) in up to so many threads; false if it threw in one of them: irregular, or no memory.
+template <typename Work>
+bool in_threads(std::size_t threads, std::size_t most, Work work) {
+    std::atomic<bool> failed{false};
+    const auto safely = [&](std::size_t number) {
+        try {
+            work(number, failed);
+        } catch (...) {
+            failed = true;
+        }
+    };
+    std::vector<std::thread> others;
+    try {
+        for (std::size_t i = 1; i < threads && i < most; ++i) others.emplace_back(safely, i);
+    } catch (...) {  // no more threads: those there are will do
+    }
+    safely(0);
+    for (std::thread& other : others) other.join();
+    return !failed;
+}
+
 // All lists of a file, read by some threads.
 inline std::vector<Found> match_file(const Index& index, const char* path, std::uint64_t start, std::uint64_t size,
                                      Ties ties, bool single, unsigned threads, std::uint64_t part_size) {
     const auto parts = static_cast<std::size_t>((size - start + part_size - 1) / part_size);
     std::vector<Found> found(parts);
     std::atomic<std::size_t> next{0};
-    std::atomic<bool> failed{false};
-    const auto work = [&] {
-        try {
-            Reader reader(path);
-            Lists lists(index, ties, single);
-            Part part(reader, start, size);
-            for (std::size_t i = next++; i < parts && !failed; i = next++) {
-                const std::uint64_t begin = start + i * part_size;
-                part.read(begin, std::min(begin + part_size, size), lists);
-                found[i] = std::move(lists.found);
-                lists.found = Found{};
-            }
-        } catch (...) {  // irregular, or no memory: others do the work
-            failed = true;
+    const bool done = in_threads(threads, parts, [&](std::size_t, const std::atomic<bool>& failed) {
+        Reader reader(path);
+        Lists lists(index, ties, single);
+        Part part(reader, start, size);
+        for (std::size_t i = next++; i < parts && !failed; i = next++) {
+            const std::uint64_t begin = start + i * part_size;
+            part.read(begin, std::min(begin + part_size, size), lists);
+            found[i] = std::move(lists.found);
+            lists.found = Found{};
         }
-    };
-    std::vector<std::thread> others;
-    try {
-        for (unsigned i = 1; i < threads && i < parts; ++i) others.emplace_back(work);
-    } catch (...) {  // no more threads: those there are will do
-    }
-    work();
-    for (std::thread& other : others) other.join();
-    if (failed) throw Irregular{};
+    });
+    if (!done) throw Irregular{};
     return found;
+}
+
+// What all parts gave, as columns.
+struct Whole {
+    std::vector<std::int64_t> owner, above, tied, judgment, retrieved;
+    std::vector<std::uint8_t> tie_met, in_run;
+    std::vector<double> top;
+    std::vector<std::string> first;
+    std::size_t queries = 0;
+};
+
+inline Whole whole_of(const std::vector<Found>& found, const Index& index) {
+    Whole whole;
+    std::size_t hits = 0;
+    for (const Found& one : found) {
+        hits += one.hits.size();
+        whole.queries += one.heads.size();
+    }
+    if (whole.queries == 0 || whole.queries > UINT32_MAX / 4) throw Irregular{};
+    for (auto* column : {&whole.owner, &whole.above, &whole.tied, &whole.judgment}) column->reserve(hits);
+    whole.tie_met.reserve(hits);
+    whole.in_run.assign(index.size(), 0);
+    whole.retrieved.assign(index.size(), 0);
+    whole.top.assign(index.size(), std::nan(""));
+    std::vector<const std::string*> heads;
+    heads.reserve(whole.queries);
+    Table seen;
+    seen.begin(whole.queries);
+    for (const Found& one : found) {
+        for (const std::string& head : one.heads) {
+            if (seen.enter(key_within(head.data(), head.size()), static_cast<std::uint32_t>(heads.size()),
+                           [&](std::uint32_t other) { return *heads[other] == head; }) >= 0)
+                throw Irregular{};  // a query came back
+            heads.push_back(&head);
+            if (whole.first.size() < 5) whole.first.push_back(head);
+        }
+        for (std::size_t i = 0; i < one.owner.size(); ++i) {
+            const auto at = static_cast<std::size_t>(one.owner[i]);
+            whole.in_run[at] = 1;
+            whole.retrieved[at] = one.retrieved[i];
+            whole.top[at] = one.top[i];
+        }
+        for (const Hit& hit : one.hits) {
+            whole.owner.push_back(hit.owner);
+            whole.above.push_back(hit.above);
+            whole.tied.push_back(hit.tied);
+            whole.judgment.push_back(hit.judgment);
+            whole.tie_met.push_back(hit.tie_met ? 1 : 0);
+        }
+    }
+    return whole;
 }
 
 }  // namespace rankgauge

@@ -10,7 +10,7 @@ __all__ = ["PADDING", "native"]
 
 PADDING = 16
 """Bytes that must follow a text that the module reads."""
-_VERSION = 1
+_VERSION = 2
 
 
 @cache

@@ -7,7 +7,6 @@ since reading the metadata of all installed packages would cost more than the co
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, Generic, TypeVar
@@ -45,6 +44,8 @@ class Registry(Generic[T]):
     def check(self, name: str) -> None:
         """Raise an error unless there is such a part, without loading it."""
         if not isinstance(name, str) or name not in self:
+            import difflib  # for messages alone
+
             close = difflib.get_close_matches(str(name), self._parts, n=1)
             likely = self._also_called.get(str(name), close[0] if close else None)
             meant = f"did you mean {likely!r}? " if likely else ""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,7 +23,10 @@ from rankgauge.formats import open_run
 from rankgauge.formats.sources import Source
 from rankgauge.formats.trec import read_qrels
 from rankgauge.formats.trec_rows import read_judgment_rows
+from rankgauge.model.columns import check_mapping, is_plain
 from rankgauge.model.contract import Contract
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.run import Run
 
 pytestmark = pytest.mark.needs("native")
 ARRAYS = (
@@ -40,10 +46,13 @@ def parts_of(size: int) -> Iterator[None]:
         compiled.match_native.__kwdefaults__["part"] = before
 
 
-def outcome(qrels: Path, run: Path, contract: Contract) -> Any:
+Inputs = Callable[[], tuple[Any, Any]]
+
+
+def outcome(inputs: Inputs, contract: Contract) -> Any:
     """What comes of matching: arrays, or an error in words."""
     try:
-        found = match(read_qrels(Source(qrels)), open_run(run, "trec"), contract)
+        found = match(*inputs(), contract)
     except RankgaugeError as error:
         return str(error)
     ranked = found.ranked
@@ -61,11 +70,16 @@ def outcome(qrels: Path, run: Path, contract: Contract) -> Any:
 def assert_same(folder: Path, qrels: bytes, run: bytes, contract: Contract, part: int) -> None:
     (folder / "q").write_bytes(qrels)
     (folder / "r").write_bytes(run)
+    with parts_of(part):
+        assert_both(lambda: (read_qrels(Source(folder / "q")), open_run(folder / "r", "trec")), contract)
+
+
+def assert_both(inputs: Inputs, contract: Contract) -> None:
+    """The same with the module and without it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RANKGAUGE_NATIVE", "0")
-        expected = outcome(folder / "q", folder / "r", contract)
-    with parts_of(part):
-        found = outcome(folder / "q", folder / "r", contract)
+        expected = outcome(inputs, contract)
+    found = outcome(inputs, contract)
     if isinstance(expected, str) or isinstance(found, str):
         assert found == expected
         return
@@ -157,7 +171,7 @@ def test_lists_with_ties(
 
 
 @given(number=numbers)
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_numbers_are_pythons(tmp_path_factory: pytest.TempPathFactory, number: str) -> None:
     """To the last bit, whatever their form."""
     path = tmp_path_factory.getbasetemp() / "n"
@@ -222,3 +236,143 @@ def test_wrong_arguments_are_errors() -> None:
         with pytest.raises(ValueError, match="do not fit"):
             module.match_run(bytes(16), *columns, b"/nowhere", 0, 0, 0, False, 1, 1)
     assert module.match_run(bytes(16), *[column.copy()] * 6, b"/nowhere", 0, 9, 0, False, 1, 1) is None
+    with pytest.raises(ValueError, match="type"):
+        module.match_dictionaries({}, {}, 0, False, int)
+    with pytest.raises(ValueError, match="ties"):
+        module.match_dictionaries({}, {}, 4, False, float)
+    with pytest.raises(ValueError, match="PyCapsule"):
+        module.match_frame(*[1] * 6, 0, False, 1)
+
+
+class Text(str):
+    """Equal to a text, but none: its methods could do anything."""
+
+
+class Table(dict[str, float]):
+    """A dictionary whose methods could do anything."""
+
+
+scores = st.one_of(
+    st.sampled_from([0.0, -0.0, 1.0, 1, 2, True, 16777216.0, 16777217.0, 1.00000001, 1e308, -1e39, 5e-324, 10**400]),
+    st.sampled_from([np.float64(1.0), np.float32(1.5), np.int64(2), Fraction(1, 3), math.nan, math.inf, "1", None]),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(-3, 3),
+    st.integers(-3, 3).map(float),
+)
+small = st.integers(-2, 3)
+plain_scores = st.one_of(small.map(float), small, st.sampled_from([1.00000001, 1.00000002, -0.0]))
+names = st.one_of(ids, ids, ids, st.sampled_from(["", Text("1"), "\ud800", "\U0001f600", "\uffff", "a\0b", "x" * 300]))
+
+
+def tables(names: st.SearchStrategy[str], numbers: st.SearchStrategy[Any], most: int = 8) -> st.SearchStrategy[Any]:
+    lists = st.dictionaries(names, numbers, max_size=most)
+    return st.dictionaries(names, lists, min_size=1, max_size=5)
+
+
+@given(
+    qrels=st.one_of(tables(ids, st.integers(-1, 3)), tables(names, scores)),
+    run=st.one_of(tables(ids, plain_scores, 12), tables(names, scores)),
+    odd=st.sampled_from([dict, dict, dict, Table]),
+    contract=contracts,
+)
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_dictionaries(qrels: Any, run: Any, odd: type[dict[str, float]], contract: Contract) -> None:
+    run = {query: odd(docs) for query, docs in run.items()}
+    assert_both(lambda: (Qrels(qrels), Run(run)), contract)
+
+
+@given(
+    mapping=tables(st.one_of(ids, st.integers(0, 3), st.just(Text("1"))), scores),
+    odd=st.sampled_from([dict, Table]),
+)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_what_is_plain_is_taken_as_it_is(mapping: Any, odd: type[dict[str, float]]) -> None:
+    mapping = {query: odd(docs) for query, docs in mapping.items()}
+    if is_plain(mapping):
+        assert odd is dict
+        assert check_mapping(mapping, "run", "score") is mapping
+    else:
+        first = [next(iter(docs), "") for docs in mapping.values()]
+        assert odd is Table or {*map(type, mapping), *map(type, first)} != {str}
+
+
+@given(
+    qrels=tables(ids, st.integers(-1, 3)),
+    run=tables(ids, plain_scores, 12),
+    contract=contracts,
+    seed=st.randoms(),
+    data=st.data(),
+)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_frames(qrels: Any, run: Any, contract: Contract, seed: Any, data: st.DataObject) -> None:
+    """Rows in any order, in any pieces, now and then one of them twice."""
+    judged = [(query, doc, float(grade)) for query, docs in qrels.items() for doc, grade in docs.items()]
+    rows = [(query, doc, float(score)) for query, docs in run.items() for doc, score in docs.items()]
+    seed.shuffle(judged)
+    seed.shuffle(rows)
+    rows += rows[: data.draw(st.sampled_from([0, 0, 0, 1]))]
+    if not judged or not rows:
+        return
+    cut = data.draw(st.integers(0, len(rows)))
+
+    def frame(part: list[Any], number: str) -> pl.DataFrame:
+        return pl.DataFrame(part, schema={"query": pl.String, "doc": pl.String, number: pl.Float64}, orient="row")
+
+    def inputs() -> tuple[Any, Any]:
+        pieces = pl.concat([frame(rows[:cut], "score"), frame(rows[cut:], "score")], rechunk=False)
+        scores = pieces["score"].rechunk()  # pieces of its own
+        return Qrels(frame(judged, "grade")), Run(pieces.with_columns(scores))
+
+    assert_both(inputs, contract)
+
+
+def test_many_shuffled_rows() -> None:
+    """More rows than one thread takes, ids that are long and ids that are short."""
+    rng = np.random.default_rng(4)
+    query = rng.integers(0, 300, 60_000)
+    doc = rng.permutation(60_000)
+    frame = pl.DataFrame({"query": query, "doc": doc, "score": rng.integers(0, 40, 60_000).astype(float)})
+    short = pl.col("doc").cast(pl.String)
+    long = short + pl.lit("-of-a-long-name")
+    named = pl.when(pl.col("doc") % 2 == 0).then(long).otherwise(short)
+    frame = frame.with_columns(pl.col("query").cast(pl.String), named)
+    judged = frame.sample(2_000, seed=1).select("query", "doc", pl.lit(1.0).alias("grade"))
+    for ties in ("trec", "given", "stable"):
+        assert_both(lambda: (Qrels(judged), Run(frame)), Contract(ties=ties))
+
+
+@pytest.mark.parametrize("ties", ["trec", "given", "expected", "stable"])
+def test_a_key_that_changes_its_dictionary(ties: Any) -> None:
+    """Looking up may run any code; whatever it does, nothing is read that is gone."""
+    lists: dict[Any, Any] = {"d1": 1.0, "d2": 1.0}
+    judged: dict[Any, Any] = {"d1": 1, "d2": 0, "d3": 1}
+
+    class Hostile:
+        def __hash__(self) -> int:
+            return hash("d3")
+
+        def __eq__(self, other: object) -> bool:
+            lists.clear()
+            judged.clear()
+            judged.update({f"new {i}": 1.0 for i in range(1000)})
+            return False
+
+    lists[Hostile()] = 1.0
+    from rankgauge.native import native
+
+    module = native()
+    assert module is not None
+    qrels = {"q": judged, "p": {"d1": 1}}
+    found = module.match_dictionaries(qrels, {"q": lists}, compiled._TIES[ties], False, np.float64)
+    assert found is None or isinstance(found, tuple)
+
+
+def test_dictionaries_and_frames_are_taken_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, run = Qrels({"q": {"d": 1}}), Run({"q": {"d": 1.0}})
+    columns = {"query": ["q"], "doc": ["d"]}
+    framed = Qrels(pl.DataFrame({**columns, "grade": [1.0]})), Run(pl.DataFrame({**columns, "score": [1.0]}))
+    assert compiled.match_native_mappings(qrels, run, Contract()) is not None
+    assert compiled.match_native_frames(*framed, Contract()) is not None
+    monkeypatch.setenv("RANKGAUGE_NATIVE", "0")
+    assert compiled.match_native_mappings(qrels, run, Contract()) is None
+    assert compiled.match_native_frames(*framed, Contract()) is None

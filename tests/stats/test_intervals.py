@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rankgauge.stats.intervals import mean_interval, student_quantile
+from rankgauge.stats.intervals import mean_interval, normal_quantile, student_quantile
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 9, 10, 29, 49, 150, 199, 200, 201, 500, 6979, 99999])
 @pytest.mark.parametrize("p", [0.6, 0.9, 0.95, 0.975, 0.995, 0.9995])
 def test_student_quantile(freedom: int, p: float) -> None:
     assert student_quantile(p, freedom) == pytest.approx(stats.t.ppf(p, freedom), rel=1e-9)
+
+
+@pytest.mark.parametrize("p", [1e-300, 1e-12, 0.025, 0.3, 0.5, 0.5000001, 0.6, 0.975, 0.9995, 1 - 1e-12])
+def test_normal_quantile(p: float) -> None:
+    assert normal_quantile(p) == pytest.approx(stats.norm.ppf(p), rel=1e-12, abs=1e-15)
 
 
 def test_t_interval_equals_scipy() -> None:

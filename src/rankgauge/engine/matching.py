@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankgauge.engine.match_mappings import match_mappings
-from rankgauge.engine.match_native import match_native
+from rankgauge.engine.match_native import NativeMatch, match_native, match_native_frames, match_native_mappings
 from rankgauge.engine.match_text import TextMatcher
 from rankgauge.errors import DataError, FormatError
 from rankgauge.model.contract import Contract
@@ -101,7 +101,9 @@ def _match(
 ) -> Matched:
     plain = not limits and spans is None
     if isinstance(run, Run) and run.mapping is not None and qrels.mapping is not None and plain and not stream:
-        ranked = match_mappings(qrels, run, contract)
+        ranked = match_native_mappings(qrels, run, contract)
+        if ranked is None:
+            ranked = match_mappings(qrels, run, contract)
         matched = Matched(ranked, len(run.mapping))
         _require_overlap(matched, qrels, list(run.mapping)[:5], run.name)
         return matched if len(ranked.grades) else replace(matched, example_ids=_require_same_ids(qrels, run))
@@ -110,7 +112,20 @@ def _match(
         matched_text = _match_text(qrels, qrels.text, run, text, contract)
         if matched_text is not None:
             return matched_text
+    if isinstance(run, Run) and plain and not stream:
+        matched_rows = _compiled(match_native_frames(qrels, run, contract), qrels, run.name)
+        if matched_rows is not None:
+            return matched_rows
     return _match_frames(qrels, run, contract, limits or set(), texts, stream, spans)
+
+
+def _compiled(found: NativeMatch | None, qrels: Qrels, name: str) -> Matched | None:
+    """What the compiled module found; where that is nothing, others look for the reason."""
+    if found is None or not len(found.ranked.grades):
+        return None
+    matched = Matched(found.ranked, found.run_queries)
+    _require_overlap(matched, qrels, found.first_queries, name)
+    return matched
 
 
 def _match_text(
@@ -119,11 +134,9 @@ def _match_text(
     """Plain TREC text on both sides needs no data frames; None where it is not that plain."""
     if run.is_large and not run.seems_grouped:
         return None  # before the compiled module gathers the whole file
-    compiled = match_native(judgments, text, contract)
-    if compiled is not None and len(compiled.ranked.grades):
-        matched = Matched(compiled.ranked, compiled.run_queries)
-        _require_overlap(matched, qrels, compiled.first_queries, run.name)
-        return matched
+    compiled = _compiled(match_native(judgments, text, contract), qrels, run.name)
+    if compiled is not None:
+        return compiled
     try:
         rows = run.rows()
         ranked = (matcher := TextMatcher(judgments, contract)).add_all(rows)
@@ -175,7 +188,12 @@ def _match_frames(
         import polars as pl
 
         if isinstance(run, Run) or not (stream or run.is_large):
-            matcher = gather([pl.concat(run.parts()).sort("query", maintain_order=True)])
+            frame = pl.concat(run.parts())
+            if not isinstance(run, Run) and not limits and spans is None and not any(True for _ in run.empty):
+                whole = Run.of_frame(frame, run.name)
+                if (matched_rows := _compiled(match_native_frames(qrels, whole, ruled), qrels, run.name)) is not None:
+                    return matched_rows
+            matcher = gather([frame.sort("query", maintain_order=True)])
         else:
             matcher = gather(by_query(_ahead(_told(run)), run))
             matcher.first_queries = _first_rows(run)["query"].unique(maintain_order=True).head(5).to_list()

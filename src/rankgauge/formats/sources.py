@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import os
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -215,6 +213,8 @@ class Source:
     def sha256(self) -> str:
         """Hash of the file as it lies there."""
         with self._raw() as file:
+            import hashlib  # takes a while to load
+
             return hashlib.file_digest(cast(Any, file), "sha256").hexdigest()
 
 
@@ -305,6 +305,8 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     name = Path(target).name
     remove_leftovers(folder, name)
     try:
+        import tempfile
+
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=temporary_prefix(name))
         try:
             with os.fdopen(handle, "wb") as file:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rankgauge.arguments import check_text
 from rankgauge.errors import DataError
-from rankgauge.model.columns import check_mapping
+from rankgauge.model.columns import check_mapping, is_plain
 from rankgauge.model.files import FILES
 from rankgauge.model.frames import frame_of_rows, is_frame, to_polars
 
@@ -40,7 +40,9 @@ class ByQuery:
         if hasattr(source, self._attribute) and hasattr(source, "to_dict"):  # ranx
             self.name = source.name or name
             source = dict(source.to_dict())
-        if isinstance(source, Mapping):
+        if isinstance(source, Mapping) and is_plain(source):
+            self._mapping = source
+        elif isinstance(source, Mapping):
             if any(not issubclass(kind, Mapping) for kind in set(map(type, source.values()))):
                 source = {query: self._of_list(query, docs) for query, docs in source.items()}
             self._mapping = check_mapping(source, self.name, self._number)

@@ -8,11 +8,12 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.errors import DataError
+from rankgauge.native import native
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["as_ids", "as_list", "as_numbers", "check_ids", "check_mapping"]
+__all__ = ["as_ids", "as_list", "as_numbers", "check_ids", "check_mapping", "is_plain"]
 
 
 def as_ids(column: pl.Series, where: str) -> pl.Series:
@@ -51,6 +52,13 @@ def as_numbers(column: pl.Series, where: str) -> pl.Series:
             f"{where}: row {row + 1}: {column.name} {column[row]!r} is no finite number ({int(bad.sum())} in all)"
         )
     return numbers
+
+
+def is_plain(source: Mapping[Any, Any]) -> bool:
+    """Whether the compiled module finds a dictionary of dictionaries whose ids are texts, which `check_mapping` would
+    return as it is; false without the module."""
+    module = native()
+    return module is not None and module.is_plain(source)
 
 
 def check_mapping(source: Mapping[Any, Any], where: str, what: str) -> Mapping[str, Mapping[str, float]]:

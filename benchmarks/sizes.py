@@ -1,0 +1,34 @@
+"""Cost against size: the whole process for files of 10,000 to 10 million rows, in every shape."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.costs import ASKED, OWN, Cost, best
+
+__all__ = ["KINDS", "ROWS", "costs"]
+
+FOLDER = Path(__file__).parent / "data"
+ROWS = (10_000, 100_000, 1_000_000, 10_000_000)
+KINDS = {
+    "marco": "lists of 1,000, 1 judged",
+    "rag": "lists of 10, 3 judged",
+    "robust": "lists of 1,000, 1,250 judged",
+    "shuffled": "Parquet, lists of 1,000, rows in no order",
+}
+_ROUNDS = 3
+
+
+def costs(rows: int, kinds: tuple[str, ...] = tuple(KINDS)) -> dict[str, Cost]:
+    """What each shape costs at a size."""
+    # In a process of its own, which takes numpy and polars: a child's peak of memory starts at its parent's.
+    subprocess.run([sys.executable, "-m", "benchmarks.shapes", str(rows), *kinds], check=True)
+    commands = {kind: [*OWN, *_files(kind, rows), *ASKED] for kind in kinds}
+    return best(commands, _ROUNDS if rows <= 1_000_000 else 1)
+
+
+def _files(kind: str, rows: int) -> list[str]:
+    ending = ".parquet" if kind == "shuffled" else ""
+    return [str(FOLDER / f"{kind}_{rows}.{side}{ending}") for side in ("qrels", "run")]
