@@ -163,6 +163,11 @@ def test_tokens_by_a_tokenizer() -> None:
     assert list(found.runs["tokens<=2"].to_dict()["q1"]) == ["a"]
     assert found.usage["traces"].tokens is not None
     assert found.usage["traces"].tokens.mean == 3
+    assert not [warning for warning in found.warnings if "above the budget" in warning]
+    too_small = evaluate_traces(TESTED, lines, "R@10", budgets="tokens<=1", tokenizer=lambda text: len(text.split()))
+    assert "tokens<=1: the first call alone is above the budget for 1 of 1 question" in " ".join(
+        too_small.warnings
+    )
 
 
 def test_texts_that_two_queries_have_bind_nothing() -> None:

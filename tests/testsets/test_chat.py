@@ -97,6 +97,7 @@ def test_a_refused_request_is_not_asked_in_other_forms_for_ever() -> None:
         (Reply({"choices": [{"message": {"content": 3}}]}), "answered with no", True),
         (Reply({"error": {"message": "overloaded"}}), "overloaded", True),
         (Reply([1, 2]), "answered with no", True),
+        (Reply(b" " * 10_000_001), "more than 10 MB; no chat model answers at such length", False),
         (Reply(completion("x"), missing=50), "connection", True),
         (Reply(None, drop=True), "connection broke", True),
         (Reply({"error": "no"}, 401), "api_key_env", False),

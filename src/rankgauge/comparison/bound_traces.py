@@ -94,4 +94,12 @@ def notes_on_binding(system: BoundSystem, tested: TestSet) -> list[Note]:
         found.append(Note("traces.repeated", {"n": bound.repeated}, "warning"))
     if none := sum(not trace.calls for trace in bound.traces.values()):
         found.append(Note("traces.no_calls", {"n": none}, "warning"))
+    whole = _empty(system.runs[system.name])
+    for name, run in system.runs.items():
+        if (cut := _empty(run) - whole) > 0:
+            found.append(Note("traces.nothing_fits", {"system": name, "n": cut, "asked": len(bound.traces)}, "warning"))
     return found
+
+
+def _empty(run: Run) -> int:
+    return sum(not docs for docs in run.to_dict().values())

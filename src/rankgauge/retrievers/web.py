@@ -82,16 +82,18 @@ class Service:
         advice: Mapping[int, str] | None = None,
         proxies: bool = False,
         max_body: int = MAX_BODY,
+        too_long: str = "ask for fewer or smaller results, or raise max_body",
     ) -> None:
         """`url` is what messages show, with references such as `${NAME}`. `timeout` is for a call as a whole, and
-        `max_body` the bytes of its answer, decompressed. `advice` is what to say after a status; `proxies` of the
-        environment are used if wanted, which for a retriever they are not: their time would count as its own."""
+        `max_body` the bytes of its answer, decompressed. `advice` is what to say after a status, and `too_long` of an
+        answer above `max_body`; `proxies` of the environment are used if wanted, which for a retriever they are not:
+        their time would count as its own."""
         address = filled(url)
         check_url(address)
         self.url, self.timeout, self.max_body = url, timeout, max_body
         given = with_login(address, headers or {})
         self._headers = {name: value.encode("latin-1") for name, value in {**_HEADERS, **given}.items()}
-        self._advice = dict(advice or {})
+        self._advice, self._too_long = dict(advice or {}), too_long
         self._httpx = optional("httpx", "asking a URL", "httpx", "http")
         # The system's certificates, which a company's own servers need.
         self._verify = ssl.create_default_context() if urlsplit(address).scheme == "https" else None
@@ -122,7 +124,7 @@ class Service:
             request = self._httpx.Request(method, url, headers=self._headers, content=content)
             return connection.exchange(request, deadline_of(self.timeout), self.max_body)
         except TooLongError as error:
-            raise self._error(f"{error}; ask for fewer or smaller results, or raise max_body") from None
+            raise self._error(f"{error}; {self._too_long}") from None
         except UnreadableError as error:
             raise self._error(str(error)) from None
         except self._failures as error:

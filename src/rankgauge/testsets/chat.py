@@ -109,7 +109,12 @@ class ChatModel:
         self.prices = as_prices(prices)
         self.extra = _extra(extra)
         self._service = Service(
-            self.url, headers=_key_header(self._target, api_key_env), timeout=self.timeout, advice=_ADVICE, proxies=True
+            self.url,
+            headers=_key_header(self._target, api_key_env),
+            timeout=self.timeout,
+            advice=_ADVICE,
+            proxies=True,
+            too_long="no chat model answers at such length: is this the URL of a chat completion?",
         )
         self._form, self._proven = _Form(), False
         self._mutex = threading.Lock()
