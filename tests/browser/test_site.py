@@ -87,7 +87,7 @@ def test_switch_of_language(page: Page) -> None:
     for start, language, end in (
         ("zh/how-to/gate.html", "en", "/how-to/gate.html"),
         ("how-to/gate.html", "zh", "/zh/how-to/gate.html"),
-        ("how-to/fuse.html", "zh", "/zh/index.html"),  # which is English alone
+        ("explanation/design.html", "zh", "/zh/index.html"),  # which is English alone
     ):
         page.goto(start, wait_until="domcontentloaded")
         page.locator("button[aria-label]:has(+ .md-select__inner)").hover()

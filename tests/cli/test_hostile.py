@@ -65,6 +65,30 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["testset.json", "--stage", NAME], "terminal", 2),
     ],
     "chunk": [(["texts.jsonl", "--size", "10"], "data", 0), ([FILE, "--size", "10"], "terminal", 2)],
+    "benchmark list": [
+        (["beir"], "terminal", 0),
+        (["--language", "zh", "--json"], "json", 0),
+        ([NAME], "terminal", 2),
+        (["--language", NAME], "terminal", 2),
+    ],
+    "benchmark show": [(["beir-scifact", "--json"], "json", 0), ([NAME], "terminal", 2)],
+    "benchmark fetch": [
+        (["beir-scifact", "--from", "beir", "--folder", f"fetched{FILE}"], "terminal", 2),  # it is there
+        (["beir-scifact", "--from", FILE, "--folder", "none"], "terminal", 2),
+        ([NAME, "--from", "beir"], "terminal", 2),
+    ],
+    "benchmark run": [
+        (["beir-scifact", "plain-a.json", "--folder", "beir"], "terminal", 0),
+        (["beir-scifact", "plain-a.json", "--folder", f"fetched{FILE}", "--beside", "mteb", "--json"], "json", 0),
+        (["beir-scifact", "--retriever", "bm25", "-p", f"{NAME}=1", "--folder", "beir"], "terminal", 2),
+        (["beir-scifact", FILE, "--folder", FILE], "terminal", 2),
+    ],
+    "benchmark results": [
+        (["mteb"], "terminal", 0),
+        (["mteb", "--json"], "json", 0),
+        (["mteb", "-m", NAME], "terminal", 2),
+        ([FILE], "terminal", 2),
+    ],
     "testset anchor": [
         (["quoted.json", "--corpus", "texts.jsonl", "-o", "anchored.json"], "terminal", 1),
         (["quoted.json", "--corpus", "texts.jsonl", "--json"], "json", 1),
@@ -379,6 +403,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Path("searches.jsonl").write_text("".join(json.dumps(one) + "\n" for one in searches), encoding="utf-8")
         labels = [{"query": text, "doc": text, "grade": 1, "judge": NAME, "reason": LONG} for text in [*TEXTS, LONG]]
         Path("labels.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labels), encoding="utf-8")
+        Path("beir", "qrels").mkdir(parents=True)
+        ids = [text for text in TEXTS if "\0" not in text and text.split() == [text]]
+        for file in ("corpus.jsonl", "queries.jsonl"):
+            rows = [{"_id": one, "title": LONG, "text": f"{one} {LONG}"} for one in ids]
+            Path("beir", file).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        Path("beir", "qrels", "test.tsv").write_text(
+            "query-id\tcorpus-id\tscore\n" + "".join(f"{one}\t{one}\t1\n" for one in ids), encoding="utf-8"
+        )
+        fetched = run_command("benchmark", "fetch", "beir-scifact", "--from", "beir", "--folder", f"fetched{FILE}")
+        check(fetched, "terminal")
+        Path("mteb", FILE).mkdir(parents=True)
+        figures = {"task_name": NAME, "mteb_version": LONG, "dataset_revision": LONG}
+        figures["scores"] = {text: [{"ndcg_at_10": 0.5, "hf_subset": text}] for text in TEXTS}
+        Path("mteb", FILE, "model_meta.json").write_text(json.dumps({"name": NAME, "revision": LONG}))
+        Path("mteb", FILE, "Task.json").write_text(json.dumps(figures))
         for path, run in {"alone.json": runs[0], "other.json": runs[1]}.items():
             _written(path, rankgauge.evaluate(judged, run, ["nDCG@10", "R@3"], name=NAME).record.to_dict())
         _written("live.json", hostile_record("".join(HOSTILE.values())))

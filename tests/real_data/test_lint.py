@@ -104,7 +104,8 @@ def test_one_judge_of_llmjudge_left_the_scale(data: Path) -> None:
         for path in sorted((folder / "submissions").glob("*.txt"))
         for query, _, doc, grade in (line.split() for line in path.read_text().splitlines())
     ]
-    (found,) = lint(folder / "human.qrels.txt", labels=Labels(rows)).findings
+    found, conflicts = lint(folder / "human.qrels.txt", labels=Labels(rows)).findings
+    assert (conflicts.kind, conflicts.severity) == ("conflicting_labels", "warning")  # of ten judges
     assert (found.kind, found.count, found.parameters["judge"]) == ("label_out_of_scale", 2, "RMITIR-llama70B")
     assert {item["grade"] for item in found.items} == {5}
     assert told(test_set=folder / "submissions" / "RMITIR-llama70B.txt") == {("warning", "stray_grade"): 2}

@@ -62,7 +62,8 @@ def load_mteb_results(path: str | os.PathLike[str]) -> list[MtebScores]:
     place = Path(as_path("path", path))
     if not place.is_dir():
         return _read(place)
-    files = [file for file in sorted(place.rglob("*.json")) if file.name != _META and _is_result(_json(file))]
+    named = [file for file in sorted(place.rglob("*.json")) if file.name != _META and file.is_file()]
+    files = [file for file in named if _is_result(_json(file))]
     found = [one for file in files for one in _read(file)]
     if not found:
         raise FormatError(os.fspath(place), ["it holds no result file of MTEB, such as SciFact.json"])

@@ -50,7 +50,9 @@ def assemble(
     """All parts as one `RankedGrades`, hits in rank order. `hit` of the subtopics is the row of the judgment here."""
     n = len(judged.queries)
     hits = Hits(*map(np.concatenate, zip(*parts, strict=True))) if parts else Hits.none()
-    order = np.argsort(hits.owner * (int(hits.above.max(initial=0)) + 1) + hits.above, kind="stable")
+    place = hits.owner * (int(hits.above.max(initial=0)) + 1) + hits.above
+    # Of several at one place the best grade comes first, so that sums round alike from any input.
+    order = np.lexsort((-hits.grade, place)) if (hits.tied > 1).any() else np.argsort(place, kind="stable")
     owner, judgment = hits.owner[order], hits.judgment[order]
     if subtopics is not None:
         hit_of = np.full(int(subtopics.hit.max(initial=-1)) + 1, -1, dtype=np.int64)
