@@ -221,11 +221,12 @@ def _grades(grades: Floats) -> Grades | None:
     above = grades[grades > 0]
     if not len(above):
         return None
-    distinct = 0
-    rest = above
-    while len(rest) and distinct < 5:  # no sorting of millions to count a few
-        distinct, rest = distinct + 1, rest[rest != rest[0]]
-    return Grades(float(above.min()), float(above.max()), distinct)
+    known: list[float] = []
+    other = np.ones(len(above), dtype=bool)
+    while len(known) < 5 and other.any():  # no sorting of millions to count a few
+        known.append(float(above[np.argmax(other)]))
+        other &= above != known[-1]
+    return Grades(float(above.min()), float(above.max()), len(known))
 
 
 def _coverage(
