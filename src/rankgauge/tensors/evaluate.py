@@ -14,12 +14,13 @@ from rankgauge.model.contract import Contract
 from rankgauge.tensors.gain import gain_of
 from rankgauge.tensors.inputs import Inputs, Part, read_inputs, to_host
 from rankgauge.tensors.kernels import ArrayKernel, deepest_of, kernel_of
+from rankgauge.tensors.ordering import order_rows, runs
 from rankgauge.tensors.ranking import Array, RankedArrays
 from rankgauge.tensors.result import TensorScores
 
 __all__ = ["evaluate_tensors"]
 
-_ELEMENTS = {"cpu": 1 << 20, "": 1 << 24}
+ELEMENTS = {"cpu": 1 << 18, "": 1 << 24}
 """Elements of a chunk: what the caches of a processor hold, or what keeps a large device busy within 2 GB."""
 
 
@@ -79,7 +80,7 @@ class _Evaluation:
     def __init__(self, inputs: Inputs, plan: Plan, kernels: Sequence[ArrayKernel]) -> None:
         self.inputs, self.plan, self.kernels = inputs, plan, kernels
         self.contract, self.xp = plan.contract, inputs.xp
-        self.elements = _ELEMENTS.get(str(inputs.device).split(":")[0].lower(), _ELEMENTS[""])
+        self.elements = ELEMENTS.get(str(inputs.device).split(":")[0].lower(), ELEMENTS[""])
         depths = [deepest_of(measure, plan.contract) for measure in plan.measures]
         self.deepest = None if None in depths else max((depth for depth in depths if depth is not None), default=1)
         if self.contract.depth is not None:
@@ -127,35 +128,26 @@ class _Evaluation:
     def _checked(self) -> tuple[float, bool]:
         """The highest grade, and whether all are whole. One transfer tells them, and what is wrong with the values."""
         xp, inputs = self.xp, self.inputs
+        zero = xp.zeros((), dtype=inputs.dtype, device=inputs.device)
         facts = []
-        for part in self._parts():
-            grades = part.grades if part.judged is None else xp.concat((part.grades, part.judged), axis=1)
-            known = grades > -xp.inf
-            finite = xp.where(known, grades, xp.zeros_like(grades))
-            lacking = xp.zeros_like(finite[0, 0])
-            if part.judged is not None:
-                lacking = xp.max(_judged(xp, part.grades, inputs.dtype) - _judged(xp, part.judged, inputs.dtype))
-            shortest = xp.zeros_like(lacking)
-            if self.contract.missing == "error":
-                listed = xp.ones_like(part.grades) if part.listed is None else xp.astype(part.listed, inputs.dtype)
-                shortest = xp.max(1.0 - xp.max(listed, axis=1))
-            facts.append(
-                xp.stack(
-                    (
-                        xp.max(part.scores),
-                        -xp.min(part.scores),
-                        xp.max(finite),
-                        xp.astype(xp.any(finite != xp.floor(finite)), inputs.dtype),
-                        lacking,
-                        shortest,
-                    )
-                )
-            )
+        for scores, grades in inputs.values(self.elements):
+            known = xp.where(grades > -xp.inf, grades, zero)
+            high, low = (zero, zero) if scores is None else (xp.max(scores), -xp.min(scores))
+            fractions = xp.astype(xp.any(known != xp.floor(known)), inputs.dtype)
+            facts.append(xp.stack((high, low, xp.max(known), fractions, zero, zero)))
+        if inputs.all_grades is not None or self.contract.missing == "error":
+            for part in self._parts():
+                lacking = xp.max(_known(xp, part.grades) - _known(xp, part.judged)) if part.judged is not None else zero
+                shortest = zero if part.listed is None else xp.max(1.0 - xp.max(self._real(part.listed), axis=1))
+                facts.append(xp.stack((zero, zero, zero, zero, lacking, shortest)))
         if not facts:
             return 0.0, True
         high, low, top, fractions, lacking, missing = to_host(xp.max(xp.stack(facts), axis=0))
-        self._refuse(high, -low, top, lacking > 0, missing > 0)
+        self._refuse(high, -low, top, lacking > 0, missing > 0 and self.contract.missing == "error")
         return max(top, 0.0), not fractions
+
+    def _real(self, mask: Array) -> Array:
+        return self.xp.astype(mask, self.inputs.dtype)
 
     def _refuse(self, high: float, low: float, top: float, lacking: bool, missing: bool) -> None:
         if not (abs(high) < float("inf") and abs(low) < float("inf")):
@@ -192,10 +184,8 @@ class _Evaluation:
         if ties == "given":
             behind = xp.zeros(scores.shape, dtype=xp.int8, device=self.inputs.device) if listed is None else ~listed
             order = xp.argsort(xp.astype(behind, xp.int8), axis=1, stable=True)[:, :kept]
-        elif ties == "trec":  # from the end of the rising order, so that the later of two comes first
-            order = xp.flip(xp.argsort(scores, axis=1, stable=True)[:, width - kept :], axis=1)
         else:
-            order = xp.argsort(scores, axis=1, stable=True, descending=True)[:, :kept]
+            order = order_rows(xp, scores, ties, kept)
         grades = xp.take_along_axis(part.grades, order, axis=1)
         n = xp.full(rows, float(width), dtype=self.inputs.dtype, device=self.inputs.device)
         if listed is not None:
@@ -204,19 +194,13 @@ class _Evaluation:
             n = xp.clip(n, max=float(self.contract.depth))
         run = top = None
         if ties == "expected":
-            run = _runs(xp, xp.take_along_axis(scores, order, axis=1))
+            run = runs(xp, xp.take_along_axis(scores, order, axis=1))
         if any(measure.is_set("threshold") for measure in self.plan.measures):
             top = xp.take_along_axis(scores, order[:, :1], axis=1)[:, 0]
         judged = part.grades if part.judged is None else part.judged
         return RankedArrays(xp, grades, n, judged, self.top_grade, self.whole, run, top, self.tables)
 
 
-def _judged(xp: Any, grades: Array, dtype: Any) -> Array:
-    return xp.sum(xp.astype(grades > -xp.inf, dtype), axis=1)
-
-
-def _runs(xp: Any, scores: Array) -> Array:
-    """The number of the group of equal scores that each rank belongs to."""
-    changed = xp.astype(scores[:, 1:] != scores[:, :-1], xp.int32)
-    first = xp.zeros_like(changed[:, :1]) if changed.shape[1] else xp.zeros(scores.shape, dtype=xp.int32)
-    return xp.cumulative_sum(xp.concat((first, changed), axis=1), axis=1, dtype=xp.int32)
+def _known(xp: Any, grades: Array) -> Array:
+    """Judged documents of each row."""
+    return xp.sum(xp.astype(grades > -xp.inf, grades.dtype), axis=1)

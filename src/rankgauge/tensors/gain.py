@@ -30,9 +30,12 @@ def gain_of(ranked: RankedArrays, grades: Array, measure: Measure) -> Array:
 
 
 def _check_exponent(ranked: RankedArrays, measure: Measure) -> None:
-    if 2.0**min(ranked.top_grade, 2000.0) > ranked.xp.finfo(ranked.dtype).max:
+    digits = 128 if ranked.dtype == ranked.xp.float32 else 1024
+    if ranked.top_grade >= digits:
+        precision = "float32" if digits == 128 else "float64"
         raise DataError(
-            f"{measure}: grade {ranked.top_grade:g} is too large for an exponential gain; use gain='linear'"
+            f"{measure}: grade {ranked.top_grade:g} is too large for an exponential gain in {precision}; use "
+            "gain='linear'"
         )
 
 

@@ -60,12 +60,29 @@ class Inputs:
             for begin in range(start, stop, step):
                 yield self._gathered(self.lists, slice(begin, min(begin + step, stop)), width)
 
+    def values(self, elements: int) -> Iterator[tuple[Array | None, Array]]:
+        """All scores and grades as they lie, in chunks of at most so many; those of no document are 0."""
+        step = max(1, elements if self.lists is not None else elements // self.width)
+        for start in range(0, int(self.scores.shape[0]), step):
+            rows = slice(start, min(start + step, int(self.scores.shape[0])))
+            part = self._slice(rows)
+            yield part.scores, part.grades
+            if part.judged is not None:
+                yield None, part.judged
+        if self.lists is not None and self.all_grades is not None:
+            step = max(1, elements // int(self.all_grades.shape[1]))
+            for start in range(0, self.n_queries, step):
+                yield None, self._grades(self.all_grades[start : min(start + step, self.n_queries), :], None, None)
+
     def _slice(self, rows: slice) -> Part:
-        xp, mask = self.xp, None if self.mask is None else self.mask[rows, :]
-        known = None if self.judged is None else self.judged[rows, :]
-        grades = self._grades(self.relevance[rows, :], known, mask)
-        extra = None if self.all_grades is None else self._grades(self.all_grades[rows, :], None, None)
-        scores = self._scores(self.scores[rows, :])
+        """Rows as they lie: queries, or documents where these are ragged."""
+        xp, mask = self.xp, None if self.mask is None else self.mask[rows, ...]
+        known = None if self.judged is None else self.judged[rows, ...]
+        grades = self._grades(self.relevance[rows, ...], known, mask)
+        extra = None
+        if self.all_grades is not None and self.lists is None:
+            extra = self._grades(self.all_grades[rows, :], None, None)
+        scores = self._scores(self.scores[rows, ...])
         if mask is not None:
             scores = xp.where(mask, scores, xp.zeros_like(scores))
         return Part(scores, grades, mask, extra)

@@ -23,7 +23,7 @@ def _expected_gain(continuation: Continuation) -> Callable[[RankedArrays, Measur
 
         def scaled() -> Array:
             gains = (xp.clip(ranked.grades, min=bottom, max=top) - bottom) / (top - bottom)
-            return ranked.padded(gains[:, :DEEPEST], DEEPEST)
+            return ranked.padded(gains[:, : min(ranked.width, DEEPEST)], DEEPEST)
 
         gains = ranked.cached(("scaled", bottom, top), scaled)
         onward = continuation(ranked, gains, ranked.numbers(DEEPEST), measure)
