@@ -18,7 +18,7 @@ MEASURES = ["nDCG@3", "AP", "RR", "P@2", "R@5", "Bpref", "NumRet"]
 def test_rows_in_any_order() -> None:
     world = random_world(1, queries=30, tied=False)
     order = np.random.default_rng(0).permutation(int(world.listed.sum())).tolist()
-    check(world, SUPPORTED["trec"], world.ragged(order), FLOAT64)
+    check(world, SUPPORTED["trec"], FLOAT64, ragged=order)
 
 
 @pytest.mark.parametrize("elements", [1, 7, 50])
@@ -63,7 +63,8 @@ def test_long_lists_do_not_widen_short_ones(monkeypatch: pytest.MonkeyPatch) -> 
     ],
 )
 def test_empty_lists_score_nothing(given: dict[str, Any]) -> None:
-    found = evaluate_tensors(**given, measures=["nDCG@10", "AP", "R", "NumRet"], judged=np.ones_like(given["scores"], bool))
+    judged = np.ones_like(given["scores"], bool)
+    found = evaluate_tensors(**given, measures=["nDCG@10", "AP", "R", "NumRet"], judged=judged)
     assert found.values.tolist() == [[0.0] * 4] * 3
     assert dict(found.mean) == {"nDCG@10": 0.0, "AP": 0.0, "R": 0.0, "NumRet": 0.0}
     missed = evaluate_tensors(**given, measures=["R", "NumRel"], all_grades=np.ones((3, 2)))
@@ -86,10 +87,11 @@ def test_no_queries(given: dict[str, Any]) -> None:
 
 
 def test_one_document_and_ties_in_every_order() -> None:
-    assert evaluate_tensors(np.ones((1, 1)), np.ones((1, 1), bool), ["nDCG", "AP", "RR"]).values.tolist() == [[1.0] * 3]
+    one = np.ones((1, 1))
+    assert evaluate_tensors(one, one > 0, ["nDCG", "AP", "RR"]).values.tolist() == [[1.0] * 3]
     scores, first = np.zeros((1, 4)), np.array([[1, 0, 0, 0]])
-    by_ties = {ties: evaluate_tensors(scores, first, "RR", ties=ties).mean["RR"] for ties in ("trec", "stable", "expected")}
-    assert by_ties == pytest.approx({"trec": 1 / 4, "stable": 1, "expected": (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4})
+    wanted = {"trec": 1 / 4, "stable": 1, "expected": (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4}
+    assert {ties: evaluate_tensors(scores, first, "RR", ties=ties).mean["RR"] for ties in wanted} == pytest.approx(wanted)
 
 
 def test_scores_below_the_precision_of_float32() -> None:
@@ -136,8 +138,7 @@ def test_choices_of_the_contract(choices: dict[str, Any]) -> None:
     names = [*MEASURES, "GMAP", "nDCG(gains={1: 0, 2: 5})@4", "RBP(grades='scaled')", "Judged"]
     found = evaluate_tensors(**world.padded(), measures=names, **choices)
     qrels, run = world.dictionaries()
-    if choices.get("missing") == "skip":
-        run = {query: documents for query, documents in run.items() if documents}
+    run = {query: documents for query, documents in run.items() if documents}  # an empty list is a missing one
     wanted = rankgauge.evaluate(qrels, run, names, **choices)
     assert found.values == pytest.approx(wanted.table.values[np.argsort(wanted.table.queries)], abs=1e-12)
     assert dict(found.mean) == pytest.approx(dict(wanted.mean), abs=1e-12)

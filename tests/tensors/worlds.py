@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge import evaluate, evaluate_tensors
+from rankgauge.errors import RankgaugeError
 from rankgauge.measures import Measure, parse_measures
 from rankgauge.model import Contract
-from rankgauge.errors import RankgaugeError
 from rankgauge.tensors.kernels import kernel_of
 from tests.laws.settings import SETTINGS
 
@@ -72,11 +72,10 @@ class World:
             "all_grades": self.all_grades,
         }
 
-    def ragged(self, order: Sequence[int] | None = None) -> dict[str, Any]:
+    def ragged(self, order: Any = slice(None)) -> dict[str, Any]:
         """One row for each document; in any order, where that decides no tie."""
         query, column = np.nonzero(self.listed)
-        rows = slice(None) if order is None else order
-        query, column = query[rows], column[rows]
+        query, column = query[order], column[order]
         return {
             "scores": self.scores[query, column],
             "relevance": self.relevance[query, column],
@@ -110,7 +109,8 @@ def random_world(
     """Lists of unequal length, some of them empty, with ties, unjudged documents and relevant ones that are missing."""
     rng = np.random.default_rng(seed)
     shape = (queries, documents)
-    scores = rng.integers(-3, 4, shape) / 4 if tied else rng.permuted(np.arange(queries * documents).reshape(shape), axis=1)
+    apart = rng.permuted(np.arange(queries * documents).reshape(shape), axis=1)
+    scores = rng.integers(-3, 4, shape) / 4 if tied else apart
     grades = rng.uniform(-1, 4, shape) if real else rng.choice((-1, 0, 0, 0, 1, 1, 2, 3, 4), shape)
     missed = np.where(rng.random((queries, 3)) < 0.5, rng.integers(0, 5, (queries, 3)), np.nan)
     listed = rng.random(shape) < rng.choice((0, 0.5, 0.9, 1), (queries, 1), p=(0.1, 0.3, 0.3, 0.3))
@@ -134,12 +134,10 @@ def differences(found: Any, wanted: NDArray[np.float64], measures: Sequence[Meas
     return {str(m): float(d) for m, d in zip(measures, worst, strict=True) if not d <= most}
 
 
-def check(world: World, measures: Sequence[Measure], arrays: dict[str, Any], most: float, **choices: Any) -> None:
-    """Every score is that of `evaluate`."""
+def check(world: World, measures: Sequence[Measure], most: float, *, ragged: Any = None, **choices: Any) -> None:
+    """Every score is that of `evaluate`; `ragged` is the order of the documents where they lie one after another."""
     for top, own in by_scale(measures).items():
         cut = world.cut_to(top)
-        given = arrays | {name: value for name, value in cut.padded().items() if name in ("relevance", "all_grades")}
-        if "groups" in arrays:
-            given = arrays | {name: cut.ragged()[name] for name in ("relevance", "all_grades")}
+        given = cut.padded() if ragged is None else cut.ragged(ragged)
         result = evaluate_tensors(**given, measures=own, **choices)
-        assert not differences(result.values, cut.expected(own, **choices), own, most)
+        assert differences(result.values, cut.expected(own, **choices), own, most) == {}

@@ -157,8 +157,9 @@ class _Evaluation:
         if not self.xp.isdtype(self.inputs.scores.dtype, "real floating"):
             limit = 2.0 / float(self.xp.finfo(self.inputs.dtype).eps)
             if max(high, -low) >= limit:
+                name = "float32" if self.inputs.dtype == self.xp.float32 else "float64"
                 raise DataError(
-                    f"`scores` holds whole numbers of {limit:.0f} and more, which {self.inputs.dtype} cannot tell "
+                    f"`scores` holds whole numbers of {limit:.0f} and more, which {name} cannot tell "
                     "apart; give smaller ones"
                 )
         if lacking:

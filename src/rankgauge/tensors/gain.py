@@ -5,9 +5,12 @@ Notation: g_i grade of document i (0 if unjudged), gain(g) = g or 2^g - 1, disco
 
 from __future__ import annotations
 
+import numpy as np
+
 from rankgauge.errors import DataError
 from rankgauge.measures import Measure
 from rankgauge.measures.parameters import check_top
+from rankgauge.model.ranked import Floats
 from rankgauge.tensors.ranking import Array, RankedArrays, depth_of
 
 __all__: list[str] = []
@@ -47,12 +50,13 @@ def gains(ranked: RankedArrays, measure: Measure) -> Array:
     return ranked.cached(("gains", *_key(measure)), lambda: gain_of(ranked, ranked.grades, measure))
 
 
-def _logs(ranked: RankedArrays, n: int, discount: str | None = None) -> Array:
+def _log_of(rank: Floats, discount: str | None) -> Floats:
     """log2(i + 1) of each rank i; or log2(i) from rank 2 on, so that the first two ranks weigh alike."""
-    xp = ranked.xp
-    if discount == "log2(i)":
-        return ranked.table(("log2", discount), n, lambda rank: xp.log2(xp.clip(rank, min=2.0)))
-    return ranked.table(("log2", None), n, lambda rank: xp.log2(rank + 1.0))
+    return np.log2(np.maximum(rank, 2.0) if discount == "log2(i)" else rank + 1.0)
+
+
+def _logs(ranked: RankedArrays, n: int, discount: str | None = None) -> Array:
+    return ranked.table(("log2", discount), n, lambda rank: _log_of(rank, discount))
 
 
 def dcg(ranked: RankedArrays, measure: Measure) -> Array:
@@ -86,16 +90,20 @@ def ideal_dcg(ranked: RankedArrays, measure: Measure) -> Array:
     depth = int(own.shape[1]) if measure.at is None else min(int(measure.at), int(own.shape[1]))
     worth = own[:, :depth] / _logs(ranked, depth, discount)
     if source == "returned":
-        worth = worth * ranked.real(ranked.table("ranks", depth, lambda rank: rank) <= ranked.retrieved[:, None])
+        worth = worth * ranked.real(ranked.numbers(depth) <= ranked.retrieved[:, None])
     return ranked.total(worth)
 
 
 def _counted_ideal(ranked: RankedArrays, measure: Measure) -> Array:
     """The same without sorting: a step from one grade to the next adds its gain at each of the first c ranks, where c
     documents have at least that grade."""
-    xp, discount = ranked.xp, measure.get("discount")
-    depth = int(ranked.judged.shape[1]) if measure.at is None else min(int(measure.at), int(ranked.judged.shape[1]))
-    discounts = xp.cumulative_sum(1.0 / _logs(ranked, depth, discount), include_initial=True)
+    xp, discount, depth = ranked.xp, measure.get("discount"), int(ranked.judged.shape[1])
+    depth = depth if measure.at is None else min(int(measure.at), depth)
+
+    def summed(rank: Floats) -> Floats:
+        return np.append(0.0, np.cumsum(1.0 / _log_of(rank, discount)))
+
+    discounts = ranked.table(("discounts", discount), depth, summed)
 
     def add_up() -> Array:
         total, before = ranked.full(0.0), 0.0
@@ -137,7 +145,7 @@ def nerr(ranked: RankedArrays, measure: Measure) -> Array:
 
 def _powers(ranked: RankedArrays, p: float, n: int) -> Array:
     """p^(i-1) of every rank i."""
-    return ranked.table(("powers", p), n, lambda rank: ranked.xp.pow(ranked.xp.full_like(rank, p), rank - 1.0))
+    return ranked.table(("powers", p), n, lambda rank: p ** (rank - 1.0))
 
 
 def rbp(ranked: RankedArrays, measure: Measure) -> Array:

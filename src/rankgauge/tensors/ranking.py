@@ -71,15 +71,19 @@ class RankedArrays:
         value: T = self._cache[key]
         return value
 
-    def table(self, key: Any, n: int, weight: Callable[[Array], Array]) -> Array:
-        """A weight for each of the ranks 1..n; `key` names it."""
+    def table(self, key: Any, n: int, weight: Callable[[Floats], Floats]) -> Array:
+        """Weights of the ranks 1..n, found in float64 on the host; `key` names them. There may be one more than n."""
         if (key, n) not in self.tables:
-            self.tables[key, n] = weight(self.numbers(n))
+            self.tables[key, n] = self.given(weight(np.arange(1.0, n + 1)))
         return self.tables[key, n]
+
+    def given(self, values: Floats) -> Array:
+        """Numbers from the host as an array of the device."""
+        return self.xp.asarray(values, dtype=self.dtype, device=self.device)
 
     def numbers(self, n: int) -> Array:
         """1..n."""
-        return self.xp.arange(1, n + 1, dtype=self.dtype, device=self.device)
+        return self.table("ranks", n, lambda rank: rank)
 
     @cached_property
     def device(self) -> Any:
@@ -98,7 +102,7 @@ class RankedArrays:
 
     @property
     def ranks(self) -> Array:
-        return self.table("ranks", self.width, lambda rank: rank)
+        return self.numbers(self.width)
 
     def real(self, mask: Array) -> Array:
         """1 where a mask holds, else 0."""
@@ -130,8 +134,7 @@ class RankedArrays:
         depend on the precision of the arrays. `key` names it."""
         n = int(self.judged.shape[1])
         if (key, n) not in self.tables:
-            values = value(np.arange(n + 1, dtype=np.float64))
-            self.tables[key, n] = self.xp.asarray(values.tolist(), dtype=self.dtype, device=self.device)
+            self.tables[key, n] = self.given(value(np.arange(n + 1.0)))
         return self.xp.take(self.tables[key, n], self.xp.astype(count, self.index_type), axis=0)
 
     def count(self, mask: Array) -> Array:

@@ -54,9 +54,11 @@ class TensorScores:
     def aggregates(self) -> Array:
         """The mean of each measure over the queries that count (sum or geometric mean where the measure says so), on
         the device."""
+        from array_api_compat import device
+
         xp, values = self.xp, self.values
         dtype = best_type(xp)
-        n = xp.full_like(self.retrieved[:1], float(len(self)), dtype=dtype)
+        n = xp.full(1, float(len(self)), dtype=dtype, device=device(values))
         columns = []
         for j, measure in enumerate(self.plan.measures):
             how = measure.definition.aggregate

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from rankgauge.measures import Measure
 from rankgauge.measures.parameters import check_top
 from rankgauge.measures.user_models import DEEPEST
+from rankgauge.model.ranked import Floats
 from rankgauge.tensors.ranking import Array, RankedArrays, run_bounds
 
 __all__: list[str] = []
@@ -60,8 +63,8 @@ insq = _expected_gain(_insq_onward)
 
 @_expected_gain
 def scaled_dcg(ranked: RankedArrays, gains: Array, rank: Array, measure: Measure) -> Array:
-    xp = ranked.xp
-    return _within(ranked, rank, measure) * xp.log2(rank + 1) / xp.log2(rank + 2)
+    onward = ranked.table("scaled_dcg", DEEPEST, lambda rank: np.log2(rank + 1) / np.log2(rank + 2))
+    return _within(ranked, rank, measure) * onward
 
 
 @_expected_gain
@@ -94,12 +97,11 @@ def compatibility(ranked: RankedArrays, measure: Measure) -> Array:
     xp, p = ranked.xp, float(measure.get("p"))
     judged = int(ranked.judged.shape[1])
     longest = max(ranked.width, judged)
-    weight = ranked.table(("powers", p), longest, lambda rank: xp.pow(xp.full_like(rank, p), rank - 1.0))
-    shared_from = xp.cumulative_sum(weight / ranked.numbers(longest), include_initial=True)
-    all_weight = xp.cumulative_sum(weight, include_initial=True)
+    left = ranked.table(("shared", p), longest, lambda depth: _from_depth(p ** (depth - 1.0) / depth))
+    all_weight = ranked.table(("whole", p), longest, lambda depth: np.append(0.0, np.cumsum(p ** (depth - 1.0))))
     n = ranked.count(ranked.judged > 0)
     end = xp.astype(xp.maximum(ranked.retrieved, n), ranked.index_type)
-    shared, whole = xp.take(shared_from, end, axis=0), xp.take(all_weight, end, axis=0)
+    behind, whole = xp.take(left, end, axis=0), xp.take(all_weight, end, axis=0)
 
     # Judged documents and those of the list in one row, by grade; each judged one before the list's of its grade.
     both = xp.concat((ranked.judged, ranked.grades), axis=1)
@@ -114,11 +116,16 @@ def compatibility(ranked: RankedArrays, measure: Measure) -> Array:
     rank = ranked.real(order - judged + 1)
     counted = (listed > 0) & (grades > 0)
     place = xp.where(counted, xp.maximum(rank, ideal_rank), xp.ones_like(rank))
-    before = xp.take(shared_from, xp.reshape(xp.astype(place - 1.0, ranked.index_type), (-1,)), axis=0)
-    gained = ranked.real(counted) * (shared[:, None] - xp.reshape(before, place.shape))
+    shared = xp.take(left, xp.reshape(xp.astype(place - 1.0, ranked.index_type), (-1,)), axis=0)
+    gained = ranked.real(counted) * (xp.reshape(shared, place.shape) - behind[:, None])
     score = ranked.ratio(ranked.total(gained), whole)
     if measure.get("normalize"):
-        own = ranked.table("ranks", longest, lambda rank: rank) <= n[:, None]
-        best = ranked.total(ranked.real(own) * (shared[:, None] - shared_from[None, :-1]))
+        own = ranked.real(ranked.numbers(longest) <= n[:, None])
+        best = ranked.total(own * (left[None, :-1] - behind[:, None]))
         score = ranked.ratio(score, ranked.ratio(best, whole))
     return score
+
+
+def _from_depth(weight: Floats) -> Floats:
+    """The weight of each depth and all behind it, and 0 behind the last: small numbers keep their digits."""
+    return np.append(np.cumsum(weight[::-1])[::-1], 0.0)
