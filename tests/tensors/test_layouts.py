@@ -91,7 +91,8 @@ def test_one_document_and_ties_in_every_order() -> None:
     assert evaluate_tensors(one, one > 0, ["nDCG", "AP", "RR"]).values.tolist() == [[1.0] * 3]
     scores, first = np.zeros((1, 4)), np.array([[1, 0, 0, 0]])
     wanted = {"trec": 1 / 4, "stable": 1, "expected": (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4}
-    assert {ties: evaluate_tensors(scores, first, "RR", ties=ties).mean["RR"] for ties in wanted} == pytest.approx(wanted)
+    found = {ties: evaluate_tensors(scores, first, "RR", ties=ties).mean["RR"] for ties in wanted}
+    assert found == pytest.approx(wanted)
 
 
 def test_scores_below_the_precision_of_float32() -> None:

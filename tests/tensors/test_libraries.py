@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -11,10 +12,10 @@ import pytest
 
 from rankgauge import evaluate_tensors
 from rankgauge.errors import DataError
+from rankgauge.tensors import inputs
 from tests.tensors.worlds import FLOAT32, FLOAT64, SUPPORTED, by_scale, differences, random_world
 
 FEW = ["nDCG@5", "AP", "RR", "P@3", "R@5"]
-"""JAX compiles each step for each shape."""
 
 
 def to_torch(array: Any) -> Any:
@@ -52,9 +53,20 @@ def agree(convert: Any, dtype: Any, ties: str, layout: str, most: float) -> None
 
 @pytest.mark.needs("torch")
 @pytest.mark.parametrize("layout", ["padded", "ragged"])
-@pytest.mark.parametrize("ties", ["trec", "stable", "expected"])
+@pytest.mark.parametrize("ties", ["trec", "expected"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_torch(layout: str, ties: str, dtype: Any) -> None:
+    """Here NumPy computes, in the memory of the tensors."""
+    agree(to_torch, dtype, ties, layout, FLOAT64)
+
+
+@pytest.mark.needs("torch")
+@pytest.mark.parametrize("layout", ["padded", "ragged"])
+@pytest.mark.parametrize("ties", ["trec", "stable", "expected"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_torch_as_on_other_devices(layout: str, ties: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the memory is not the processor's, PyTorch computes itself."""
+    monkeypatch.setattr(inputs, "through_numpy", lambda compat, xp, device, given: (xp, device, given, None))
     agree(to_torch, dtype, ties, layout, FLOAT64 if dtype is np.float64 else FLOAT32)
 
 
@@ -67,16 +79,19 @@ def test_strict(layout: str, ties: str) -> None:
 
 
 @pytest.mark.needs("jax")
-@pytest.mark.parametrize("layout", ["padded", "ragged"])
-def test_jax(layout: str) -> None:
-    """In float32, the precision that JAX has unless it is told otherwise; whole numbers are scores too."""
-    world = random_world(12, queries=3, dtype=np.float32)
-    plain = getattr(world, layout)()
-    given = converted(plain, to_jax)
-    found = evaluate_tensors(**given, measures=FEW, no_relevant="skip")
-    wanted = evaluate_tensors(**plain, measures=FEW, no_relevant="skip")
-    assert np.asarray(found.values) == pytest.approx(wanted.values, abs=FLOAT32)
-    assert dict(found.mean) == pytest.approx(dict(wanted.mean), abs=FLOAT32)
+def test_jax() -> None:
+    """In float32, the precision that JAX has unless it is told otherwise. Lists are of one length, for each step is
+    compiled for each shape."""
+    world = random_world(12, dtype=np.float32)
+    world = replace(world, listed=np.ones_like(world.listed), judged=np.ones_like(world.judged))
+    scores, grades = world.scores, world.relevance
+    query = np.repeat(np.arange(len(scores)), scores.shape[1])
+    padded = evaluate_tensors(to_jax(scores), to_jax(grades), FEW)
+    ragged = evaluate_tensors(to_jax(scores.ravel()), to_jax(grades.ravel()), FEW, groups=to_jax(query))
+    wanted = evaluate_tensors(scores, grades, FEW)
+    for found in (padded, ragged):
+        assert np.asarray(found.values) == pytest.approx(wanted.values, abs=FLOAT32)
+        assert dict(found.mean) == pytest.approx(dict(wanted.mean), abs=FLOAT32)
 
 
 @pytest.mark.needs("jax")

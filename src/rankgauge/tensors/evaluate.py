@@ -101,8 +101,8 @@ class _Evaluation:
         if not values:
             values = [xp.zeros((0, len(self.kernels)), dtype=inputs.dtype, device=inputs.device)]
             retrieved = [xp.zeros(0, dtype=inputs.dtype, device=inputs.device)]
-        together = [inputs.in_order(xp.concat(rows)) if rows else None for rows in (values, counted, retrieved)]
-        return TensorScores(together[0], together[1], together[2], self.plan, xp)
+        together = [inputs.returned(xp.concat(rows)) if rows else None for rows in (values, counted, retrieved)]
+        return TensorScores(together[0], together[1], together[2], self.plan)
 
     def _parts(self) -> Any:
         return self.inputs.parts(self.elements, self.least)

@@ -19,8 +19,6 @@ def order_rows(xp: Any, scores: Array, ties: str, kept: int) -> Array:
     """
     if type(scores) is np.ndarray:
         return _order(scores, ties, kept)
-    if hasattr(scores, "cpu") and scores.device.type == "cpu":  # a tensor in the memory that NumPy sorts faster
-        return xp.asarray(_order(scores.numpy(), ties, kept), device=scores.device)
     if ties == "trec":  # from the end of the rising order
         order = xp.argsort(scores, axis=1, stable=True)
         return xp.flip(order[:, int(scores.shape[1]) - kept :], axis=1)

@@ -30,7 +30,6 @@ class TensorScores:
     retrieved: Array
     """Documents of each query."""
     plan: Plan
-    xp: Any
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
@@ -54,9 +53,9 @@ class TensorScores:
     def aggregates(self) -> Array:
         """The mean of each measure over the queries that count (sum or geometric mean where the measure says so), on
         the device."""
-        from array_api_compat import device
+        from array_api_compat import array_namespace, device
 
-        xp, values = self.xp, self.values
+        xp, values = array_namespace(self.values), self.values
         dtype = best_type(xp)
         n = xp.full(1, float(len(self)), dtype=dtype, device=device(values))
         columns = []
