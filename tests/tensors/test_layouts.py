@@ -143,6 +143,11 @@ def test_choices_of_the_contract(choices: dict[str, Any]) -> None:
     wanted = rankgauge.evaluate(qrels, run, names, **choices)
     assert found.values == pytest.approx(wanted.table.values[np.argsort(wanted.table.queries)], abs=1e-12)
     assert dict(found.mean) == pytest.approx(dict(wanted.mean), abs=1e-12)
+    for name, interval in wanted.interval.items():
+        own = found.interval[name]
+        assert (own is None) == (interval is None), name
+        if own is not None and interval is not None:
+            assert (own.low, own.high) == pytest.approx((interval.low, interval.high), abs=1e-9), name
     assert list(found.mean) == list(found.per_query) == found.measures
 
 

@@ -71,7 +71,10 @@ def evaluate_tensors(
 
 def _check_contract(contract: Contract) -> None:
     if contract.drop_self:
-        raise ContractError("drop_self=True needs ids, which arrays do not have; take those documents out by `mask`")
+        raise ContractError(
+            "drop_self=True needs ids, which arrays do not have; take those documents out by `mask`, and give a "
+            "contract with drop_self=False"
+        )
 
 
 class _Evaluation:

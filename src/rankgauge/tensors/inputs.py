@@ -57,7 +57,7 @@ class Inputs:
             for start in range(0, self.n_queries, step):
                 yield self._slice(slice(start, min(start + step, self.n_queries)))
             return
-        for start, stop, width in self.lists.bands():
+        for start, stop, width in self.lists.bands(elements):
             step = max(1, elements // max(width, least))
             for begin in range(start, stop, step):
                 yield self._gathered(self.lists, slice(begin, min(begin + step, stop)), width)
@@ -95,7 +95,9 @@ class Inputs:
         first = xp.take(lists.starts, queries, axis=0)[:, None]
         listed = place < xp.take(lists.lengths, queries, axis=0)[:, None]
         last = int(self.scores.shape[0]) - 1
-        row = xp.take(lists.order, xp.reshape(xp.clip(first + place, max=last), (-1,)), axis=0)
+        row = xp.reshape(xp.clip(first + place, max=last), (-1,))
+        if lists.order is not None:
+            row = xp.take(lists.order, row, axis=0)
 
         def gather(values: Array) -> Array:
             return xp.reshape(xp.take(values, row, axis=0), listed.shape)
@@ -130,9 +132,10 @@ class Inputs:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lists:
-    """Rows of documents by query: list q is `order[starts[q]:starts[q] + lengths[q]]`."""
+    """Rows of documents by query: list q is `order[starts[q]:starts[q] + lengths[q]]`, or just those rows where there
+    is no `order`."""
 
-    order: Array
+    order: Array | None
     starts: Array
     lengths: Array
     by_length: Array
@@ -141,11 +144,14 @@ class Lists:
     """How many lists are longer than 0, 1, 2, 4, 8, ... documents."""
     longest: int
 
-    def bands(self) -> Iterator[tuple[int, int, int]]:
+    def bands(self, elements: int) -> Iterator[tuple[int, int, int]]:
         """(start, stop, width): queries whose lists are of about the same length, which share the width of the longest,
-        so that rows are less than half empty."""
+        so that rows are less than half empty. Where so many elements hold all at that width, they stay together."""
         limits = [0, *(2**i for i in range(len(self.longer) - 1))]
         n, start = int(self.lengths.shape[0]), 0
+        if n * self.longest <= elements:
+            yield 0, n, self.longest
+            return
         for limit, stop in reversed(list(zip(limits, self.longer, strict=True))):
             if stop > start:
                 yield start, stop, min(max(2 * limit, 1), self.longest)
@@ -300,15 +306,18 @@ def _lists(xp: Any, device: Any, groups: Array, n_queries: int | None) -> tuple[
     index = xp.__array_namespace_info__().default_dtypes()["indexing"]
     if not int(groups.shape[0]):
         return None, n_queries or 0
-    low, high = (int(value) for value in to_host(xp.stack((xp.min(groups), xp.max(groups)))))
+    falls = xp.any(groups[1:] < groups[:-1])
+    low, high, unsorted = map(int, to_host(xp.stack((xp.min(groups), xp.max(groups), xp.astype(falls, groups.dtype)))))
     if low < 0:
         raise DataError(f"`groups` holds {low}: it numbers the queries from 0")
     n = high + 1 if n_queries is None else n_queries
     if high >= n:
         raise DataError(f"`groups` holds {high}, but `n_queries={n}` numbers the queries from 0 to {n - 1}")
-    groups = xp.astype(groups, index, copy=False)
-    order = xp.argsort(groups, stable=True)
-    bounds = xp.searchsorted(xp.take(groups, order, axis=0), xp.arange(n + 1, dtype=index, device=device))
+    groups = xp.astype(groups, index)  # a copy lies in one piece, as PyTorch's search wants it
+    order = xp.argsort(groups, stable=True) if unsorted else None
+    if order is not None:
+        groups = xp.take(groups, order, axis=0)
+    bounds = xp.searchsorted(groups, xp.arange(n + 1, dtype=index, device=device))
     bounds = xp.astype(bounds, index, copy=False)
     lengths = bounds[1:] - bounds[:-1]
     by_length = xp.argsort(lengths, descending=True, stable=True)

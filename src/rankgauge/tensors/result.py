@@ -6,21 +6,27 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from rankgauge.arguments import named_arguments
 from rankgauge.engine.averaging import FLOOR
 from rankgauge.evaluation.plan import Plan
 from rankgauge.evaluation.scores import ByMeasure
+from rankgauge.stats.intervals import Interval, mean_interval
 from rankgauge.tensors.inputs import best_type, to_host
 from rankgauge.tensors.ranking import Array
 
 __all__ = ["TensorScores"]
 
 
+@named_arguments
 @dataclass(frozen=True, eq=False, repr=False)
 class TensorScores:
     """Scores of each query, on the device of the scores that were given, and their means.
 
     `result.mean["nDCG@10"]` is a float, `result.per_query["nDCG@10"]` an array with one number for each query, under
-    any spelling of the measure. Nothing leaves the device before `mean` (or `repr`) is asked for.
+    any spelling of the measure. Nothing leaves the device before `mean`, `interval` or `repr` is asked for. Systems are
+    compared with `compare_scores({"a": a.per_query["nDCG@10"].tolist(), ...})`.
     """
 
     values: Array
@@ -80,6 +86,19 @@ class TensorScores:
     def mean(self) -> ByMeasure[float]:
         """The same by measure, as floats."""
         return self._by_measure([float(value) for value in to_host(self.aggregates)])
+
+    @cached_property
+    def interval(self) -> ByMeasure[Interval | None]:
+        """95 % confidence interval of each mean, as `evaluate` has it; None for sums, geometric means, and fewer than
+        two queries. This copies the scores of all queries to the host."""
+        intervals = []
+        for j, measure in enumerate(self.plan.measures):
+            column = np.array(to_host(self.values[:, j]), dtype=np.float64)
+            if self.counted is not None:
+                column = column[np.array(to_host(self.counted[:, j]), dtype=bool)]
+            averaged = measure.definition.aggregate == "mean"
+            intervals.append(mean_interval(column, bounds=measure.bounds) if averaged else None)
+        return self._by_measure(intervals)
 
     def _by_measure(self, values: list[Any]) -> ByMeasure[Any]:
         return ByMeasure(self.plan.measures, self.plan.asked, values)
