@@ -37,6 +37,8 @@ FLAT = {"scores": np.ones(3), "relevance": np.ones(3)}
         ({"scores": S.astype(np.int64) + 2**53}, "`scores` holds whole numbers of 9007199254740992 and more"),
         ({**FLAT, "groups": np.array([0, -1, 2])}, "`groups` holds -1: it numbers the queries from 0"),
         ({**FLAT, "groups": np.array([0, 1, 3]), "n_queries": 3}, "`groups` holds 3, but `n_queries=3`"),
+        ({**FLAT, "groups": np.array([0, 1, 2**40])}, "`groups` holds 1099511627776 for 3 documents"),
+        ({**FLAT, "groups": np.array([0, 1, 2**64 - 1], dtype=np.uint64)}, "`groups` holds 18446744073709551615 for 3"),
         ({**FLAT, "groups": np.array([0.0, 1, 3])}, "`groups` must hold whole numbers"),
         ({**FLAT, "groups": np.array([0, 1])}, "`groups` has the shape (2,)"),
         ({"n_queries": 3}, "`n_queries=3`, but `scores` has 2 rows"),

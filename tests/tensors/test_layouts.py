@@ -103,6 +103,16 @@ def test_scores_below_the_precision_of_float32() -> None:
     assert evaluate_tensors(scores.astype(np.float32), grades, "RR").mean["RR"] == 0.5
 
 
+def test_scores_beyond_float32_stay_in_their_lists() -> None:
+    """As `evaluate` has it, those beyond its range tie; what is masked comes behind all the same."""
+    scores, grades = np.array([[1e300, 1e200, -1e300, 0.0]]), np.array([[0, 1, 1, 1]])
+    mask = np.array([[True, True, True, False]])
+    found = evaluate_tensors(scores, grades, ["AP", "NumRet"], mask=mask, contract="trec_eval9")
+    run = {"q": {"d0": 1e300, "d1": 1e200, "d2": -1e300}}
+    wanted = rankgauge.evaluate({"q": {"d0": 0, "d1": 1, "d2": 1}}, run, ["AP", "NumRet"], contract="trec_eval9")
+    assert dict(found.mean) == pytest.approx(dict(wanted.mean))
+
+
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.int64, np.float16])
 def test_other_kinds_of_scores(kind: Any) -> None:
     world = random_world(4)

@@ -66,7 +66,7 @@ def test_torch(layout: str, ties: str, dtype: Any) -> None:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_torch_as_on_other_devices(layout: str, ties: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the memory is not the processor's, PyTorch computes itself."""
-    monkeypatch.setattr(inputs, "through_numpy", lambda compat, xp, device, given: (xp, device, given, None))
+    monkeypatch.setattr(inputs, "on_processor", lambda device: False)
     agree(to_torch, dtype, ties, layout, FLOAT64 if dtype is np.float64 else FLOAT32)
 
 
@@ -79,9 +79,16 @@ def test_strict(layout: str, ties: str) -> None:
 
 
 @pytest.mark.needs("jax")
-def test_jax() -> None:
-    """In float32, the precision that JAX has unless it is told otherwise. Lists are of one length, for each step is
-    compiled for each shape."""
+@pytest.mark.parametrize("layout", ["padded", "ragged"])
+def test_jax(layout: str) -> None:
+    """In float32, the precision that JAX has unless it is told otherwise."""
+    agree(to_jax, np.float32, "trec", layout, FLOAT32)
+
+
+@pytest.mark.needs("jax")
+def test_jax_as_on_other_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists are of one length, for JAX compiles each step for each shape."""
+    monkeypatch.setattr(inputs, "on_processor", lambda device: False)
     world = random_world(12, dtype=np.float32)
     world = replace(world, listed=np.ones_like(world.listed), judged=np.ones_like(world.judged))
     scores, grades = world.scores, world.relevance
@@ -95,7 +102,8 @@ def test_jax() -> None:
 
 
 @pytest.mark.needs("jax")
-def test_whole_numbers_that_float32_cannot_tell_apart() -> None:
+def test_whole_numbers_that_float32_cannot_tell_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "on_processor", lambda device: False)
     scores = to_jax(np.array([[2**24, 2**24 + 1]], dtype=np.int32))
     with pytest.raises(DataError, match="whole numbers of 16777216 and more, which float32 cannot tell apart"):
         evaluate_tensors(scores, to_jax(np.array([[0, 1]], dtype=np.int32)), "RR")
@@ -112,6 +120,23 @@ def test_tensors_with_gradients_and_of_half_precision() -> None:
         half = evaluate_tensors(scores.to(kind), grades, "nDCG")
         assert half.values.dtype == torch.float32
         assert half.mean["nDCG"] == found.mean["nDCG"]
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(
+    "convert",
+    [
+        pytest.param(to_torch, marks=pytest.mark.needs("torch")),
+        pytest.param(to_jax, marks=pytest.mark.needs("jax")),
+        pytest.param(to_strict, marks=pytest.mark.needs("array_api_strict")),
+    ],
+)
+def test_scores_that_are_no_numbers(convert: Any, wrong: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found on the device."""
+    monkeypatch.setattr(inputs, "on_processor", lambda device: False)
+    scores = convert(np.array([[1.0, wrong, 0.5]], dtype=np.float32))
+    with pytest.raises(DataError, match="`scores` holds NaN or infinite values"):
+        evaluate_tensors(scores, convert(np.array([[1, 0, 2]], dtype=np.int32)), "RR")
 
 
 @pytest.mark.needs("torch")

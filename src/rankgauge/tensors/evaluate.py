@@ -181,7 +181,8 @@ class _Evaluation:
         scores, listed = part.scores, part.listed
         rows, width = scores.shape
         if self.contract.scores == "float32":
-            scores = xp.astype(scores, xp.float32)
+            most = float(xp.finfo(xp.float32).max)  # what is beyond ties
+            scores = xp.astype(xp.clip(scores, min=-most, max=most), xp.float32)
         if listed is not None:
             scores = xp.where(listed, scores, xp.full_like(scores, -xp.inf))
         kept = width if self.deepest is None else min(self.deepest, width)

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from rankgauge.errors import DataError
 from rankgauge.extras import optional
 from rankgauge.tensors.ranking import Array
 
 __all__ = ["Inputs", "Part", "read_inputs"]
 
-_SHOWN = 5
+_SPARSE = 100
+"""More queries without documents than this for each document are taken for ids that are no numbers of queries."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,9 +191,9 @@ def read_inputs(
     _check_kinds(xp, given)
     n = _check_shapes(given, n_queries)
     back = None
-    if compat.is_torch_array(given["scores"]) and device.type == "cpu":
-        xp, device, given, back = through_numpy(compat, xp, device, given)
-    dtype = _work_type(xp, given["scores"].dtype)
+    if not compat.is_numpy_array(given["scores"]) and on_processor(device):
+        xp, device, given, back = _through_numpy(compat, xp, device, given)
+    dtype = _work_type(xp, device, given["scores"].dtype)
     lists = None
     if groups is not None:
         lists, n = _lists(xp, device, given["groups"], n_queries)
@@ -243,15 +246,20 @@ def _place(compat: Any, given: dict[str, Array]) -> tuple[Any, Any]:
     return xp, devices["scores"]
 
 
-def through_numpy(
+def on_processor(device: Any) -> bool:
+    """Whether PyTorch's or JAX's arrays on a device lie in the memory of the processor."""
+    return "cpu" in (getattr(device, "type", None), getattr(device, "platform", None))
+
+
+def _through_numpy(
     compat: Any, xp: Any, device: Any, given: dict[str, Array]
-) -> tuple[Any, Any, dict[str, Array], Callable[[Array], Array] | None]:
-    """Tensors in the memory of the processor are arrays of NumPy too, without a copy. It sorts rows five times as fast,
-    and does not wait for threads between the small steps that all this is made of."""
-    narrow = {name: value.float() if value.dtype == xp.bfloat16 else value for name, value in given.items()}
-    arrays = {name: value.numpy() for name, value in narrow.items()}
-    numpy = compat.array_namespace(*arrays.values())
-    return numpy, "cpu", arrays, lambda array: xp.asarray(array, device=device)
+) -> tuple[Any, Any, dict[str, Array], Callable[[Array], Array]]:
+    """Such arrays are NumPy's too, without a copy. It sorts rows several times as fast, and waits neither for threads
+    nor for a compiler between the small steps that all this is made of."""
+    half = getattr(xp, "bfloat16", None)  # which NumPy lacks
+    plain = {name: xp.astype(value, xp.float32) if value.dtype == half else value for name, value in given.items()}
+    arrays = {name: np.asarray(value) for name, value in plain.items()}
+    return compat.array_namespace(*arrays.values()), "cpu", arrays, lambda array: xp.asarray(array, device=device)
 
 
 def _check_kinds(xp: Any, given: dict[str, Array]) -> None:
@@ -290,16 +298,16 @@ def _check_shapes(given: dict[str, Array], n_queries: int | None) -> int:
     return int(shape[0])
 
 
-def _work_type(xp: Any, dtype: Any) -> Any:
+def _work_type(xp: Any, device: Any, dtype: Any) -> Any:
     """float64 for float64 and whole numbers, where there is one; else float32."""
     if xp.isdtype(dtype, "real floating"):
         return xp.float64 if dtype == xp.float64 else xp.float32
-    return best_type(xp)
+    return best_type(xp, device)
 
 
-def best_type(xp: Any) -> Any:
-    """float64, or what a library has in its place (JAX without x64)."""
-    return xp.__array_namespace_info__().dtypes(kind="real floating").get("float64", xp.float32)
+def best_type(xp: Any, device: Any) -> Any:
+    """float64, or float32 where there is none (JAX without x64, some devices)."""
+    return xp.__array_namespace_info__().dtypes(device=device, kind="real floating").get("float64", xp.float32)
 
 
 def _lists(xp: Any, device: Any, groups: Array, n_queries: int | None) -> tuple[Lists | None, int]:
@@ -311,6 +319,11 @@ def _lists(xp: Any, device: Any, groups: Array, n_queries: int | None) -> tuple[
     if low < 0:
         raise DataError(f"`groups` holds {low}: it numbers the queries from 0")
     n = high + 1 if n_queries is None else n_queries
+    if n_queries is None and high > _SPARSE * int(groups.shape[0]) + 1000:
+        raise DataError(
+            f"`groups` holds {high} for {int(groups.shape[0])} documents: it numbers the queries from 0, so that each "
+            "number stands for one; renumber them (unique with return_inverse=True), or give `n_queries`"
+        )
     if high >= n:
         raise DataError(f"`groups` holds {high}, but `n_queries={n}` numbers the queries from 0 to {n - 1}")
     groups = xp.astype(groups, index)  # a copy lies in one piece, as PyTorch's search wants it

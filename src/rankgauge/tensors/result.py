@@ -62,7 +62,7 @@ class TensorScores:
         from array_api_compat import array_namespace, device
 
         xp, values = array_namespace(self.values), self.values
-        dtype = best_type(xp)
+        dtype = best_type(xp, device(values))
         n = xp.full(1, float(len(self)), dtype=dtype, device=device(values))
         columns = []
         for j, measure in enumerate(self.plan.measures):
