@@ -129,6 +129,14 @@ def test_unjudged_by_mask_or_by_nan() -> None:
         world.scores, world.grades.astype(int), ["Judged@3", "Bpref", "nDCG"], mask=world.listed, judged=world.judged
     )
     assert np.array_equal(by_nan.values, by_mask.values)
+    query, column = np.nonzero(world.listed)
+    flat = (array[query, column] for array in (world.scores, world.grades, world.judged))
+    scores, grades, judged = flat
+    ragged = evaluate_tensors(scores, grades, by_nan.measures, groups=query, judged=judged, n_queries=len(world))
+    assert np.array_equal(by_nan.values, ragged.values)
+    lowest = np.where(world.judged, world.grades, -np.inf)
+    by_lowest = evaluate_tensors(world.scores, lowest, by_nan.measures, mask=world.listed)
+    assert np.array_equal(by_nan.values, by_lowest.values)
 
 
 @pytest.mark.parametrize(

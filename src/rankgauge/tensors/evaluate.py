@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rankgauge.arguments import named_arguments
@@ -12,8 +12,9 @@ from rankgauge.measures import Measure
 from rankgauge.measures.user_models import DEEPEST
 from rankgauge.model.contract import Contract
 from rankgauge.tensors.gain import gain_of
-from rankgauge.tensors.inputs import Inputs, Part, read_inputs, to_host
+from rankgauge.tensors.inputs import Inputs, Part, read_inputs
 from rankgauge.tensors.kernels import ArrayKernel, deepest_of, kernel_of
+from rankgauge.tensors.libraries import to_host
 from rankgauge.tensors.ordering import order_rows, runs
 from rankgauge.tensors.ranking import Array, RankedArrays
 from rankgauge.tensors.result import TensorScores
@@ -47,8 +48,8 @@ def evaluate_tensors(
     `scores` and `relevance` have a row for each query and a column for each document (`mask` says which of them are
     documents, where lists differ in length); or both are flat, with a row for each document in any order, and `groups`
     numbers the query of each from 0 (`n_queries` counts queries without any document too). Grades are numbers, or True
-    and False. A grade of NaN, and what `judged` says is not judged, is a document that nobody judged; a grade below 0
-    is judged and not relevant.
+    and False. A grade of NaN or minus infinity, and what `judged` says is not judged, is a document that nobody judged;
+    a grade below 0 is judged and not relevant.
 
     The documents of a query are taken to be all that is judged for it. Where relevant ones are missing among them,
     `all_grades` has the grades of all judged documents of each query, in rows filled up with NaN: recall, average
@@ -59,8 +60,10 @@ def evaluate_tensors(
     along the row; `stable` puts the earlier first, `expected` takes the mean over all orders, and `given` ranks by
     place alone. A query without documents is a `missing` one.
 
-    Scores are compared and computed in their own precision: float32, or float64 for float64 and for whole numbers;
-    `contract="trec_eval9"` compares float64 scores as float32, as that version does.
+    Everything is compared and computed in the precision of `scores`: float32, or float64 for float64 and for whole
+    numbers; `contract="trec_eval9"` compares float64 scores as float32, as that version does. Measures that need ids,
+    texts or subtopics are refused, and with `expected` those without a closed form. A million queries are taken in
+    chunks of bounded size; arrays in the processor's memory are computed by NumPy, others by their own library.
     """
     plan = make_plan(measures, contract, ties, missing, no_relevant, None, depth, rel)
     _check_contract(plan.contract)
@@ -97,21 +100,22 @@ class _Evaluation:
         values, counted, retrieved = [], [], []
         for part in self._parts():
             ranked = self._ranked(part)
-            values.append(self._columns(ranked, [self._score] * len(self.kernels)))
+            values.append(self._columns(self._score, ranked))
             retrieved.append(ranked.retrieved)
             if (self.contract.missing, self.contract.no_relevant) != ("zero", "count"):
-                counted.append(self._columns(ranked, [self._counts] * len(self.kernels)))
+                counted.append(self._columns(self._counts, ranked))
         if not values:
             values = [xp.zeros((0, len(self.kernels)), dtype=inputs.dtype, device=inputs.device)]
             retrieved = [xp.zeros(0, dtype=inputs.dtype, device=inputs.device)]
         together = [inputs.returned(xp.concat(rows)) if rows else None for rows in (values, counted, retrieved)]
         return TensorScores(together[0], together[1], together[2], self.plan)
 
-    def _parts(self) -> Any:
+    def _parts(self) -> Iterator[Part]:
         return self.inputs.parts(self.elements, self.least)
 
-    def _columns(self, ranked: RankedArrays, columns: Sequence[Callable[[RankedArrays, int], Array]]) -> Array:
-        return self.xp.stack([column(ranked, j) for j, column in enumerate(columns)], axis=1)
+    def _columns(self, column: Callable[[RankedArrays, int], Array], ranked: RankedArrays) -> Array:
+        """One column for each measure."""
+        return self.xp.stack([column(ranked, j) for j in range(len(self.kernels))], axis=1)
 
     def _score(self, ranked: RankedArrays, j: int) -> Array:
         measure = self.plan.measures[j]

@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from rankgauge.errors import DataError
 from rankgauge.extras import optional
+from rankgauge.tensors.libraries import on_processor, place_of, through_numpy, work_type
+from rankgauge.tensors.ragged import Lists, lists_of
 from rankgauge.tensors.ranking import Array
 
 __all__ = ["Inputs", "Part", "read_inputs"]
-
-_SPARSE = 100
-"""More queries without documents than this for each document are taken for ids that are no numbers of queries."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Part:
@@ -122,8 +118,8 @@ class Inputs:
         real = xp.isdtype(grades.dtype, "real floating")
         grades = xp.astype(grades, self.dtype, copy=False)
         known = listed if judged is None else judged if listed is None else judged & listed
-        if real:
-            known = ~xp.isnan(grades) if known is None else known & ~xp.isnan(grades)
+        if real:  # of which NaN is not greater either
+            known = grades > -xp.inf if known is None else known & (grades > -xp.inf)
         return grades if known is None else xp.where(known, grades, xp.full_like(grades, -xp.inf))
 
     def returned(self, values: Array) -> Array:
@@ -131,36 +127,6 @@ class Inputs:
         if self.lists is not None:
             values = self.xp.take(values, self.xp.argsort(self.lists.by_length), axis=0)
         return values if self.back is None else self.back(values)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Lists:
-    """Rows of documents by query: list q is `order[starts[q]:starts[q] + lengths[q]]`, or just those rows where there
-    is no `order`."""
-
-    order: Array | None
-    starts: Array
-    lengths: Array
-    by_length: Array
-    """Queries, those with the longest list first."""
-    longer: list[int]
-    """How many lists are longer than 0, 1, 2, 4, 8, ... documents."""
-    longest: int
-
-    def bands(self, elements: int) -> Iterator[tuple[int, int, int]]:
-        """(start, stop, width): queries whose lists are of about the same length, which share the width of the longest,
-        so that rows are less than half empty. Where so many elements hold all at that width, they stay together."""
-        limits = [0, *(2**i for i in range(len(self.longer) - 1))]
-        n, start = int(self.lengths.shape[0]), 0
-        if n * self.longest <= elements:
-            yield 0, n, self.longest
-            return
-        for limit, stop in reversed(list(zip(limits, self.longer, strict=True))):
-            if stop > start:
-                yield start, stop, min(max(2 * limit, 1), self.longest)
-                start = stop
-        if n > start:
-            yield start, n, 1
 
 
 def read_inputs(
@@ -186,17 +152,17 @@ def read_inputs(
         }.items()
         if value is not None
     }
-    xp, device = _place(compat, given)
+    xp, device = place_of(compat, given)
     given = {name: value.detach() if hasattr(value, "detach") else value for name, value in given.items()}
     _check_kinds(xp, given)
     n = _check_shapes(given, n_queries)
     back = None
     if not compat.is_numpy_array(given["scores"]) and on_processor(device):
-        xp, device, given, back = _through_numpy(compat, xp, device, given)
-    dtype = _work_type(xp, device, given["scores"].dtype)
+        xp, device, given, back = through_numpy(compat, xp, device, given)
+    dtype = work_type(xp, device, given["scores"].dtype)
     lists = None
     if groups is not None:
-        lists, n = _lists(xp, device, given["groups"], n_queries)
+        lists, n = lists_of(xp, device, given["groups"], n_queries)
         if not int(scores.shape[0]):  # no rows: nothing to gather from
             given, lists = given | _one_empty_column(xp, given, n), None
     elif not int(scores.shape[1]):
@@ -227,39 +193,6 @@ def _one_empty_column(xp: Any, given: dict[str, Array], n: int) -> dict[str, Arr
     kept: dict[str, Any] = {name: given[name].dtype for name in ("scores", "relevance", "judged") if name in given}
     device = optional("array_api_compat", "evaluate_tensors", "array-api-compat", "tensors").device(given["scores"])
     return {name: xp.zeros((n, 1), dtype=dtype, device=device) for name, dtype in {**kept, "mask": xp.bool}.items()}
-
-
-def _place(compat: Any, given: dict[str, Array]) -> tuple[Any, Any]:
-    """The library of the arrays and the device that they are on: one each."""
-    for name, value in given.items():
-        if not compat.is_array_api_obj(value):
-            raise DataError(f"`{name}` must be an array (NumPy, PyTorch, JAX, CuPy), not {type(value).__name__}")
-    try:
-        xp = compat.array_namespace(*given.values())
-    except TypeError:
-        kinds = ", ".join(f"`{name}` of {type(value).__module__.split('.')[0]}" for name, value in given.items())
-        raise DataError(f"arrays of several libraries: {kinds}; convert them to one") from None
-    devices = {name: compat.device(value) for name, value in given.items()}
-    if len({str(device) for device in devices.values()}) > 1:
-        told = ", ".join(f"`{name}` on {device}" for name, device in devices.items())
-        raise DataError(f"arrays on several devices: {told}; move them to one")
-    return xp, devices["scores"]
-
-
-def on_processor(device: Any) -> bool:
-    """Whether PyTorch's or JAX's arrays on a device lie in the memory of the processor."""
-    return "cpu" in (getattr(device, "type", None), getattr(device, "platform", None))
-
-
-def _through_numpy(
-    compat: Any, xp: Any, device: Any, given: dict[str, Array]
-) -> tuple[Any, Any, dict[str, Array], Callable[[Array], Array]]:
-    """Such arrays are NumPy's too, without a copy. It sorts rows several times as fast, and waits neither for threads
-    nor for a compiler between the small steps that all this is made of."""
-    half = getattr(xp, "bfloat16", None)  # which NumPy lacks
-    plain = {name: xp.astype(value, xp.float32) if value.dtype == half else value for name, value in given.items()}
-    arrays = {name: np.asarray(value) for name, value in plain.items()}
-    return compat.array_namespace(*arrays.values()), "cpu", arrays, lambda array: xp.asarray(array, device=device)
 
 
 def _check_kinds(xp: Any, given: dict[str, Array]) -> None:
@@ -296,54 +229,3 @@ def _check_shapes(given: dict[str, Array], n_queries: int | None) -> int:
     if n_queries is not None and not ragged and n_queries != shape[0]:
         raise DataError(f"`n_queries={n_queries}`, but `scores` has {shape[0]} rows; it goes with `groups`")
     return int(shape[0])
-
-
-def _work_type(xp: Any, device: Any, dtype: Any) -> Any:
-    """float64 for float64 and whole numbers, where there is one; else float32."""
-    if xp.isdtype(dtype, "real floating"):
-        return xp.float64 if dtype == xp.float64 else xp.float32
-    return best_type(xp, device)
-
-
-def best_type(xp: Any, device: Any) -> Any:
-    """float64, or float32 where there is none (JAX without x64, some devices)."""
-    return xp.__array_namespace_info__().dtypes(device=device, kind="real floating").get("float64", xp.float32)
-
-
-def _lists(xp: Any, device: Any, groups: Array, n_queries: int | None) -> tuple[Lists | None, int]:
-    index = xp.__array_namespace_info__().default_dtypes()["indexing"]
-    if not int(groups.shape[0]):
-        return None, n_queries or 0
-    falls = xp.any(groups[1:] < groups[:-1])
-    low, high, unsorted = map(int, to_host(xp.stack((xp.min(groups), xp.max(groups), xp.astype(falls, groups.dtype)))))
-    if low < 0:
-        raise DataError(f"`groups` holds {low}: it numbers the queries from 0")
-    n = high + 1 if n_queries is None else n_queries
-    if n_queries is None and high > _SPARSE * int(groups.shape[0]) + 1000:
-        raise DataError(
-            f"`groups` holds {high} for {int(groups.shape[0])} documents: it numbers the queries from 0, so that each "
-            "number stands for one; renumber them (unique with return_inverse=True), or give `n_queries`"
-        )
-    if high >= n:
-        raise DataError(f"`groups` holds {high}, but `n_queries={n}` numbers the queries from 0 to {n - 1}")
-    groups = xp.astype(groups, index)  # a copy lies in one piece, as PyTorch's search wants it
-    order = xp.argsort(groups, stable=True) if unsorted else None
-    if order is not None:
-        groups = xp.take(groups, order, axis=0)
-    bounds = xp.searchsorted(groups, xp.arange(n + 1, dtype=index, device=device))
-    bounds = xp.astype(bounds, index, copy=False)
-    lengths = bounds[1:] - bounds[:-1]
-    by_length = xp.argsort(lengths, descending=True, stable=True)
-    limits = [0, *(2**i for i in range(max(int(groups.shape[0]).bit_length(), 1)))]
-    at = xp.asarray(limits, dtype=index, device=device)
-    shorter = xp.searchsorted(xp.sort(lengths), at, side="right")
-    told = to_host(xp.concat((n - xp.astype(shorter, index), xp.max(lengths)[None])))
-    *longer, longest = (int(value) for value in told)
-    return Lists(order, bounds[:-1], lengths, by_length, longer, longest), n
-
-
-def to_host(values: Array) -> list[Any]:
-    """The numbers of a short array, in one transfer where the library has one."""
-    if hasattr(values, "tolist"):
-        return list(values.tolist())
-    return [float(values[i]) for i in range(int(values.shape[0]))]

@@ -13,7 +13,7 @@ from rankgauge.engine.averaging import FLOOR
 from rankgauge.evaluation.plan import Plan
 from rankgauge.evaluation.scores import ByMeasure
 from rankgauge.stats.intervals import Interval, mean_interval
-from rankgauge.tensors.inputs import best_type, to_host
+from rankgauge.tensors.libraries import best_type, to_host
 from rankgauge.tensors.ranking import Array
 
 __all__ = ["TensorScores"]
