@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+TORCH ?= torch==2.13.0
 # What pytest is told beside, such as ARGS="-k gate".
 ARGS ?=
 
@@ -30,6 +31,12 @@ $(VENV)/.test: pyproject.toml | $(BIN)/uv
 # Vector stores for their tests, which are skipped without.
 $(VENV)/.stores: pyproject.toml | $(BIN)/uv
 	$(call install,[test$(comma)stores])
+
+# Other libraries of arrays for the tests of evaluate_tensors, which are skipped without. By pip: uv takes builds of PyTorch
+# for CUDA, which are several GB.
+$(VENV)/.tensors: pyproject.toml $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test-tensors]' $(TORCH)
+	touch $@
 
 $(VENV)/.lint: pyproject.toml | $(BIN)/uv
 	$(call install,[test$(comma)lint])

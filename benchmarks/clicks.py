@@ -94,12 +94,12 @@ def own(path: Path) -> dict[str, float]:
 
 def clax(path: Path) -> dict[str, float]:
     """The same with clax-models, by gradients, with its own settings."""
-    import jax.numpy as jnp  # type: ignore[import-not-found]
-    import torch  # type: ignore[import-not-found]
-    from clax import PositionBasedModel, Trainer  # type: ignore[import-not-found]
-    from flax import nnx  # type: ignore[import-not-found]
-    from optax import adamw  # type: ignore[import-not-found]
-    from torch.utils.data import DataLoader, Dataset  # type: ignore[import-not-found]
+    import jax.numpy as jnp
+    import torch
+    from clax import PositionBasedModel, Trainer
+    from flax import nnx
+    from optax import adamw
+    from torch.utils.data import DataLoader, Dataset
 
     pair, clicked, shown = arrays(path)
 

@@ -108,10 +108,12 @@ def _namespaces() -> str | None:
 
 
 PARTS = {
+    "array_api_strict": Part(lambda: _module("array_api_strict"), "make .venv/.tensors"),
     "chromium": Part(lambda: _program("chromium", "chromium-browser", "google-chrome"), "apt-get install chromium"),
     "data": Part(_data, f"there is nothing at {DATA}; set RANKGAUGE_DATA"),
     "faketime": Part(lambda: _program("faketime"), "apt-get install faketime"),
     "font": Part(_font, "no font has Chinese characters; apt-get install fonts-wqy-microhei"),
+    "jax": Part(lambda: _module("jax"), "make .venv/.tensors"),
     "lancedb": Part(lambda: _module("lancedb"), "make .venv/.stores"),
     "milvus": Part(lambda: _module("milvus_lite"), "make .venv/.stores"),
     "mkdocs": Part(_mkdocs, "pip install 'rankgauge[docs]'"),
@@ -124,6 +126,8 @@ PARTS = {
     "proc": Part(lambda: "/proc" if Path("/proc/self").exists() else None, "needs Linux"),
     "promtool": Part(lambda: _program("promtool"), "apt-get install prometheus"),
     "registry": Part(_registry, "needs uv, which make installs, and a package index that answers it"),
+    "torch": Part(lambda: _module("torch"), "make .venv/.tensors"),
+    "torchmetrics": Part(lambda: _module("torchmetrics"), "make .venv/.tensors"),
     "xelatex": Part(lambda: _tex("xelatex", "fontspec.sty"), "apt-get install texlive-xetex texlive-latex-recommended"),
 }
 HIDDEN = (

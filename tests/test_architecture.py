@@ -28,6 +28,7 @@ ORDER = [
     "stats",
     "record",
     "evaluation",
+    "tensors",
     "compat",
     "sensitivity",
     "comparison",

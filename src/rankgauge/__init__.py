@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.collecting import TraceCollector
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
+    from rankgauge.tensors import TensorScores, evaluate_tensors
     from rankgauge.testsets.agreement import LabelAgreement, agreement
     from rankgauge.testsets.anchoring import Anchored, anchor
     from rankgauge.testsets.aspects import aspect_qrels
@@ -125,6 +126,7 @@ _NAMES = {
     "evaluation": ("Evaluation", "evaluate"),
     "evaluation.reconcile": ("reconcile",),
     "sensitivity.judge_next": ("judge_next",),
+    "tensors": ("TensorScores", "evaluate_tensors"),
     "comparison": ("Comparison", "compare", "compare_scores"),
     "comparison.stored_scores": ("compare_stored",),
     "comparison.losses": ("Losses", "losses"),
@@ -232,6 +234,7 @@ __all__ = [
     "Span",
     "StartedTestSet",
     "Sweep",
+    "TensorScores",
     "TestSet",
     "Trace",
     "TraceCollector",
@@ -256,6 +259,7 @@ __all__ = [
     "evaluate",
     "evaluate_retriever",
     "evaluate_retrievers",
+    "evaluate_tensors",
     "evaluate_traces",
     "explain",
     "fetch_benchmark",

@@ -19,9 +19,9 @@ from rankgauge.measures.measure import AGGREGATES
 from rankgauge.model.ranked import Bools, Floats, Ints
 from rankgauge.model.text_rows import TextQueries
 
-__all__ = ["aggregate", "byte_order"]
+__all__ = ["FLOOR", "aggregate", "byte_order"]
 
-_FLOOR = 0.00001  # trec_eval's least value inside a geometric mean
+FLOOR = 0.00001  # trec_eval's least value inside a geometric mean
 
 
 def byte_order(queries: Sequence[str]) -> Ints:
@@ -47,7 +47,7 @@ def aggregate(how: str, values: Floats, counted: Bools | None = None, order: Int
     if not len(kept):
         return 0.0
     if how == "geometric":
-        kept = np.log(np.maximum(kept, _FLOOR))
+        kept = np.log(np.maximum(kept, FLOOR))
     total = float(np.add.accumulate(kept)[-1])
     if how == "sum":
         return total

@@ -14,9 +14,9 @@ from rankgauge.measures.parameters import check_scale, depth_of
 from rankgauge.measures.ties import expected_precision_sum, expected_reciprocal_rank
 from rankgauge.model.ranked import Floats, Ints, RankedGrades
 
-__all__: list[str] = []
+__all__ = ["INFAP_EPSILON", "recall_points"]
 
-_INFAP_EPSILON = 0.00001
+INFAP_EPSILON = 0.00001
 _TREC_ELEVEN = tuple(i / 10 for i in range(11))
 
 
@@ -75,7 +75,7 @@ def inferred_ap(ranked: RankedGrades, measure: Measure) -> Floats:
     judged_before = ranked.so_far(known, "known") - 1
     before = ranked.ranks - 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        estimate = (found + _INFAP_EPSILON) / (judged_before + 2 * _INFAP_EPSILON)
+        estimate = (found + INFAP_EPSILON) / (judged_before + 2 * INFAP_EPSILON)
         inferred = 1.0 / ranked.ranks + (before / ranked.ranks) * (in_pool / before) * estimate
     inferred = np.where(before == 0, 1.0, inferred)
     return ratio(ranked.total(inferred, relevant), ranked.n_relevant(rel).astype(np.float64))
@@ -116,10 +116,10 @@ def interpolated_precision(ranked: RankedGrades, measure: Measure) -> Floats:
 
 
 def check_points(measure: Measure) -> None:
-    _points(measure)
+    recall_points(measure)
 
 
-def _points(measure: Measure) -> tuple[float, ...]:
+def recall_points(measure: Measure) -> tuple[float, ...]:
     text = measure.get("points")
     if text is None:
         return _TREC_ELEVEN
@@ -133,7 +133,7 @@ def _points(measure: Measure) -> tuple[float, ...]:
 
 
 def average_interpolated_precision(ranked: RankedGrades, measure: Measure) -> Floats:
-    rel, points = measure.get("rel"), _points(measure)
+    rel, points = measure.get("rel"), recall_points(measure)
     total = ranked.n_relevant(rel)
     sums = np.zeros(len(ranked))
     for level in sorted(points, reverse=True):  # highest recall first, as trec_eval adds them

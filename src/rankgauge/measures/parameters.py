@@ -6,7 +6,7 @@ from rankgauge.errors import DataError
 from rankgauge.measures.measure import Measure
 from rankgauge.model.ranked import RankedGrades
 
-__all__ = ["check_scale", "depth_of"]
+__all__ = ["check_scale", "check_top", "depth_of"]
 
 
 def depth_of(measure: Measure, ranked: RankedGrades) -> int:
@@ -16,8 +16,13 @@ def depth_of(measure: Measure, ranked: RankedGrades) -> int:
 
 def check_scale(measure: Measure, ranked: RankedGrades, parameter: str) -> float:
     """The top of the grade scale; a grade above it is an error, never silently clipped."""
-    top = float(measure.get(parameter))
     found = ranked.cached("max_grade", lambda: float(ranked.judged_grades.max()) if len(ranked.judged_grades) else 0.0)
+    return check_top(measure, found, parameter)
+
+
+def check_top(measure: Measure, found: float, parameter: str) -> float:
+    """The top of the grade scale, where `found` is the highest grade there is."""
+    top = float(measure.get(parameter))
     if found > top:
         raise DataError(
             f"{measure}: the judgments hold grade {found:g}, above {parameter}={top:g}; "

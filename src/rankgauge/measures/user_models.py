@@ -15,9 +15,9 @@ from rankgauge.measures.measure import Kernel, Measure
 from rankgauge.measures.parameters import check_scale
 from rankgauge.model.ranked import Floats, RankedGrades
 
-__all__: list[str] = []
+__all__ = ["DEEPEST"]
 
-_DEEPEST = 1000
+DEEPEST = 1000
 _BLOCK = 256
 Continuation = Callable[[Floats, Floats, Measure], Floats]
 
@@ -28,13 +28,13 @@ def _expected_gain(continuation: Continuation) -> Kernel:
     def kernel(ranked: RankedGrades, measure: Measure) -> Floats:
         top, bottom = check_scale(measure, ranked, "max_rel"), float(measure.get("min_rel"))
         scaled = (np.clip(ranked.grades, bottom, top) - bottom) / (top - bottom)
-        rank = np.arange(1.0, _DEEPEST + 1)
+        rank = np.arange(1.0, DEEPEST + 1)
         result = np.zeros(len(ranked))
         for start in range(0, len(ranked), _BLOCK):
             stop = min(start + _BLOCK, len(ranked))
             rows = slice(ranked.starts[start], ranked.starts[stop])
-            inside = ranked.above[rows] < _DEEPEST
-            gains = np.zeros((stop - start, _DEEPEST))
+            inside = ranked.above[rows] < DEEPEST
+            gains = np.zeros((stop - start, DEEPEST))
             gains[ranked.owner[rows][inside] - start, ranked.above[rows][inside]] = scaled[rows][inside]
             onward = continuation(gains, rank, measure)
             reach = np.concatenate((np.ones((stop - start, 1)), np.cumprod(onward[:, :-1], axis=1)), axis=1)

@@ -1,0 +1,6 @@
+"""Scores and grades that lie in arrays, on any device: NumPy, PyTorch, JAX and CuPy through the array API."""
+
+from rankgauge.tensors.evaluate import evaluate_tensors
+from rankgauge.tensors.result import TensorScores
+
+__all__ = ["TensorScores", "evaluate_tensors"]
