@@ -125,7 +125,7 @@ INSTALLING = (DOCS / "how-to" / "install.md", DOCS / "zh" / "how-to" / "install.
 
 def test_pages_on_installing_know_every_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"].keys() - {"test", "lint", "docs", "stores"}
+    extras = project["optional-dependencies"].keys() - {"test", "test-tensors", "lint", "docs", "stores"}
     for page in INSTALLING:
         assert set(re.findall(r"^\| `(\w+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)) == extras, page
 
