@@ -48,7 +48,8 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/uv
 $(VENV)/.native: native/pyproject.toml native/setup.py $(wildcard native/src/*) | $(BIN)/uv
 	@if ! command -v c++ >/dev/null; then \
 	  echo "no C++ compiler: going on without the compiled module"; \
-	elif ! VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet --python $(BIN)/python ./native; then \
+	elif ! VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet --python $(BIN)/python \
+	    --refresh-package rankgauge-native --reinstall-package rankgauge-native ./native; then \
 	  echo "the compiled module could not be built: going on without it"; \
 	fi
 	@touch $@

@@ -25,5 +25,9 @@ setup(
             py_limited_api=True,
         )
     ],
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    # Objects compiled with other flags are not this build's: setuptools would take them up without a look.
+    options={
+        "bdist_wheel": {"py_limited_api": "cp311"},
+        "build": {"build_base": "build/flags" if more else "build/plain"},
+    },
 )
