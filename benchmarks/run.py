@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.bars import Bars
 from benchmarks.chart import bars_of, save_picture
 from benchmarks.costs import ASKED, OWN, Cost, best, machine, measure
-from benchmarks.sizes import ROWS, costs
+from benchmarks.sizes import DISK, KINDS, ROWS, costs, rows_that_fit
 
 __all__ = ["ASKED", "OWN", "measure"]
 
@@ -94,9 +94,11 @@ def from_dictionaries(bars: Bars) -> Found:
 
 def by_size(bars: Bars) -> Found:
     print("Cost against size, whole process")
-    sizes = {rows: costs(rows) for rows in ROWS}
+    sizes = {rows: costs(rows) for rows in rows_that_fit()}
+    if missing := set(ROWS) - set(sizes):
+        print(f"without {max(missing):,} rows, for want of {DISK / 1e9:.0f} GB on the disk")
     print(bars_of(sizes))
-    return {kind: {str(rows): vars(cost[kind]) for rows, cost in sizes.items()} for kind in sizes[ROWS[0]]}
+    return {kind: {str(rows): vars(cost[kind]) for rows, cost in sizes.items()} for kind in KINDS}
 
 
 def randomization(bars: Bars) -> Found:
@@ -226,7 +228,8 @@ def main(asked: list[str]) -> None:
     target = keep({"machine": facts, "figures": found, "bars": bars.to_list()})
     print(f"written: {target}")
     if "sizes" in found:
-        sizes = {rows: {kind: Cost(**each[str(rows)]) for kind, each in found["sizes"].items()} for rows in ROWS}
+        by_kind = found["sizes"]
+        sizes = {int(rows): {kind: Cost(**each[rows]) for kind, each in by_kind.items()} for rows in by_kind["marco"]}
         if save_picture(sizes, picture := target.with_suffix(".svg")):
             print(f"written: {picture}")
 

@@ -13,6 +13,8 @@ __all__ = ["SHAPES", "Files", "Shape", "make", "make_long", "make_sized"]
 
 FOLDER = Path(__file__).parent / "data"
 LONG = 4
+WHOLE = 10_000_000
+"""Rows that are made, and hence in memory, at once."""
 _DOCUMENTS = 8_841_823
 
 
@@ -92,31 +94,66 @@ def make_long(times: int = LONG) -> Files:
     short = make(SHAPES[0])
     long = FOLDER / f"marco_x{times}.run"
     if not long.exists():
-        text = short.run.read_bytes().rstrip(b"\n")
-        with long.open("wb") as file:
-            for copy in range(times):
-                mark = b"" if copy == 0 else b"%d-" % copy
-                file.write(mark + text.replace(b"\n", b"\n" + mark) + b"\n")
+        _repeat(short.run, long, times)
     return Files(short.qrels, long)
 
 
+def _repeat(file: Path, target: Path, times: int) -> None:
+    """The lines of a TREC file several times over, under new query ids."""
+    text = file.read_bytes().rstrip(b"\n")
+    with target.open("wb") as written:
+        for copy in range(times):
+            mark = b"" if copy == 0 else b"%d-" % copy
+            written.write(mark + text.replace(b"\n", b"\n" + mark) + b"\n")
+
+
 def make_sized(kind: str, rows: int) -> Files:
-    """A shape with as many rows in the run; "shuffled" is Parquet of the first shape, its rows in no order."""
-    if kind != "shuffled":
+    """A shape with as many rows in the run; "shuffled" is Parquet of the first shape, its rows in no order.
+
+    More than `WHOLE` rows are that many several times over, so that no more than those are in memory at once.
+    """
+    ending = ".parquet" if kind == "shuffled" else ""
+    files = Files(FOLDER / f"{kind}_{rows}.qrels{ending}", FOLDER / f"{kind}_{rows}.run{ending}")
+    if files.qrels.exists():  # which is written last
+        return files
+    FOLDER.mkdir(exist_ok=True)
+    if rows > WHOLE:
+        once = make_sized(kind, WHOLE)
+        (_repeat_shuffled if ending else _repeat)(once.run, files.run, rows // WHOLE)
+        if ending:
+            copies = [_copy(pl.read_parquet(once.qrels), copy) for copy in range(rows // WHOLE)]
+            pl.concat(copies).write_parquet(files.qrels)
+        else:
+            _repeat(once.qrels, files.qrels, rows // WHOLE)
+        return files
+    if not ending:
         shape = next(shape for shape in SHAPES if shape.name == kind)
         return make(replace(shape, name=f"{kind}_{rows}", queries=max(1, rows // shape.depth)))
     ordered = make_sized(SHAPES[0].name, rows)
-    files = Files(FOLDER / f"shuffled_{rows}.qrels.parquet", FOLDER / f"shuffled_{rows}.run.parquet")
-    if files.qrels.exists() and files.run.exists():
-        return files
     for source, target, number, columns in (
-        (ordered.qrels, files.qrels, "grade", ["query", "zero", "doc", "grade"]),
         (ordered.run, files.run, "score", ["query", "q0", "doc", "rank", "score", "tag"]),
+        (ordered.qrels, files.qrels, "grade", ["query", "zero", "doc", "grade"]),
     ):
         frame = pl.read_csv(source, separator=" ", has_header=False, new_columns=columns)
         frame = frame.select(pl.col("query", "doc").cast(pl.String), number)
         frame.sample(fraction=1, shuffle=True, seed=1).write_parquet(target)
     return files
+
+
+def _copy(frame: pl.DataFrame, copy: int) -> pl.DataFrame:
+    return frame.with_columns(query=pl.lit(f"{copy}-") + pl.col("query"))
+
+
+def _repeat_shuffled(file: Path, target: Path, times: int, parts: int = 50) -> None:
+    """A folder whose every part has rows of every copy."""
+    target.mkdir(exist_ok=True)
+    frame = pl.read_parquet(file)
+    size = -(-len(frame) // parts)
+    for part in range(parts):
+        # Each copy is a part further than the one before, so that copies of a row are not neighbours.
+        pieces = [_copy(frame.slice((part + copy) % parts * size, size), copy) for copy in range(times)]
+        mixed = pl.concat(pieces).sample(fraction=1, shuffle=True, seed=part)
+        mixed.write_parquet(target / f"part-{part:05}.parquet")
 
 
 if __name__ == "__main__":
