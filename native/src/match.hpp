@@ -76,7 +76,7 @@ struct Judged {
 
     // The next row's query.
     void add(const Id& query) {
-        if (queries.empty() || queries.back().key != query.key) {
+        if (queries.empty() || queries.back().key != query.key || !same(queries.back(), query)) {
             queries.push_back(query);
             starts.push_back(static_cast<std::int64_t>(rows));
         }
