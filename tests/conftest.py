@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import string
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -89,6 +90,10 @@ def _check_parameters() -> None:
 
 
 _check_parameters()
+
+# A shell starts what runs in its background with SIGINT ignored, and every child would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager
