@@ -348,15 +348,15 @@ def test_a_server_away_for_long_is_told_once(
 
 
 def test_checks_that_take_longer_than_the_time_between_them(service: Workspace) -> None:
-    service.order(slow=0.08)
-    with service.running("--every", "0.2s") as monitor:
+    service.order(slow=0.11)
+    with service.running("--every", "0.8s") as monitor:
         monitor.until("nDCG@10 1.0000", 3)
         text = service.plan.read_text()
         service.plan.write_text(text + "\n# another one\n")
         monitor.until("plan.toml changed; restart to use it")
         monitor.until("nDCG@10 1.0000", 5)
         assert monitor.stop() == 0
-    assert monitor.log.count("longer than the interval of 0.2 s") == 1
+    assert monitor.log.count("longer than the interval of 0.8 s") == 1
     assert "missed" not in monitor.log
     assert monitor.log.count("changed; restart") == 1
 
