@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.collecting import TraceCollector
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
-    from rankgauge.tensors import TensorScores, evaluate_tensors
+    from rankgauge.tensors import TensorScores, evaluate_embeddings, evaluate_tensors
     from rankgauge.testsets.agreement import LabelAgreement, agreement
     from rankgauge.testsets.anchoring import Anchored, anchor
     from rankgauge.testsets.aspects import aspect_qrels
@@ -126,7 +126,7 @@ _NAMES = {
     "evaluation": ("Evaluation", "evaluate"),
     "evaluation.reconcile": ("reconcile",),
     "sensitivity.judge_next": ("judge_next",),
-    "tensors": ("TensorScores", "evaluate_tensors"),
+    "tensors": ("TensorScores", "evaluate_embeddings", "evaluate_tensors"),
     "comparison": ("Comparison", "compare", "compare_scores"),
     "comparison.stored_scores": ("compare_stored",),
     "comparison.losses": ("Losses", "losses"),
@@ -257,6 +257,7 @@ __all__ = [
     "draw_sample",
     "estimate_judging",
     "evaluate",
+    "evaluate_embeddings",
     "evaluate_retriever",
     "evaluate_retrievers",
     "evaluate_tensors",
