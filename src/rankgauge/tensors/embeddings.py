@@ -50,10 +50,10 @@ def evaluate_embeddings(
 ) -> TensorScores:
     """Search by embeddings, exactly, and score what is found: arrays of NumPy, PyTorch, JAX or CuPy, on their device.
 
-    `queries` and `documents` have a row for each. `qrels` are three arrays (query row, document row, grade) or one array
-    with these columns; or judgments as `evaluate` takes them, by the ids in `query_ids` and `document_ids` (without
-    these, the row number is the id). Documents that nobody judged are unjudged, and all judged ones count for recall,
-    found or not. Queries without judgments are searched, but enter no mean.
+    `queries` and `documents` have a row for each. `qrels` are three arrays (query row, document row, grade), or one
+    array with these columns; or judgments as `evaluate` takes them, by the ids in `query_ids` and `document_ids`
+    (without these, the row number is the id). Documents that nobody judged are unjudged, and all judged ones count for
+    recall, found or not. Queries without judgments are searched, but enter no mean.
 
     The lists have `k` documents: 100, or what the deepest measure looks at, unless it is given. `similarity` is
     `cosine` (0 where a vector is zero), `dot`, or `l2`, which ranks by the squared distance. Ties are broken as in
@@ -75,7 +75,7 @@ def evaluate_embeddings(
     unanswered = plan.contract.no_answer == "skip"
     judged = read_judged(qrels, len(asked), len(searched), query_places, document_places, unanswered)
     if judged.unanswered and (needing := [m for m in plan.measures if "no_answer" in m.definition.needs]):
-        raise MeasureError(f"{needing[0]} with queries marked as having no answer is not computed from arrays; use evaluate()")
+        raise MeasureError(f"{needing[0]} takes queries marked as having no answer from evaluate() alone; use that")
     own = None
     if plan.contract.drop_self:
         own = _own(asked, searched, query_places, document_places)
@@ -122,7 +122,7 @@ def _plan(
 def _own(asked: Vectors, searched: Vectors, query_places: Places | None, document_places: Places | None) -> Array:
     """The row of the document that each query is, or -1."""
     if (query_places is None) != (document_places is None):
-        raise DataError("drop_self=True needs `query_ids` and `document_ids`, or neither: then row i is the same in both")
+        raise DataError("drop_self=True needs both `query_ids` and `document_ids`, or neither, where row i is the same")
     if query_places is None or document_places is None:
         if len(asked) != len(searched):
             raise DataError(
@@ -168,7 +168,8 @@ def _grades(places: Array, judged: Judged, asked: Vectors) -> Array:
     """The grade of each document found, minus infinity where nobody judged it."""
     xp, device = asked.xp, asked.device
     if places.dtype != getattr(xp, "int64", None):  # too narrow for the number of a pair: JAX unless it is told
-        return xp.asarray(_looked_up(np, np.asarray(places).astype(np.int64), judged, "cpu", np.float64), dtype=asked.dtype)
+        found = _looked_up(np, np.asarray(places).astype(np.int64), judged, "cpu", np.float64)
+        return xp.asarray(found, dtype=asked.dtype, device=device)
     return xp.astype(_looked_up(xp, places, judged, device, asked.dtype), asked.dtype, copy=False)
 
 
@@ -193,7 +194,7 @@ class _Found(Inputs):
 
     @cached_property
     def order(self) -> Ints:
-        """Queries, those with the most judgments first, so that few are read into rows that are wider than they need."""
+        """Queries, those with the most judgments first, so that rows are not much wider than they need."""
         return np.argsort(-self.pool.counts, kind="stable")
 
     def parts(self, elements: int, least: int) -> Iterator[Part]:

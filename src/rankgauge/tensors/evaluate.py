@@ -15,7 +15,7 @@ from rankgauge.tensors.ranking import Array
 from rankgauge.tensors.result import TensorScores
 from rankgauge.tensors.scoring import ArrayScoring
 
-__all__ = ["evaluate_tensors"]
+__all__ = ["check_contract", "evaluate_tensors"]
 
 
 @named_arguments
@@ -59,13 +59,14 @@ def evaluate_tensors(
     chunks of bounded size; arrays in the processor's memory are computed by NumPy, others by their own library.
     """
     plan = make_plan(measures, contract, ties, missing, no_relevant, None, depth, rel)
-    _check_contract(plan.contract)
+    check_contract(plan.contract)
     kernels = [kernel_of(measure, plan.contract) for measure in plan.measures]
     inputs = read_inputs(scores, relevance, mask, groups, n_queries, judged, all_grades)
     return ArrayScoring(inputs, plan, kernels).scores()
 
 
-def _check_contract(contract: Contract) -> None:
+def check_contract(contract: Contract) -> None:
+    """Refuse a contract that arrays without ids cannot keep."""
     if contract.drop_self:
         raise ContractError(
             "drop_self=True needs ids, which arrays do not have; take those documents out by `mask`, and give a "

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rankgauge.errors import DataError, counted
-from rankgauge.evaluation.inputs import read_judgments
 from rankgauge.model.ranked import Bools, Floats, Ints
 
 __all__ = ["Judged", "Places", "ids_of", "read_judged"]
 
-_NAMED = 3
 Places = Mapping[str, int]
 
 
@@ -63,7 +61,7 @@ def ids_of(argument: str, ids: Any, n: int, rows: str) -> Places | None:
     if isinstance(ids, str | bytes) or not hasattr(ids, "__len__") or not hasattr(ids, "__iter__"):
         raise DataError(f"`{argument}` must be a list of ids, one for each row of `{rows}`, not {ids!r:.60}")
     if len(ids) != n:
-        raise DataError(f"`{argument}` has {counted(len(ids), 'id')}, but `{rows}` {counted(n, 'row')}; give one for each")
+        raise DataError(f"`{argument}` has {counted(len(ids), 'id')}, `{rows}` {counted(n, 'row')}; give one for each")
     places = {str(one): place for place, one in enumerate(ids.tolist() if hasattr(ids, "tolist") else ids)}
     if len(places) < n:
         seen: set[str] = set()
@@ -73,7 +71,11 @@ def ids_of(argument: str, ids: Any, n: int, rows: str) -> Places | None:
 
 
 def read_judged(
-    qrels: Any, n_queries: int, n_documents: int, query_places: Places | None, document_places: Places | None,
+    qrels: Any,
+    n_queries: int,
+    n_documents: int,
+    query_places: Places | None,
+    document_places: Places | None,
     skip_unanswered: bool,
 ) -> Judged:
     """Judgments of `n_queries` rows: triples (query row, document row, grade), or judgments by id."""
@@ -81,15 +83,17 @@ def read_judged(
         query, document, grade = _triples(qrels, n_queries, n_documents)
         known = grade > -np.inf  # of which NaN is not greater either
         return _sorted(query[known], document[known], grade[known], n_queries, n_documents, None)
+    from rankgauge.evaluation.inputs import read_judgments  # reads files too, which takes what triples do without
+
     found, _ = read_judgments(qrels)
     judgments = found.to_dict()
-    rows_of_queries = [_place("query", name, query_places, n_queries) for name in judgments]
-    unknown = [name for name, row in zip(judgments, rows_of_queries, strict=True) if row is None]
+    rows = {name: _place("query", name, query_places, n_queries) for name in judgments}
+    unknown = [name for name, row in rows.items() if row is None]
     if unknown:
-        more = "`query_ids`" if query_places is not None else "the rows of `queries`, which are their ids without `query_ids`"
+        among = f"the {n_queries} rows of `queries`" if query_places is None else "`query_ids`"
         raise DataError(
-            f"{counted(len(unknown), 'judged query', 'judged queries')} ({', '.join(map(repr, unknown[:_NAMED]))}) not "
-            f"among {more}: embed all that are judged, or take their judgments out"
+            f"{counted(len(unknown), 'judged query', 'judged queries')} not among {among}, such as {unknown[0]!r}; "
+            "embed all that are judged, or take their judgments out"
         )
     beyond: dict[str, int] = {}
     documents: list[int] = []
@@ -98,17 +102,17 @@ def read_judged(
             row = _place("document", name, document_places, n_documents)
             documents.append(n_documents + beyond.setdefault(name, len(beyond)) if row is None else row)
     if documents and len(beyond) and min(documents) >= n_documents and n_documents:
-        known_as = "row numbers" if document_places is None else f"`document_ids` such as {next(iter(document_places))!r}"
+        others = f"rows 0 to {n_documents - 1}" if document_places is None else repr(next(iter(document_places)))
         raise DataError(
-            f"none of the judged documents, such as {next(iter(beyond))!r}, is among the embedded ones, which have "
-            f"{known_as}; give the ids that the judgments have as `document_ids`"
+            f"none of the judged documents, such as {next(iter(beyond))!r}, is among the embedded ones, such as "
+            f"{others}; give the ids that the judgments have as `document_ids`"
         )
     counts = [len(docs) for docs in judgments.values()]
-    query = np.repeat(np.array(rows_of_queries, dtype=np.int64), counts)
+    query = np.repeat(np.array(list(rows.values()), dtype=np.int64), counts)
     grades = np.array([grade for docs in judgments.values() for grade in docs.values()], dtype=np.float64)
     judged = np.zeros(n_queries, dtype=bool)
     skipped = found.no_answer if skip_unanswered else frozenset()
-    judged[[row for name, row in zip(judgments, rows_of_queries, strict=True) if name not in skipped]] = True
+    judged[[row for name, row in rows.items() if row is not None and name not in skipped]] = True
     made = _sorted(query, np.array(documents, dtype=np.int64), grades, n_queries, n_documents + len(beyond), judged)
     return made if not found.no_answer else Judged(**{**vars(made), "unanswered": True})
 
@@ -156,7 +160,7 @@ def _triples(qrels: Any, n_queries: int, n_documents: int) -> tuple[Ints, Ints, 
     for part, n, rows in zip(parts[:2], (n_queries, n_documents), ("queries", "documents"), strict=True):
         if part.dtype.kind not in "iu":
             raise DataError(f"`qrels` must name rows of `{rows}` by whole numbers, not {part.dtype}")
-        if len(part) and not (0 <= int(part.min()) and int(part.max()) < n):
+        if len(part) and (int(part.min()) < 0 or int(part.max()) >= n):
             wrong = int(part.min()) if int(part.min()) < 0 else int(part.max())
             raise DataError(f"`qrels` names row {wrong} of `{rows}`, which has rows 0 to {n - 1}")
     if parts[2].dtype.kind not in "biuf":

@@ -159,8 +159,10 @@ class _Best:
             self._merge_first(scores, places)
             return
         # Columns in the order of the documents among ties, as the rule has it.
-        own = (self.scores, self.places) if not self.late else (xp.flip(self.scores, axis=1), xp.flip(self.places, axis=1))
-        scores, places = xp.concat((own[0], scores), axis=1), xp.concat((own[1], places), axis=1)
+        own = (self.scores, self.places)
+        if self.late:
+            own = (xp.flip(self.scores, axis=1), xp.flip(self.places, axis=1))
+        scores, places = (xp.concat(pair, axis=1) for pair in zip(own, (scores, places), strict=True))
         order = order_rows(xp, scores, self.ties, self.k)
         self.scores = xp.take_along_axis(scores, order, axis=1)
         self.places = xp.take_along_axis(places, order, axis=1)

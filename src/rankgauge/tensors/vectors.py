@@ -63,8 +63,8 @@ def read_vectors(queries: Array, documents: Array) -> tuple[Vectors, Vectors]:
     columns = [int(value.shape[1]) for value in given.values()]
     if columns[0] != columns[1]:
         raise DataError(
-            f"`queries` have {columns[0]} dimensions, `documents` {columns[1]}; embed both with one model, and cut both "
-            "to one length"
+            f"`queries` have {columns[0]} dimensions, `documents` {columns[1]}; embed both with one model, "
+            "and cut both to one length"
         )
     types = [work_type(given_xp, device, value.dtype) for value in given.values()]
     wide = given_xp.float64 in types
@@ -114,8 +114,8 @@ def _vectors(
     squares = xp.concat(sums) if sums else xp.zeros(0, dtype=dtype, device=device)
     if n:
         wrong = ~xp.isfinite(squares)
-        any_wrong, first = to_host(xp.stack((xp.astype(xp.any(wrong), xp.int32), xp.astype(xp.argmax(
-            xp.astype(wrong, xp.int32)), xp.int32))))
+        first = xp.argmax(xp.astype(wrong, xp.int32))
+        any_wrong, first = to_host(xp.stack((xp.astype(xp.any(wrong), first.dtype), first)))
         if any_wrong:
             raise DataError(
                 f"`{name}[{int(first)}]` holds NaN, infinite or too large numbers, so its similarity to anything is "
