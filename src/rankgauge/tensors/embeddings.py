@@ -24,7 +24,7 @@ from rankgauge.tensors.scoring import ArrayScoring
 from rankgauge.tensors.search import SIMILARITIES, nearest
 from rankgauge.tensors.vectors import Vectors, read_vectors
 
-__all__ = ["evaluate_embeddings"]
+__all__ = ["evaluate_embeddings", "search_plan"]
 
 _SHALLOWEST = 100
 
@@ -66,7 +66,7 @@ def evaluate_embeddings(
     the processor's memory and 2 GB on a device, and 12 bytes for each of the k documents of each query.
     `keep_ranking=True` keeps the rows of the documents found as `result.ranking`, -1 behind the end of a list.
     """
-    plan = _plan(measures, k, contract, drop_self, ties, missing, no_relevant, rel)
+    plan = search_plan(measures, k, contract, drop_self, ties, missing, no_relevant, rel)
     if similarity not in SIMILARITIES:
         raise DataError(f"similarity={similarity!r} is not one of {', '.join(map(repr, SIMILARITIES))}")
     asked, searched = read_vectors(queries, documents)
@@ -92,7 +92,7 @@ def evaluate_embeddings(
     return replace(found, ranking=asked.back(places)) if keep_ranking else found
 
 
-def _plan(
+def search_plan(
     measures: Any,
     k: int | None,
     contract: Any,

@@ -18,7 +18,7 @@ from rankgauge.formats import load_corpus
 from rankgauge.formats.sources import write_whole
 from rankgauge.measures import Measure, parse_measures
 from rankgauge.model.contract import Contract
-from rankgauge.tensors.embeddings import evaluate_embeddings
+from rankgauge.tensors.embeddings import evaluate_embeddings, search_plan
 from rankgauge.tensors.result import TensorScores
 from rankgauge.tensors.search import SIMILARITIES
 
@@ -106,6 +106,7 @@ class EmbeddingEvaluator(_Evaluator):  # type: ignore[misc]
             "rel": rel,
         }
         self._choices |= {"k": k, "drop_self": drop_self}
+        search_plan(self.measures, **self._choices)  # what is wrong with them is said before training starts
 
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1
