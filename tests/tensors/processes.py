@@ -1,4 +1,4 @@
-"""One of two processes that share a metric: `python -m tests.tensors.processes RANK FILE`, which prints what it found."""
+"""One of two processes that share a metric: `python -m tests.tensors.processes RANK FILE` prints what it found."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def test_halves_are_added_in_float32(on_device: bool, monkeypatch: pytest.Monkey
 
 
 def test_queries_that_are_documents() -> None:
-    queries, documents, triples = world(8, n=30, documents=30)
+    _, documents, triples = world(8, n=30, documents=30)
     scores = similarities(documents, documents, "l2")
     for ties in ("trec", "stable"):
         found = evaluate_embeddings(

@@ -111,5 +111,5 @@ def test_without_the_libraries() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     first, second = done.stdout.splitlines()
-    assert first.startswith(f"{MissingExtraError.__name__} RetrievalMetric needs torchmetrics: pip install torchmetrics")
-    assert second.startswith(f"{MissingExtraError.__name__} EmbeddingEvaluator needs sentence-transformers")
+    assert first.startswith("MissingExtraError RetrievalMetric needs torchmetrics: pip install torchmetrics")
+    assert second.startswith("MissingExtraError EmbeddingEvaluator needs sentence-transformers")

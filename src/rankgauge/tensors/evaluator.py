@@ -85,8 +85,8 @@ class EmbeddingEvaluator(_Evaluator):  # type: ignore[misc]
             raise DataError("`corpus` must be texts of documents by id, such as {'d1': 'its text'}, or a file of them")
         self.document_ids, self.documents = list(map(str, found)), list(found.values())
         for argument, listed in (("queries", self.queries), ("corpus", self.documents)):
-            if wrong := next((text for text in listed if not isinstance(text, str)), None):
-                raise DataError(f"`{argument}` must hold texts by id, not {wrong!r:.60}")
+            if wrong := [text for text in listed if not isinstance(text, str)]:
+                raise DataError(f"`{argument}` must hold texts by id, not {wrong[0]!r:.60}")
         self.measures = parse_measures(measures)
         self.name, self.similarity, self.batch_size, self.truncate_dim = name, similarity, batch_size, truncate_dim
         self.show_progress_bar, self.write_csv = show_progress_bar, write_csv
