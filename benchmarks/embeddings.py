@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,10 +22,11 @@ __all__ = ["check_embeddings", "embedding_speed"]
 MEASURES = ["nDCG@10", "R@100", "RR"]
 SHAPES = {"cpu": (1_000, 100_000, 128), "cuda": (10_000, 1_000_000, 128)}
 K = 100
-ROUNDS = {"cpu": 3, "cuda": 5}
+ROUNDS = {"cpu": 7, "cuda": 5}
 SLOWEST = {"cpu": 1.5, "cuda": 1.0}
 """How many times the whole matrix' time it may take."""
 GIGABYTES = {"cpu": 0.2, "cuda": 2}
+WHOLE = "torch, whole matrix"
 
 Found = dict[str, Any]
 Libraries = Callable[[str], Iterator[tuple[str, Callable[[Any], Any]]]]
@@ -40,16 +43,20 @@ def _world(queries: int, documents: int, dimensions: int) -> tuple[Any, Any, Any
     return asked, docs, (np.arange(queries), own, np.ones(queries, dtype=np.int64))
 
 
-def _best_of(work: Callable[[], object], rounds: int, settled: Callable[[], object]) -> float:
-    work()
-    times = []
-    for _ in range(rounds):
-        settled()
-        start = time.perf_counter()
-        work()
-        settled()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def _least(works: dict[str, Callable[[], object]], device: str) -> dict[str, float]:
+    """The least seconds of each, in turns, so that all have the same share of a busy machine: by the clock on a device,
+    else of all processors together."""
+    clock = time.perf_counter if device == "cuda" else time.process_time
+    settled = import_module("torch").cuda.synchronize if device == "cuda" else lambda: None
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(1 + ROUNDS[device]):
+        for name, work in works.items():
+            settled()
+            start = clock()
+            work()
+            settled()
+            times[name].append(clock() - start)
+    return {name: min(those[1:]) for name, those in times.items()}
 
 
 def _resident() -> int:
@@ -89,70 +96,52 @@ def _peak(device: str, work: Callable[[], object]) -> float:
 def embedding_speed(device: str, bars: Bars, libraries: Libraries, *, peer: bool) -> Found:
     shape = SHAPES[device]
     queries, documents, triples = _world(*shape)
-    print(f"\n  {shape[0]:,} queries x {shape[1]:,} documents x {shape[2]} dimensions, k={K}, {', '.join(MEASURES)}")
-    found: Found = {}
+    clock = "by the clock" if device == "cuda" else "of all processors"
+    print(f"\n  {shape[0]:,} queries x {shape[1]:,} documents x {shape[2]}, k={K}, {', '.join(MEASURES)}, {clock}")
+    works: dict[str, Callable[[], object]] = {}
+
+    def scored(given: tuple[Any, ...]) -> Callable[[], object]:
+        return lambda: dict(evaluate_embeddings(given[0], given[1], triples, MEASURES, k=K, similarity="dot").mean)
+
     for name, convert in libraries(device):
         given = convert(queries), convert(documents)
-
-        def work(given: tuple[Any, Any] = given) -> object:
-            return dict(evaluate_embeddings(*given, triples, MEASURES, k=K, similarity="dot").mean)
-
-        seconds = _best_of(work, ROUNDS[device], lambda: None)  # the means are on the host
-        found[name] = {"seconds": seconds}
-        told = f"{seconds:8.3f} s"
-        if name == ("torch" if device == "cuda" else "numpy"):
-            gigabytes = found[name]["gigabytes"] = _peak(device, work)
-            told += f"  {bars.most('embeddings, memory beside the arrays', gigabytes, GIGABYTES[device], ' GB')}"
-        print(f"    {name:<24} {told}")
+        works[name] = scored(given)
         if name == "torch" and device == "cuda":
-            half = tuple(array.half() for array in given)
-            seconds = _best_of(lambda half=half: work(half), ROUNDS[device], lambda: None)  # type: ignore[misc]
-            found["torch, float16"] = {"seconds": seconds}
-            print(f"    {'torch, float16':<24} {seconds:8.3f} s")
+            works["torch, float16"] = scored(tuple(array.half() for array in given))
+    own = "torch" if device == "cuda" else "numpy"
+    gigabytes = _peak(device, works[own])
     if peer:
-        for name, seconds in _peers(device, queries, documents):
-            found[name] = {"seconds": seconds}
-            told = ""
-            if name.startswith("torch") and "torch" in found:
-                ratio = found["torch"]["seconds"] / seconds
-                told = f"  {bars.most('embeddings, torch beside the whole matrix', ratio, SLOWEST[device], 'x')}"
-            print(f"    {name:<24} {seconds:8.3f} s  (search alone){told}")
+        works |= _peers(device, queries, documents)
+    found: Found = {name: {"seconds": seconds} for name, seconds in _least(works, device).items()}
+    found[own]["gigabytes"] = gigabytes
+    for name, figures in found.items():
+        told = ""
+        if name == own:
+            told = f"  {bars.most('embeddings, memory beside the arrays', gigabytes, GIGABYTES[device], ' GB')}"
+        if name == WHOLE and "torch" in found:
+            ratio = found["torch"]["seconds"] / figures["seconds"]
+            told = f"  {bars.most('embeddings, torch beside the whole matrix', ratio, SLOWEST[device], 'x')}"
+        print(f"    {name:<24} {figures['seconds']:8.3f} s{told}")
     return found
 
 
-def _peers(device: str, queries: Any, documents: Any) -> Iterator[tuple[str, float]]:
+def _peers(device: str, queries: Any, documents: Any) -> dict[str, Callable[[], object]]:
     """What finds the same lists, without scoring them."""
-    rounds = ROUNDS[device]
-    try:
+    found: dict[str, Callable[[], object]] = {}
+    with suppress(ImportError):
         torch = import_module("torch")
-    except ImportError:
-        print("    torch: not installed")
-    else:
-        settled = torch.cuda.synchronize if device == "cuda" else lambda: None
         asked, docs = (torch.asarray(array).to(device) for array in (queries, documents))
-        try:
-            yield "torch, whole matrix", _best_of(lambda: torch.topk(asked @ docs.T, K), rounds, settled)
-        except torch.cuda.OutOfMemoryError:
-            print("    torch, whole matrix: out of memory")
-        try:
-            search = import_module("sentence_transformers.util").semantic_search
-        except ImportError:
-            print("    sentence_transformers: not installed")
-        else:
-            product = import_module("sentence_transformers.util").dot_score
-            yield (
-                "semantic_search",
-                _best_of(lambda: search(asked, docs, top_k=K, score_function=product), 1, settled),
-            )
-    try:
-        faiss = import_module("faiss")
-    except ImportError:
-        print("    faiss: not installed")
-    else:
-        if device == "cpu":
-            index = faiss.IndexFlatIP(documents.shape[1])
+        found[WHOLE] = lambda: torch.topk(asked @ docs.T, K)
+        with suppress(ImportError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            util = import_module("sentence_transformers.util")
+            found["semantic_search"] = lambda: util.semantic_search(asked, docs, top_k=K, score_function=util.dot_score)
+    if device == "cpu":
+        with suppress(ImportError):
+            index = import_module("faiss").IndexFlatIP(documents.shape[1])
             index.add(documents)
-            yield "faiss IndexFlatIP", _best_of(lambda: index.search(queries, K), rounds, lambda: None)
+            found["faiss IndexFlatIP"] = lambda: index.search(queries, K)
+    return found
 
 
 def check_embeddings(device: str, bars: Bars, libraries: Libraries) -> Found:

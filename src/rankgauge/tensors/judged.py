@@ -58,7 +58,7 @@ def ids_of(argument: str, ids: Any, n: int, rows: str) -> Places | None:
     """The row of each id, as texts; None where the number of the row is the id."""
     if ids is None:
         return None
-    if isinstance(ids, str | bytes) or not hasattr(ids, "__len__") or not hasattr(ids, "__iter__"):
+    if isinstance(ids, str | bytes | type) or not hasattr(ids, "__len__") or not hasattr(ids, "__iter__"):
         raise DataError(f"`{argument}` must be a list of ids, one for each row of `{rows}`, not {ids!r:.60}")
     if len(ids) != n:
         raise DataError(f"`{argument}` has {counted(len(ids), 'id')}, `{rows}` {counted(n, 'row')}; give one for each")

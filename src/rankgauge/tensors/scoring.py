@@ -142,7 +142,7 @@ class ArrayScoring:
         if listed is not None:
             n = xp.sum(xp.astype(listed, self.inputs.dtype), axis=1)
         if self.contract.depth is not None:
-            n = xp.clip(n, max=float(self.contract.depth))
+            n = xp.clip(n, max=float(min(self.contract.depth, width)))
         run = top = None
         if ties == "expected":
             run = runs(xp, xp.take_along_axis(scores, order, axis=1))

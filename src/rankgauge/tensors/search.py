@@ -17,8 +17,8 @@ from rankgauge.tensors.vectors import Vectors, exact_products
 __all__ = ["SIMILARITIES", "nearest"]
 
 SIMILARITIES = ("cosine", "dot", "l2")
-BLOCKS = {"cpu": (1 << 22, 1 << 12), "": (1 << 25, 1 << 15)}
-"""Scores of a block, and documents of it: 16 MB in the processor's memory, 128 MB on a device."""
+BLOCKS = {"cpu": (1 << 21, 1 << 12), "": (1 << 25, 1 << 15)}
+"""Scores of a block, and documents of it: 8 MB in the processor's memory, 128 MB on a device."""
 
 
 def nearest(
@@ -128,7 +128,7 @@ class _Best:
             self.settle()
             self._merge(block, first + xp.arange(width, dtype=self.index, device=self.device))
         elif n:
-            (place,) = xp.nonzero(xp.reshape(entering, (-1,)))  # which NumPy finds ten times as fast as rows and columns
+            (place,) = xp.nonzero(xp.reshape(entering, (-1,)))  # ten times as fast in NumPy as rows and columns
             row = place // width
             column = place - row * width
             self.waiting.append((row, block[row, column], column + first))
