@@ -27,6 +27,8 @@ from rankgauge.tensors.vectors import Vectors, read_vectors
 __all__ = ["evaluate_embeddings", "search_plan"]
 
 _SHALLOWEST = 100
+_PAIRS = 1 << 22
+"""Documents found that are looked up together."""
 
 
 @named_arguments
@@ -63,7 +65,7 @@ def evaluate_embeddings(
 
     Everything is multiplied and added in float32, in float64 where embeddings are of it or of whole numbers. Scores are
     computed for a block of queries and documents at a time: beside the arrays, a search takes at most about 0.2 GB in
-    the processor's memory and 2 GB on a device, and 12 bytes for each of the k documents of each query.
+    the processor's memory and 2 GB on a device, and 25 bytes for each of the k documents of each query.
     `keep_ranking=True` keeps the rows of the documents found as `result.ranking`, -1 behind the end of a list.
     """
     plan = search_plan(measures, k, contract, drop_self, ties, missing, no_relevant, rel)
@@ -167,23 +169,24 @@ def _scored(places: Array, scores: Array, asked: Vectors, judged: Judged, plan: 
 def _grades(places: Array, judged: Judged, asked: Vectors) -> Array:
     """The grade of each document found, minus infinity where nobody judged it."""
     xp, device = asked.xp, asked.device
-    if places.dtype != getattr(xp, "int64", None):  # too narrow for the number of a pair: JAX unless it is told
-        found = _looked_up(np, np.asarray(places).astype(np.int64), judged, "cpu", np.float64)
-        return xp.asarray(found, dtype=asked.dtype, device=device)
-    return xp.astype(_looked_up(xp, places, judged, device, asked.dtype), asked.dtype, copy=False)
-
-
-def _looked_up(xp: Any, places: Array, judged: Judged, device: Any, dtype: Any) -> Array:
     if not len(judged.grades):
-        return xp.full(places.shape, -xp.inf, dtype=dtype, device=device)
-    keys = xp.asarray(judged.keys, device=device)
-    grades = xp.asarray(judged.grades, dtype=dtype, device=device)
-    query = xp.arange(int(places.shape[0]), dtype=xp.int64, device=device)[:, None]
-    wanted = xp.reshape(query * judged.n_documents + xp.clip(places, min=0), (-1,))
-    at = xp.clip(xp.searchsorted(keys, wanted), max=int(keys.shape[0]) - 1)
-    known = (xp.take(keys, at, axis=0) == wanted) & xp.reshape(places >= 0, (-1,))
-    grade = xp.take(grades, at, axis=0)
-    return xp.reshape(xp.where(known, grade, xp.full_like(grade, -xp.inf)), places.shape)
+        return xp.full(places.shape, -xp.inf, dtype=asked.dtype, device=device)
+    wide = places.dtype == getattr(xp, "int64", None)  # else too narrow for the number of a pair: JAX unless it is told
+    own, where = (xp, device) if wide else (np, "cpu")
+    keys = own.asarray(judged.keys, device=where)
+    grades = own.asarray(judged.grades, dtype=asked.dtype if wide else np.float64, device=where)
+    step, n, found = max(1, _PAIRS // int(places.shape[1])), int(places.shape[0]), []
+    for start in range(0, n, step):
+        part = places[start : min(start + step, n), :]
+        part = part if wide else np.asarray(part).astype(np.int64)
+        query = start + own.arange(int(part.shape[0]), dtype=own.int64, device=where)[:, None]
+        pair = own.reshape(query * judged.n_documents + part, (-1,))
+        at = own.clip(own.searchsorted(keys, pair), max=int(keys.shape[0]) - 1)
+        known = (own.take(keys, at, axis=0) == pair) & own.reshape(part >= 0, (-1,))
+        grade = own.take(grades, at, axis=0)
+        grade = own.reshape(own.where(known, grade, own.full_like(grade, -own.inf)), part.shape)
+        found.append(grade if wide else xp.asarray(grade, dtype=asked.dtype, device=device))
+    return xp.concat(found)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

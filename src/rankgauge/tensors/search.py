@@ -17,8 +17,8 @@ from rankgauge.tensors.vectors import Vectors, exact_products
 __all__ = ["SIMILARITIES", "nearest"]
 
 SIMILARITIES = ("cosine", "dot", "l2")
-BLOCKS = {"cpu": (1 << 21, 1 << 12), "": (1 << 25, 1 << 15)}
-"""Scores of a block, and documents of it: 8 MB in the processor's memory, 128 MB on a device."""
+BLOCKS = {"cpu": (1 << 21, 1 << 12), "": (1 << 26, 1 << 16)}
+"""Scores of a block, and documents of it: 8 MB in the processor's memory, 256 MB on a device."""
 
 
 def nearest(
