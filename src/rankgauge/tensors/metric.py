@@ -121,7 +121,8 @@ class RetrievalMetric(_Metric):  # type: ignore[misc]
         if preds.numel():
             indexes = torch.cat(self._parts("indexes"))
             _, groups = torch.unique(indexes, return_inverse=True)
-            rows.append(self._rows(self._evaluated(preds, torch.cat(self._parts("target")), groups=groups)))
+            found = self._rows(self._evaluated(preds, torch.cat(self._parts("target")), groups=groups))
+            rows = [rows[0].to(found.device), found]  # states may be kept on the processor (compute_on_cpu)
         together = torch.cat(rows)
         n = len(self._plan.measures)
         counted = together[:, n:] > 0

@@ -133,7 +133,18 @@ def exact_products(xp: Any, device: Any) -> Iterator[dict[str, Any]]:
             torch = optional("torch", "evaluate_embeddings", "torch", "tensors")
             stack.enter_context(torch.no_grad())
             stack.enter_context(torch.autocast(device.type, enabled=False))
-            before = torch.get_float32_matmul_precision()
-            torch.set_float32_matmul_precision("highest")
-            stack.callback(torch.set_float32_matmul_precision, before)
+            _without_tf32(torch, stack)
         yield {"precision": "highest"} if library == "jax" else {}
+
+
+def _without_tf32(torch: Any, stack: ExitStack) -> None:
+    try:
+        before = torch.get_float32_matmul_precision()
+    except RuntimeError:  # it was chosen in the newer way, of which the older one knows nothing
+        matmul = torch.backends.cuda.matmul
+        stack.callback(setattr, matmul, "fp32_precision", matmul.fp32_precision)
+        matmul.fp32_precision = "ieee"
+        return
+    if before != "highest":
+        torch.set_float32_matmul_precision("highest")
+        stack.callback(torch.set_float32_matmul_precision, before)
