@@ -215,7 +215,7 @@ def test_of_two_processes(torch: Any, tmp_path: Path) -> None:
         for rank in (0, 1)
     ]
     try:
-        outputs = [child.communicate(timeout=120)[0] for child in children]
+        outputs = [child.communicate(timeout=240)[0] for child in children]
     finally:
         for child in children:
             child.kill()
