@@ -1,7 +1,9 @@
-"""Scores in arrays beside torchmetrics: `python -m benchmarks.tensors [--device cpu|cuda] [--own] [--check]`.
+"""Scores in arrays beside torchmetrics, and searches by embeddings beside the whole matrix of scores:
+`python -m benchmarks.tensors [--device cpu|cuda] [--own] [--check] [--only tensors|embeddings] [--json FILE]`.
 
-Five measures, best of several rounds, with the transfer of the means to the host. `--own` leaves torchmetrics out,
-which takes most of the time; `--check` compares all measures of PyTorch, CuPy and JAX on the device with NumPy's.
+Five measures, best of several rounds, with the transfer of the means to the host. `--own` leaves the others out,
+of which torchmetrics takes most of the time; `--check` compares all measures of PyTorch, CuPy and JAX on the device
+with NumPy's, and the lists of searches with those of a sorted matrix.
 
 On a machine that has only NumPy and the libraries of arrays, a folder with `src/rankgauge` as `rankgauge`, with
 `benchmarks` and `array_api_compat` is enough: PYTHONPATH=. python -m benchmarks.tensors --device cuda --check
@@ -14,13 +16,16 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.bars import Bars
 from benchmarks.costs import machine
+from benchmarks.embeddings import check_embeddings, embedding_speed
 from benchmarks.run import keep
 from rankgauge.errors import RankgaugeError
 from rankgauge.measures import Measure, all_definitions
@@ -189,23 +194,33 @@ def check(device: str, bars: Bars) -> Found:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=sorted(BARS), default="cpu")
-    parser.add_argument("--own", action="store_true", help="without torchmetrics")
-    parser.add_argument("--check", action="store_true", help="compare all measures with NumPy's")
+    parser.add_argument("--own", action="store_true", help="without torchmetrics and other searches")
+    parser.add_argument("--check", action="store_true", help="compare all measures and lists with NumPy's")
+    parser.add_argument("--only", choices=("tensors", "embeddings"), help="leave the other part out")
+    parser.add_argument("--json", type=Path, help="a file for the figures, beside that of benchmarks/results")
     asked = parser.parse_args()
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or JAX takes most of the memory from the others
     bars, facts = Bars(), machine()
-    for name in ("torch", "cupy", "jax", "torchmetrics"):
-        try:
+    for name in ("torch", "cupy", "jax", "torchmetrics", "sentence_transformers", "faiss"):
+        facts[name] = None
+        with suppress(ImportError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             facts[name] = import_module(name).__version__
-        except ImportError:
-            facts[name] = None
     if asked.device == "cuda":
         facts["device"] = import_module("torch").cuda.get_device_name()
-    print(f"evaluate_tensors on {facts.get('device', facts['processor'])}, {facts['cores']} cores")
-    figures: Found = {"check": check(asked.device, bars)} if asked.check else {}
-    figures["speed"] = speed(asked.device, bars, peer=not asked.own)
+    print(f"arrays on {facts.get('device', facts['processor'])}, {facts['cores']} cores")
+    figures: Found = {}
+    if asked.only != "embeddings":
+        figures |= {"check": check(asked.device, bars)} if asked.check else {}
+        figures["speed"] = speed(asked.device, bars, peer=not asked.own)
+    if asked.only != "tensors":
+        figures |= {"check lists": check_embeddings(asked.device, bars, libraries)} if asked.check else {}
+        figures["embeddings"] = embedding_speed(asked.device, bars, libraries, peer=not asked.own)
     print(f"\n{bars.told()}")
-    print(f"written: {keep({'machine': facts, 'figures': figures, 'bars': bars.to_list()})}")
+    kept = keep({"machine": facts, "figures": figures, "bars": bars.to_list()})
+    if asked.json is not None:
+        asked.json.write_bytes(kept.read_bytes())
+    print(f"written: {kept}")
 
 
 if __name__ == "__main__":

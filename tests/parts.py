@@ -126,6 +126,7 @@ PARTS = {
     "proc": Part(lambda: "/proc" if Path("/proc/self").exists() else None, "needs Linux"),
     "promtool": Part(lambda: _program("promtool"), "apt-get install prometheus"),
     "registry": Part(_registry, "needs uv, which make installs, and a package index that answers it"),
+    "sentence_transformers": Part(lambda: _module("sentence_transformers"), "make .venv/.tensors"),
     "torch": Part(lambda: _module("torch"), "make .venv/.tensors"),
     "torchmetrics": Part(lambda: _module("torchmetrics"), "make .venv/.tensors"),
     "xelatex": Part(lambda: _tex("xelatex", "fontspec.sty"), "apt-get install texlive-xetex texlive-latex-recommended"),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rankgauge as rg
@@ -44,6 +45,9 @@ WRONG: list[Any] = [
 ]
 GIVEN: dict[str, dict[str, Any]] = {
     "evaluate": {"qrels": QRELS, "run": RUNS["a"]},
+    "evaluate_embeddings": {"queries": np.ones((4, 2)), "documents": np.ones((3, 2)), "qrels": ([0], [1], [1])},
+    "evaluate_tensors": {"scores": np.ones((4, 2)), "relevance": np.ones((4, 2))},
+    "trainer_metrics": {},
     "compare": {"qrels": QRELS, "runs": RUNS, "samples": 100},
     "compare_scores": {"scores": {"a": [0.1, 0.2, 0.3], "b": [0.2, 0.3, 0.4]}, "samples": 100},
     "evaluate_retriever": {"retriever": search, "test_set": QRELS},

@@ -79,7 +79,9 @@ if TYPE_CHECKING:
     from rankgauge.retrievers.collecting import TraceCollector
     from rankgauge.retrievers.fusion import fuse
     from rankgauge.sensitivity.judge_next import judge_next
-    from rankgauge.tensors import TensorScores, evaluate_tensors
+    from rankgauge.tensors import TensorScores, evaluate_embeddings, evaluate_tensors, trainer_metrics
+    from rankgauge.tensors.evaluator import EmbeddingEvaluator
+    from rankgauge.tensors.metric import RetrievalMetric
     from rankgauge.testsets.agreement import LabelAgreement, agreement
     from rankgauge.testsets.anchoring import Anchored, anchor
     from rankgauge.testsets.aspects import aspect_qrels
@@ -126,7 +128,9 @@ _NAMES = {
     "evaluation": ("Evaluation", "evaluate"),
     "evaluation.reconcile": ("reconcile",),
     "sensitivity.judge_next": ("judge_next",),
-    "tensors": ("TensorScores", "evaluate_tensors"),
+    "tensors": ("TensorScores", "evaluate_embeddings", "evaluate_tensors", "trainer_metrics"),
+    "tensors.evaluator": ("EmbeddingEvaluator",),
+    "tensors.metric": ("RetrievalMetric",),
     "comparison": ("Comparison", "compare", "compare_scores"),
     "comparison.stored_scores": ("compare_stored",),
     "comparison.losses": ("Losses", "losses"),
@@ -200,6 +204,7 @@ __all__ = [
     "Corpus",
     "Corrected",
     "Documents",
+    "EmbeddingEvaluator",
     "Evaluation",
     "Finding",
     "GateResult",
@@ -226,6 +231,7 @@ __all__ = [
     "Query",
     "RankgaugeError",
     "Record",
+    "RetrievalMetric",
     "ReviewQueue",
     "ReviewSession",
     "Run",
@@ -257,6 +263,7 @@ __all__ = [
     "draw_sample",
     "estimate_judging",
     "evaluate",
+    "evaluate_embeddings",
     "evaluate_retriever",
     "evaluate_retrievers",
     "evaluate_tensors",
@@ -314,6 +321,7 @@ __all__ = [
     "set_baseline",
     "sweep",
     "sweep_chunks",
+    "trainer_metrics",
     "verify",
 ]
 

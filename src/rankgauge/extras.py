@@ -14,7 +14,7 @@ from typing import Any
 
 from rankgauge.errors import MissingExtraError
 
-__all__ = ["check_all_installed", "check_installed", "optional"]
+__all__ = ["check_all_installed", "check_installed", "optional", "optional_class"]
 
 
 def optional(module: str, what: str, package: str, extra: str = "retrievers") -> Any:
@@ -25,6 +25,21 @@ def optional(module: str, what: str, package: str, extra: str = "retrievers") ->
             return import_module(module)
         except ImportError:
             raise _missing(what, [package], extra) from None
+
+
+def optional_class(module: str, name: str, what: str, package: str, extra: str) -> type:
+    """A class of an extra to inherit from; where it is not installed, making an instance says so."""
+    try:
+        found: type = getattr(optional(module, what, package, extra), name)
+    except MissingExtraError as error:
+        told = str(error)
+
+        class Absent:
+            def __init__(self, *args: Any, **settings: Any) -> None:
+                raise MissingExtraError(told)
+
+        return Absent
+    return found
 
 
 def check_installed(module: str, what: str, package: str, extra: str = "retrievers") -> None:

@@ -1,6 +1,7 @@
 """Reads the fenced blocks of a page and runs them as a reader would.
 
 - ```python blocks of a page run in order and share their names. A ```text block right behind one shows its output.
+  Those that import one of the libraries of OPTIONAL, which take gigabytes, are passed over where it is not installed.
 - ```console blocks hold `$ rankgauge ...` lines, each with the output it shows, if any; `$ echo $?` shows the status
   of the command before it, which otherwise has to be 0.
 - ```bash blocks hold commands alone.
@@ -11,7 +12,9 @@ A line `...` in an output stands for any lines.
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import importlib.util
 import io
 import os
 import re
@@ -28,6 +31,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
 GENERATED = (DOCS / "reference", DOCS / "zh" / "reference")
+OPTIONAL = {"sentence_transformers", "torch", "torchmetrics", "transformers"}
 _FENCE = re.compile(r"^(\s*)```(\S*)\s*$")
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)")
 
@@ -142,13 +146,21 @@ def run_page(path: Path) -> list[Shown]:
     blocks, outputs = blocks_of(path.read_text(encoding="utf-8")), []
     names: dict[str, object] = {"__name__": "__page__"}
     for block, after in zip_longest(blocks, blocks[1:]):
-        if block.language == "python":
+        if block.language == "python" and not _lacking(block):
             real = _run_python(block, path, names)
             if after is not None and after.language == "text" and after.start == block.end + 3:
                 outputs.append(Shown(after.start, after.end, plain("\n".join(after.lines)), real))
         elif block.language in ("console", "bash"):
             outputs += _run_console(block, path)
     return outputs
+
+
+def _lacking(block: Block) -> list[str]:
+    """Optional libraries that a block imports and that are not installed."""
+    tree = ast.walk(ast.parse("\n".join(block.lines)))
+    nodes = [node for node in tree if isinstance(node, ast.Import | ast.ImportFrom)]
+    named = [getattr(node, "module", None) or node.names[0].name for node in nodes]
+    return [name for name in {*named} & OPTIONAL if importlib.util.find_spec(name) is None]
 
 
 def _run_python(block: Block, path: Path, names: dict[str, object]) -> list[str]:

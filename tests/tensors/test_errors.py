@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from typing import Any
 
@@ -87,3 +88,28 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
     with pytest.raises(MissingExtraError, match=r"rankgauge\[tensors\]"):
         evaluate_tensors(S, G)
+
+
+def test_rankgauge_itself_loads_no_torch() -> None:
+    code = (
+        "import sys, numpy as np, rankgauge as rg; rg.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}});"
+        "rg.evaluate_embeddings(np.ones((1, 2)), np.ones((3, 2)), ([0], [0], [1])).mean; rg.trainer_metrics();"
+        "print([name for name in ('torch', 'jax', 'torchmetrics', 'sentence_transformers') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_without_the_libraries() -> None:
+    """The names are there, and say what they need."""
+    code = (
+        "import sys; sys.modules.update(torchmetrics=None, sentence_transformers=None)\n"
+        "import rankgauge as rg\n"
+        "for make in (lambda: rg.RetrievalMetric('RR'), lambda: rg.EmbeddingEvaluator({}, {}, {})):\n"
+        "    try: make()\n"
+        "    except rg.RankgaugeError as error: print(type(error).__name__, error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    first, second = done.stdout.splitlines()
+    assert first.startswith("MissingExtraError RetrievalMetric needs torchmetrics: pip install torchmetrics")
+    assert second.startswith("MissingExtraError EmbeddingEvaluator needs sentence-transformers")

@@ -9,7 +9,7 @@ import pytest
 
 import rankgauge
 from rankgauge import evaluate_tensors
-from rankgauge.tensors import evaluate as module
+from rankgauge.tensors import scoring as module
 from tests.tensors.worlds import FLOAT64, SUPPORTED, check, random_world
 
 MEASURES = ["nDCG@3", "AP", "RR", "P@2", "R@5", "Bpref", "NumRet"]

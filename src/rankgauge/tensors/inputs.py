@@ -150,7 +150,7 @@ def read_inputs(
             "judged": judged,
             "all_grades": all_grades,
         }.items()
-        if value is not None
+        if value is not None or name in ("scores", "relevance")
     }
     xp, device = place_of(compat, given)
     given = {name: value.detach() if hasattr(value, "detach") else value for name, value in given.items()}

@@ -27,7 +27,7 @@ def place_of(compat: Any, given: dict[str, Array]) -> tuple[Any, Any]:
     if len({str(device) for device in devices.values()}) > 1:
         told = ", ".join(f"`{name}` on {device}" for name, device in devices.items())
         raise DataError(f"arrays on several devices: {told}; move them to one")
-    return xp, devices["scores"]
+    return xp, next(iter(devices.values()))
 
 
 def on_processor(device: Any) -> bool:

@@ -36,6 +36,8 @@ class TensorScores:
     retrieved: Array
     """Documents of each query."""
     plan: Plan
+    ranking: Array | None = None
+    """Of `evaluate_embeddings(..., keep_ranking=True)`: the rows of the documents found, best first, then -1."""
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
