@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,20 @@ def systems(**shifts: float) -> Record:
     base = rng.uniform(0.2, 0.6, 60)
     scores = {name: base + shift + rng.normal(0, 0.005, 60) for name, shift in shifts.items()}
     return compare_scores(scores, baseline=next(iter(shifts)), samples=2000).record
+
+
+def test_an_open_pair_is_seen_from_both_sides() -> None:
+    """Gains of a system that is no better would speak for it alone."""
+    rng = np.random.default_rng(3)
+    scores = {"old": rng.uniform(0.3, 0.6, 30)}
+    scores |= {name: scores["old"] + rng.normal(-0.02, 0.2, 30).clip(-0.3, 0.3) for name in ("b", "c")}
+    record = compare_scores(scores, baseline="old", samples=500).record
+    assert record.comparison is not None
+    assert {row.verdict for row in record.comparison.rows} == {"inconclusive"}
+    lines = report(record).splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith("changed most"))
+    differences = [line.split()[-1] for line in lines[begin + 1 : begin + 5]]
+    assert [one[0] for one in differences] == ["+", "+", "−", "−"]
 
 
 # The decision ---------------------------------------------------------------------------------------------------------
@@ -212,6 +227,32 @@ def test_details_lose_no_figure() -> None:
     wide = set(re.findall(r"[+−]?\d+\.\d{4}", report(record, detail="evidence")))
     narrow = set(re.findall(r"[+−]?\d+\.\d{4}", report(record, detail="evidence", width=70)))
     assert wide <= narrow | {""}
+
+
+def test_names_take_the_room_that_a_column_left(data: Path) -> None:
+    """At 80 columns further measures go anyway, and the names stay whole."""
+    runs = [f"{data}/dl19/dl19.{name}.run" for name in DL19]
+    found = compare(f"{data}/dl19/qrels.txt", dict(zip(DL19, runs, strict=True)), ["nDCG@10", "RR"], samples=200)
+    lines = report(found.record, width=80).splitlines()
+    shown = [line.split()[0] for line in lines[lines.index("") + 2 :][: len(DL19)]]
+    assert sorted(shown) == sorted(DL19)
+
+
+@pytest.mark.parametrize("width", [None, 72, 80])
+def test_queries_end_behind_a_word(width: int | None) -> None:
+    texts = ["find every match of a pattern in some long string", "ein " + "sehr" * 30, "查询" * 60]
+    scores = {"a": np.array([0.1, 0.2, 0.9]), "b": np.array([0.9, 0.8, 0.1])}
+    record = replace(compare_scores(scores, samples=100).record, texts={})
+    record = replace(record, texts=dict(zip(record.queries, texts, strict=True)))
+    lines = report(record, width=width).splitlines()
+    cut = [line.partition("…")[0] for line in lines if "…" in line]
+    assert len(cut) >= 2
+    assert all(width_of(line) <= (width or 80) for line in lines if "…" in line)
+    for text in cut:
+        whole = next(one for one in texts if one.startswith(text))
+        assert " " not in text.strip() or whole[len(text)] == " " or "sehr" in text
+    whole = [line for line in lines if line.startswith(texts[0])]
+    assert len(whole) == (width != 72)  # where there is room nothing is cut
 
 
 def test_columns_go_by_their_priority() -> None:

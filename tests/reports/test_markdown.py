@@ -41,9 +41,11 @@ def folds(text: str) -> list[tuple[str, str]]:
         ({"a": SECOND, "b": MIXED}, None, "❔"),
         ({"a": SECOND, "b": PERFECT, "c": NOTHING}, "a", "✅"),
         ({"a": PERFECT, "b": SECOND, "c": NOTHING}, "a", "❌"),
-        ({"a": SECOND, "b": MIXED, "c": NOTHING}, "a", "❔"),
+        ({"a": SECOND, "b": MIXED, "c": NOTHING}, "a", "⚠️"),
         ({"a": PERFECT, "b": SECOND, "c": NOTHING}, None, "✅"),
-        ({"a": SECOND, "b": MIXED, "c": NOTHING}, None, "❔"),
+        ({"a": SECOND, "b": MIXED, "c": NOTHING}, None, "✅"),
+        ({"a": SECOND, "b": MIXED, "c": SECOND}, "a", "❔"),
+        ({"a": SECOND, "b": MIXED, "c": SECOND}, None, "❔"),
     ],
 )
 def test_the_decision_comes_first_behind_a_mark(runs: dict[str, Any], baseline: str | None, mark: str) -> None:

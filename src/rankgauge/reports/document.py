@@ -148,7 +148,7 @@ class Marked:
 
     words: tuple[Note, ...]
     mark: str = "quiet"
-    """better, worse, equivalent, inconclusive, warn or quiet."""
+    """better, worse, equivalent, inconclusive, pass, fail, warn or quiet."""
 
 
 Text: TypeAlias = Note | Reading | Formula | str

@@ -27,7 +27,7 @@ from rankgauge.words import Language, Note, numbers
 
 __all__ = ["gate_error", "gate_report", "headline", "warnings_of"]
 
-_MARKS = {"pass": "better", "regression": "worse", "broken": "worse", "inconclusive": "inconclusive"}
+_MARKS = {"pass": "pass", "regression": "worse", "broken": "fail", "inconclusive": "inconclusive"}
 
 
 def gate_report(results: GateResult | Sequence[GateResult]) -> Report:

@@ -176,11 +176,15 @@ def fitted(table: Table, width: int) -> Table:
     """The table without the columns that there is no room for, by their priority; names are cut before."""
     if total_width(table) <= width or total_width(_narrowed(table, width)) <= width:
         return table
-    table = _shorter(table, width)
-    while any(table.drop) and total_width(_narrowed(table, width)) > width:
-        last = max(range(len(table.drop)), key=lambda j: (table.drop[j], j))
-        table = _without_empty_rows(table.columns([j for j in range(len(table.header)) if j != last]))
-    return table
+    least = max(_CLIPPED, width // 4)
+    whole, short = table, _shorter(table, least)
+    while any(short.drop) and total_width(_narrowed(short, width)) > width:
+        last = max(range(len(short.drop)), key=lambda j: (short.drop[j], j))
+        kept = [j for j in range(len(short.header)) if j != last]
+        whole, short = (_without_empty_rows(one.columns(kept)) for one in (whole, short))
+    # Where a column has gone there may be room for more of the names.
+    longer = (_shorter(whole, room) for room in range(width // 2, least, -1))
+    return next((one for one in longer if total_width(one) <= width), short)
 
 
 def _without_empty_rows(table: Table) -> Table:
@@ -188,9 +192,8 @@ def _without_empty_rows(table: Table) -> Table:
     return replace(table, rows=[row for row in table.rows if any(row)])
 
 
-def _shorter(table: Table, width: int) -> Table:
-    """Names longer than a quarter of the width without their middle; those of a column stay different."""
-    room = max(_CLIPPED, width // 4)
+def _shorter(table: Table, room: int) -> Table:
+    """Longer names without their middle; those of a column stay different."""
     rows = [list(row) for row in table.rows]
     for j in range(len(table.header)):
         whole = [row for row in rows if len(row) == len(table.header)]

@@ -62,12 +62,13 @@ _SIGNS = {
     "equivalent": "≈",
     "inconclusive": "?",
     "pass": "✓",
-    "fail": "✕",
+    "fail": "✗",
     "warn": "!",
     "open": "?",
 }
 _CODE = re.compile(r"`([^`\s]+)`")
 _JOINT = re.compile(r"(?<=[^\W_][_/])(?=[^\W_])")
+_JOINED = re.compile(r"[(（“]*[\w.@-]*[a-zA-Z0-9][_/][a-zA-Z0-9][\w./@-]*[^\w\s<&]*", re.ASCII)
 _MODES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 Item = dict[str, Any]
 
@@ -209,6 +210,7 @@ class _Page:
             "many": len(rows) > _TALL,
             "look": self._table_look(table),
             "axis": axis_of(plots[0], self.look) if plots else [],
+            "longest": max((len(row["cells"][0]["text"]) for row in rows if "cells" in row), default=0),
         }
 
     def _table_look(self, table: Table) -> str:
@@ -304,6 +306,7 @@ def _environment() -> Environment:
         loader=FunctionLoader(_file), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     made.filters |= {"breakable": _breakable, "breakable_text": lambda text: _JOINT.sub("\u200b", text)}
+    made.filters["prose"] = _prose
     return made
 
 
@@ -312,6 +315,13 @@ def _breakable(text: str) -> Markup:
     from markupsafe import Markup, escape
 
     return Markup(_JOINT.sub("<wbr>", str(escape(text))))
+
+
+def _prose(text: str) -> Markup:
+    """Escaped, and a long name goes to the next line as a whole; it breaks only where a line is too short for it."""
+    from markupsafe import Markup, escape
+
+    return Markup(_JOINED.sub(lambda found: f'<span class="name">{_breakable(Markup(found[0]))}</span>', escape(text)))
 
 
 @cache

@@ -38,9 +38,9 @@ from rankgauge.words import Language, say
 __all__ = ["render", "two_tones"]
 
 _WIDTH, _HEIGHT, _EDGE = 160, 14, 5
-_SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
-_STATUS = {"pass": ("✔", "better"), "fail": ("✘", "worse"), "warn": ("⚠", "warn"), "open": ("?", "inconclusive")}
-_TONES = {**VERDICTS, "warn": "#c07d00"}
+_SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈", "pass": "✓", "fail": "✗"}
+_STATUS = {"pass": ("✓", "pass"), "fail": ("✗", "fail"), "warn": ("⚠", "warn"), "open": ("?", "inconclusive")}
+_TONES = {**VERDICTS, "pass": VERDICTS["better"], "fail": VERDICTS["worse"], "warn": "#c07d00"}
 
 
 @cache
