@@ -229,6 +229,15 @@ def test_details_lose_no_figure() -> None:
     assert wide <= narrow | {""}
 
 
+def test_a_head_is_no_wider_than_the_text_that_was_wrapped_below_it() -> None:
+    """Else the table is torn in two for want of a few columns."""
+    heads = ["name", "differs from the default in", "as in", "value"]
+    made = Grid(heads, [["x" * 26, "ideal=retrieved, ties=stable", "a, b", "0.5"]], 3)
+    lines = render_terminal(made, width=66).splitlines()
+    assert max(map(len, lines)) <= 66
+    assert len([line for line in lines if line.startswith("──")]) == 1
+
+
 def test_names_take_the_room_that_a_column_left(data: Path) -> None:
     """At 80 columns further measures go anyway, and the names stay whole."""
     runs = [f"{data}/dl19/dl19.{name}.run" for name in DL19]

@@ -240,7 +240,8 @@ def _narrowed(table: Table, width: int) -> Table:
         [wrapped(cell, room) if j == widest else cell for j, cell in enumerate(row)] if len(row) == len(header) else row
         for row in table.rows
     ]
-    return replace(table, rows=rows)
+    head = _at_blanks(header[widest], max(room, longest[widest]))  # which was as wide as the text
+    return replace(table, header=[head if j == widest else text for j, text in enumerate(header)], rows=rows)
 
 
 def _at_blanks(head: str, width: int) -> str:

@@ -29,7 +29,6 @@ from rankgauge.reports.document import (
     Heading,
     Kind,
     Marked,
-    Notes,
     Paragraph,
     Report,
     Scored,
@@ -118,11 +117,9 @@ class _Page:
         self.drawn = {id(block): self._figures(block) for block in _charts(report.blocks)}
 
     def _repeats(self, block: Block) -> bool:
-        """Whether the first screen says the same: sentences on its figures, and the means of a single system."""
+        """Whether the first screen says the same: verdicts, and the means of a single system."""
         alone = self.report.record is not None and len(self.report.record.systems) == 1
         in_means = bool(self.sections) and self.sections[-1]["id"] == "means"
-        if isinstance(block, Notes) and block.repeats:
-            return True
         return isinstance(block, Cards) or (alone and in_means and not isinstance(block, Charts))
 
     def _begin(self, name: str, title: Text, *blocks: Block, folded: bool = False) -> None:
