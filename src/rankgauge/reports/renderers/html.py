@@ -67,7 +67,7 @@ _SIGNS = {
 }
 _CODE = re.compile(r"`([^`\s]+)`")
 _JOINT = re.compile(r"(?<=[^\W_][_/])(?=[^\W_])")
-_JOINED = re.compile(r"[(（“]*[\w.@-]*[a-zA-Z0-9][_/][a-zA-Z0-9][\w./@-]*[^\w\s<&]*", re.ASCII)
+_JOINED = re.compile(r"[(\uff08\u201c]*[\w.@-]*[a-zA-Z0-9][_/][a-zA-Z0-9][\w./@-]*[^\w\s<&]*", re.ASCII)
 _MODES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 Item = dict[str, Any]
 
