@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge import compare, compare_scores
+from rankgauge import compare, compare_scores, evaluate
 from rankgauge.cli.evaluate import short_names
 from rankgauge.cli.showing import terminal_look
 from rankgauge.comparison.verdicts import contradicting, summary_notes
+from rankgauge.evaluation import record_of
 from rankgauge.record import Record
 from rankgauge.reports import report
 from rankgauge.reports.build import record_report
@@ -23,7 +24,7 @@ from rankgauge.reports.document import Notes, Table
 from rankgauge.reports.remarks import remarks_of
 from rankgauge.reports.tables import Table as Grid
 from rankgauge.reports.tables import fitted, render_terminal, width_of, wrapped
-from rankgauge.words import LANGUAGES, Language, tell
+from rankgauge.words import LANGUAGES, Language, say, tell
 from tests.cli.command import run_command
 from tests.reports.samples import comparison_record, evaluation_record, live_record, made
 
@@ -236,6 +237,24 @@ def test_a_head_is_no_wider_than_the_text_that_was_wrapped_below_it() -> None:
     lines = render_terminal(made, width=66).splitlines()
     assert max(map(len, lines)) <= 66
     assert len([line for line in lines if line.startswith("──")]) == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_systems_scored_on_different_queries_say_on_how_many(language: Language) -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    runs = {"whole": {q: {"a": 1.0} for q in qrels}, "part": {q: {"a": 1.0} for q in [*qrels][:3]}}
+
+    def shown(missing: Any) -> list[str]:
+        scored = [evaluate(qrels, run, ["RR"], missing=missing, name=name) for name, run in runs.items()]
+        return report(record_of(scored, provenance=False), language=language).splitlines()
+
+    lead, _, heads, *rows = shown("skip")
+    assert re.findall(r"\d+", lead) == ["3", "4"]
+    assert [row.split()[:2] for row in rows[:2]] == [["whole", "4"], ["part", "3"]]
+    assert say("report.queries", language) in heads.split()
+    lead, _, heads, *rows = shown("zero")
+    assert re.findall(r"\d+", lead) == ["4"]
+    assert say("report.queries", language) not in heads.split()
 
 
 def test_names_take_the_room_that_a_column_left(data: Path) -> None:
