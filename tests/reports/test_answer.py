@@ -250,7 +250,7 @@ def test_systems_scored_on_different_queries_say_on_how_many(language: Language)
 
     lead, _, heads, *rows = shown("skip")
     assert re.findall(r"\d+", lead) == ["3", "4"]
-    assert [row.split()[:2] for row in rows[:2]] == [["whole", "4"], ["part", "3"]]
+    assert [(row.split()[0], row.split()[-1]) for row in rows[:2]] == [("whole", "4"), ("part", "3")]
     assert say("report.queries", language) in heads.split()
     lead, _, heads, *rows = shown("zero")
     assert re.findall(r"\d+", lead) == ["4"]

@@ -107,9 +107,9 @@ def _standing(record: Record) -> Table:
     rows = [
         (
             system.name,
-            *([counts[system.name]] if apart else []),
             value_of(first, system.means[first.name].value),
             Drawn(system.means[first.name].value, ends.get(system.name), scale),
+            *([counts[system.name]] if apart else []),
             *(value_of(about, system.means[about.name].value) for about in others),
             *times_of(record, system),
         )
@@ -117,9 +117,9 @@ def _standing(record: Record) -> Table:
     ]
     columns = [
         Column(word("system")),
-        *([Column(word("queries"), "count")] if apart else []),
         head_of(first),
         Column(word("interval", level=_level(record)), "plot", drop=1),
+        *([Column(word("queries"), "count")] if apart else []),
         *(head_of(about, LATER + i) for i, about in enumerate(others)),
         *time_columns(record),
     ]
