@@ -257,11 +257,11 @@ def test_systems_scored_on_different_queries_say_on_how_many(language: Language)
     assert say("report.queries", language) not in heads.split()
 
 
-def test_names_take_the_room_that_a_column_left(data: Path) -> None:
-    """At 80 columns further measures go anyway, and the names stay whole."""
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_further_measures_go_before_names_are_cut(data: Path, language: Language) -> None:
     runs = [f"{data}/dl19/dl19.{name}.run" for name in DL19]
     found = compare(f"{data}/dl19/qrels.txt", dict(zip(DL19, runs, strict=True)), ["nDCG@10", "RR"], samples=200)
-    lines = report(found.record, width=80).splitlines()
+    lines = report(found.record, width=80, language=language).splitlines()
     shown = [line.split()[0] for line in lines[lines.index("") + 2 :][: len(DL19)]]
     assert sorted(shown) == sorted(DL19)
 

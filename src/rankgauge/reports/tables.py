@@ -14,11 +14,23 @@ from unicodedata import category, combining, east_asian_width, normalize
 
 from rankgauge.visible import visible
 
-__all__ = ["Table", "fitted", "render_csv", "render_terminal", "terminal_width", "total_width", "width_of", "wrapped"]
+__all__ = [
+    "LATER",
+    "Table",
+    "fitted",
+    "render_csv",
+    "render_terminal",
+    "terminal_width",
+    "total_width",
+    "width_of",
+    "wrapped",
+]
 
 _GAP = "  "
 _LEAST = 20  # columns in which a text is still readable when it is wrapped
 _CLIPPED = 8  # and a name when its middle is left out
+LATER = 10
+"""Columns of further measures have this priority or a higher one: they go before others, and before names are cut."""
 
 
 @dataclass(frozen=True)
@@ -173,18 +185,28 @@ def render_terminal(table: Table, *, width: int | None = None, color: bool = Fal
 
 
 def fitted(table: Table, width: int) -> Table:
-    """The table without the columns that there is no room for, by their priority; names are cut before."""
+    """The table without the columns that there is no room for, by their priority. Names are cut only where it would not
+    do to leave out what is `LATER`."""
     if total_width(table) <= width or total_width(_narrowed(table, width)) <= width:
         return table
+    fewer = table
+    while max(fewer.drop, default=0) >= LATER:
+        fewer = _without_last(fewer)
+        if total_width(fewer) <= width:
+            return fewer
     least = max(_CLIPPED, width // 4)
     whole, short = table, _shorter(table, least)
     while any(short.drop) and total_width(_narrowed(short, width)) > width:
-        last = max(range(len(short.drop)), key=lambda j: (short.drop[j], j))
-        kept = [j for j in range(len(short.header)) if j != last]
-        whole, short = (_without_empty_rows(one.columns(kept)) for one in (whole, short))
+        whole, short = _without_last(whole), _without_last(short)
     # Where a column has gone there may be room for more of the names.
     longer = (_shorter(whole, room) for room in range(width // 2, least, -1))
     return next((one for one in longer if total_width(one) <= width), short)
+
+
+def _without_last(table: Table) -> Table:
+    """Without the column that goes first."""
+    last = max(range(len(table.drop)), key=lambda j: (table.drop[j], j))
+    return _without_empty_rows(table.columns([j for j in range(len(table.header)) if j != last]))
 
 
 def _without_empty_rows(table: Table) -> Table:
