@@ -223,6 +223,13 @@ def test_mistakes_end_with_status_2(arguments: tuple, message: str) -> None:
     assert message in run_command(*arguments, status=2).stderr
 
 
+def test_help_lists_every_command_once() -> None:
+    lines = run_command("--help").stdout.splitlines()
+    listed = [line.split()[0] for line in lines if re.match(r"  [a-z][\w-]+ +[A-Z]", line)]
+    assert sorted(listed) == sorted(_COMMANDS)
+    assert lines.index("Begin:") < next(i for i, line in enumerate(lines) if line.startswith("  evaluate "))
+
+
 @pytest.mark.parametrize("command", [*_COMMANDS])
 def test_every_command_has_help(command: str) -> None:
     assert "Usage: rankgauge" in run_command(command, "--help").stdout

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -432,3 +433,23 @@ def test_a_retriever_that_changes_the_folder_moves_nothing(folder: Path, monkeyp
     assert {role: file["path"] for role, file in inputs.items()} == {"plan": "plan.toml", "judgments": "testset.json"}
     assert (folder / "kept.db").exists()
     assert (folder / ".rankgauge").is_dir()
+
+
+def test_on_a_terminal_progress_goes_and_the_next_step_is_last(folder: Path) -> None:
+    (folder / "slow_search_module.py").write_text(SEARCH.replace("time.sleep(0.03)", ""))
+    (folder / "plan.toml").write_text(PLAN + 'runs = "runs"\n')
+    terminal, its_end = os.openpty()
+    command = [sys.executable, "-m", "rankgauge", "run", "plan.toml", "--lang", "en"]
+    env = {**os.environ, "COLUMNS": "80", "TERM": "xterm", "NO_COLOR": "1"}
+    with subprocess.Popen(command, stdout=its_end, stderr=its_end, env=env, cwd=folder):
+        os.close(its_end)
+        shown = b""
+        with suppress(OSError):  # which says on Linux that the other side is closed
+            while part := os.read(terminal, 65536):
+                shown += part
+    os.close(terminal)
+    _, erased, rest = shown.decode().rpartition("\x1b[2K")
+    assert erased
+    assert "━" not in rest
+    assert "wrote record.json, runs/slow.json" in rest.splitlines()
+    assert rest.rstrip().splitlines()[-1].startswith("Next: rankgauge compare ")

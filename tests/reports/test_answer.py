@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge import compare, compare_scores
+from rankgauge import compare, compare_scores, evaluate
 from rankgauge.cli.evaluate import short_names
 from rankgauge.cli.showing import terminal_look
 from rankgauge.comparison.verdicts import contradicting, summary_notes
+from rankgauge.evaluation import record_of
 from rankgauge.record import Record
 from rankgauge.reports import report
 from rankgauge.reports.build import record_report
@@ -22,7 +24,7 @@ from rankgauge.reports.document import Notes, Table
 from rankgauge.reports.remarks import remarks_of
 from rankgauge.reports.tables import Table as Grid
 from rankgauge.reports.tables import fitted, render_terminal, width_of, wrapped
-from rankgauge.words import LANGUAGES, Language, tell
+from rankgauge.words import LANGUAGES, Language, say, tell
 from tests.cli.command import run_command
 from tests.reports.samples import comparison_record, evaluation_record, live_record, made
 
@@ -35,6 +37,20 @@ def systems(**shifts: float) -> Record:
     base = rng.uniform(0.2, 0.6, 60)
     scores = {name: base + shift + rng.normal(0, 0.005, 60) for name, shift in shifts.items()}
     return compare_scores(scores, baseline=next(iter(shifts)), samples=2000).record
+
+
+def test_an_open_pair_is_seen_from_both_sides() -> None:
+    """Gains of a system that is no better would speak for it alone."""
+    rng = np.random.default_rng(3)
+    scores = {"old": rng.uniform(0.3, 0.6, 30)}
+    scores |= {name: scores["old"] + rng.normal(-0.02, 0.2, 30).clip(-0.3, 0.3) for name in ("b", "c")}
+    record = compare_scores(scores, baseline="old", samples=500).record
+    assert record.comparison is not None
+    assert {row.verdict for row in record.comparison.rows} == {"inconclusive"}
+    lines = report(record).splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith("changed most"))
+    differences = [line.split()[-1] for line in lines[begin + 1 : begin + 5]]
+    assert [one[0] for one in differences] == ["+", "+", "−", "−"]
 
 
 # The decision ---------------------------------------------------------------------------------------------------------
@@ -212,6 +228,59 @@ def test_details_lose_no_figure() -> None:
     wide = set(re.findall(r"[+−]?\d+\.\d{4}", report(record, detail="evidence")))
     narrow = set(re.findall(r"[+−]?\d+\.\d{4}", report(record, detail="evidence", width=70)))
     assert wide <= narrow | {""}
+
+
+def test_a_head_is_no_wider_than_the_text_that_was_wrapped_below_it() -> None:
+    """Else the table is torn in two for want of a few columns."""
+    heads = ["name", "differs from the default in", "as in", "value"]
+    made = Grid(heads, [["x" * 26, "ideal=retrieved, ties=stable", "a, b", "0.5"]], 3)
+    lines = render_terminal(made, width=66).splitlines()
+    assert max(map(len, lines)) <= 66
+    assert len([line for line in lines if line.startswith("──")]) == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_systems_scored_on_different_queries_say_on_how_many(language: Language) -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    runs = {"whole": {q: {"a": 1.0} for q in qrels}, "part": {q: {"a": 1.0} for q in [*qrels][:3]}}
+
+    def shown(missing: Any) -> list[str]:
+        scored = [evaluate(qrels, run, ["RR"], missing=missing, name=name) for name, run in runs.items()]
+        return report(record_of(scored, provenance=False), language=language).splitlines()
+
+    lead, _, heads, *rows = shown("skip")
+    assert re.findall(r"\d+", lead) == ["3", "4"]
+    assert [(row.split()[0], row.split()[-1]) for row in rows[:2]] == [("whole", "4"), ("part", "3")]
+    assert say("report.queries", language) in heads.split()
+    lead, _, heads, *rows = shown("zero")
+    assert re.findall(r"\d+", lead) == ["4"]
+    assert say("report.queries", language) not in heads.split()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_further_measures_go_before_names_are_cut(data: Path, language: Language) -> None:
+    runs = [f"{data}/dl19/dl19.{name}.run" for name in DL19]
+    found = compare(f"{data}/dl19/qrels.txt", dict(zip(DL19, runs, strict=True)), ["nDCG@10", "RR"], samples=200)
+    lines = report(found.record, width=80, language=language).splitlines()
+    shown = [line.split()[0] for line in lines[lines.index("") + 2 :][: len(DL19)]]
+    assert sorted(shown) == sorted(DL19)
+
+
+@pytest.mark.parametrize("width", [None, 72, 80])
+def test_queries_end_behind_a_word(width: int | None) -> None:
+    texts = ["find every match of a pattern in some long string", "ein " + "sehr" * 30, "查询" * 60]
+    scores = {"a": np.array([0.1, 0.2, 0.9]), "b": np.array([0.9, 0.8, 0.1])}
+    record = replace(compare_scores(scores, samples=100).record, texts={})
+    record = replace(record, texts=dict(zip(record.queries, texts, strict=True)))
+    lines = report(record, width=width).splitlines()
+    cut = [line.partition("…")[0] for line in lines if "…" in line]
+    assert len(cut) >= 2
+    assert all(width_of(line) <= (width or 80) for line in lines if "…" in line)
+    for text in cut:
+        whole = next(one for one in texts if one.startswith(text))
+        assert " " not in text.strip() or whole[len(text)] == " " or "sehr" in text
+    whole = [line for line in lines if line.startswith(texts[0])]
+    assert len(whole) == (width != 72)  # where there is room nothing is cut
 
 
 def test_columns_go_by_their_priority() -> None:

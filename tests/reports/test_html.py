@@ -419,3 +419,19 @@ def test_long_names_break_at_their_joints() -> None:
     text = report(record, format="html")
     assert "splade_<wbr>plus_<wbr>ensemble" in text
     assert name in Page(text).text  # what is read or copied has no break in it
+    lead = text.partition('class="lead')[2].partition("</p>")[0]
+    assert re.search(r'<span class="name">splade_<wbr>plus_<wbr>ensemble\W*</span>', lead)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Keep a_b, not c/d.", ["a_b,", "c/d."]),
+        ("与 D_BERT_KD_TASB、OPEN_AI_ADA2 无显著差异（a_b）", ["D_BERT_KD_TASB、", "OPEN_AI_ADA2", "（a_b）"]),
+        ("a & b <i>x_y</i> _ a_ /", ["x_y"]),
+    ],
+)
+def test_names_in_prose_stay_whole_with_their_marks(text: str, names: list[str]) -> None:
+    found = html._prose(text)
+    assert [one.replace("<wbr>", "") for one in re.findall(r'<span class="name">(.*?)</span>', found)] == names
+    assert found.striptags() == text if "<" not in text else "<i>" not in found

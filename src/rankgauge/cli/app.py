@@ -53,9 +53,26 @@ _COMMANDS: Table = {
     "demo": ("rankgauge.cli.demo", "demo", "Evaluate a small bundled example, offline."),
 }
 
+_SECTIONS = {
+    "Begin": "demo init",
+    "Score and compare": "evaluate compare compare-scores evaluate-traces trec_eval report verify",
+    "Live retrievers": "run monitor",
+    "Stop regressions": "gate baseline history",
+    "Understand a result": "losses judge-next power audit reconcile",
+    "Measures": "measures explain contracts",
+    "Data": "testset benchmark chunk fuse convert",
+    "Shell": "completion",
+}
+"""The commands as --help lists them: by what one wants to do."""
+
 
 class _App(LazyGroup):
     """The program as a whole, which tells how every way of ending it is told."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, names in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:15}", self.table[name][2]) for name in names.split()])
 
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **options: Any) -> click.Context:
         words = list(args)
@@ -122,7 +139,7 @@ def _elsewhere(error: click.NoSuchOption) -> str:
 )
 @click.pass_context
 def app(ctx: click.Context, max_size: str | None) -> None:
-    """Measure retrieval quality: exact scores under an explicit contract, with honest uncertainty."""
+    """Measure retrieval quality: scores under an explicit contract, confidence intervals, tested differences."""
     if not folder_is_there():
         raise RankgaugeError(NO_FOLDER)
     if max_size is not None:

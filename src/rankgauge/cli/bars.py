@@ -29,7 +29,8 @@ def bars(named: Callable[[str], str] = visible) -> Iterator[Callable[[str, int, 
     rate = progress.TextColumn("{task.fields[rate]}")
     about = progress.TextColumn("{task.description}", markup=False)
     columns = (about, progress.BarColumn(), progress.MofNCompleteColumn())
-    with progress.Progress(*columns, rate, progress.TimeRemainingColumn(), console=Console(stderr=True)) as drawn:
+    look: dict[str, Any] = {"console": Console(stderr=True), "transient": True}  # what is left to see is the result
+    with progress.Progress(*columns, rate, progress.TimeRemainingColumn(), **look) as drawn:
         tasks: dict[str, progress.TaskID] = {}
 
         def tell(name: str, done: int, total: int) -> None:

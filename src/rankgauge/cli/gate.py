@@ -191,7 +191,7 @@ def show_results(
         report(built, output or "-", format=form, digits=digits, language=language, **look)
         if form == "terminal" and output is None and len(results) == 1 and sys.stdout.isatty():
             more = None if details else Note("answer.hint_details")
-            tell_hints([more, after_gate(results[0])], language, **terminal_look())
+            tell_hints(more, after_gate(results[0]), language, **terminal_look())
     if output is not None or form in ("json", "junit"):  # the log of a CI job should tell without opening a file
         for result in results:
             for line in (headline(result, language), *warnings_of(result, language)):

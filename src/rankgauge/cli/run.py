@@ -12,9 +12,9 @@ from rankgauge.cli import options
 from rankgauge.cli.bars import bars
 from rankgauge.cli.echo import echo, tell_imports
 from rankgauge.cli.keeping import Keeping, keeping
-from rankgauge.cli.showing import detail_of, terminal_look
+from rankgauge.cli.showing import detail_of, tell_hints, terminal_look
 from rankgauge.cli.streams import systems_apart
-from rankgauge.words import Language, say, tell
+from rankgauge.words import Language, Note, say, tell
 from rankgauge.words.visible import shortened
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def run(
     from rankgauge.plans.plan import load_plan
     from rankgauge.plans.running import run_plan
     from rankgauge.reports import report
+    from rankgauge.reports.next_step import next_step
 
     hint = "" if check else "rankgauge run --check looks again without running anything"
     out = sys.stdout
@@ -98,10 +99,12 @@ def run(
                 record, language=language, digits=digits, detail=detail_of(details), **terminal_look(stream=out)
             )
             click.echo(text, nl=False, file=out)
-        for path in written:
-            echo(say("live.wrote", language, path=loaded.shown(path)), err=True)
+        if written:
+            echo(say("live.wrote", language, path=[loaded.shown(path) for path in written]), err=True)
         for name, reason in outcome.invalid.items():
             echo(say("live.left_out", language, name=name, reason=shortened(tell(reason, language))), err=True)
+    if gated is None and not as_json and out.isatty():
+        tell_hints(None if details else Note("answer.hint_details"), next_step(record), language, **terminal_look())
     status = 0
     if gated is not None:
         look: dict[str, Any] = {"as_json": as_json, "details": details, "digits": digits, "language": language}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
@@ -144,18 +144,18 @@ def show(
         report(built, output or "-", **look)
     _tell_written(record, output, language)
     if form == "terminal" and not details and output is None and sys.stdout.isatty():
-        tell_hints([Note("answer.hint"), next_step(record)], language, **terminal_look())
+        tell_hints(Note("answer.hint"), next_step(record), language, **terminal_look())
     for caution in built.cautions if form in _NO_REMARKS else ():
         echo(f"rankgauge: {note_line(caution, Look(language))}", err=True)
 
 
-def tell_hints(hints: Iterable[Note | None], language: Language, *, width: int | None, color: bool) -> None:
-    """What else there is and what to do next, below a result on a terminal."""
+def tell_hints(more: Note | None, step: Note | None, language: Language, *, width: int | None, color: bool) -> None:
+    """What else there is, faintly, and what to do next, below a result on a terminal."""
     from rankgauge.reports.tables import wrapped
 
-    lines = [wrapped(tell(hint, language), width, "  ") for hint in hints if hint is not None]
-    if lines:
-        click.echo(click.style("\n" + "\n".join(lines), dim=color))
+    told = [(wrapped(tell(hint, language), width, "  "), hint is more) for hint in (more, step) if hint is not None]
+    if told:
+        click.echo("\n" + "\n".join(click.style(text, dim=True) if faint and color else text for text, faint in told))
 
 
 def _tell_written(record: Record, output: str | None, language: Language) -> None:

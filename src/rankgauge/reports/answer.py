@@ -64,8 +64,11 @@ def _evaluated(record: Record) -> Iterator[Block]:
     if len(record.systems) != 1:
         if record.systems:
             first = record.measures[0].name
-            queries = max(system.means[first].queries for system in record.systems)
-            yield Paragraph(answer("evaluated_all", n=queries, measure=first), "lead")
+            counts = [system.means[first].queries for system in record.systems]
+            if min(counts) == max(counts):
+                yield Paragraph(answer("evaluated_all", n=max(counts), measure=first), "lead")
+            else:
+                yield Paragraph(answer("evaluated_apart", least=min(counts), n=max(counts), measure=first), "lead")
             yield _standing(record)
             yield Paragraph(answer("compare"), "hint")
         return
@@ -99,11 +102,14 @@ def _standing(record: Record) -> Table:
     intervals = {system.name: system.means[first.name].interval for system in systems}
     ends = {name: (own.low, own.high) for name, own in intervals.items() if own is not None}
     scale = scale_of([*ends.values()], [system.means[first.name].value for system in systems])
+    counts = {system.name: system.means[first.name].queries for system in systems}
+    apart = len({*counts.values()}) > 1  # means of other queries are not held against each other unseen
     rows = [
         (
             system.name,
             value_of(first, system.means[first.name].value),
             Drawn(system.means[first.name].value, ends.get(system.name), scale),
+            *([counts[system.name]] if apart else []),
             *(value_of(about, system.means[about.name].value) for about in others),
             *times_of(record, system),
         )
@@ -113,6 +119,7 @@ def _standing(record: Record) -> Table:
         Column(word("system")),
         head_of(first),
         Column(word("interval", level=_level(record)), "plot", drop=1),
+        *([Column(word("queries"), "count")] if apart else []),
         *(head_of(about, LATER + i) for i, about in enumerate(others)),
         *time_columns(record),
     ]

@@ -7,11 +7,10 @@ from typing import Any
 
 from rankgauge.record import Record, ScoredMeasure, SystemResult
 from rankgauge.reports.document import Cell, Column, word
+from rankgauge.reports.tables import LATER
 from rankgauge.words import Note
 
 __all__ = ["LATER", "answer", "head_of", "in_order", "scale_of", "time_columns", "times_of", "value_of"]
-
-LATER = 10  # columns of further measures go before all others where there is no room
 
 
 def answer(name: str, /, **parameters: Any) -> Note:

@@ -148,7 +148,7 @@ class Marked:
 
     words: tuple[Note, ...]
     mark: str = "quiet"
-    """better, worse, equivalent, inconclusive, warn or quiet."""
+    """better, worse, equivalent, inconclusive, pass, fail, warn or quiet."""
 
 
 Text: TypeAlias = Note | Reading | Formula | str
@@ -258,8 +258,6 @@ class Notes:
     """Whether each stands behind a mark, below a title that says what they are."""
     folded: bool = False
     """Whether formats that can fold show them only on request."""
-    repeats: bool = False
-    """Whether they are sentences on figures that a table shows; a page does without."""
 
 
 @dataclass(repr=False, eq=False, match_args=False)

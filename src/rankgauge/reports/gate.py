@@ -27,12 +27,12 @@ from rankgauge.words import Language, Note, numbers
 
 __all__ = ["gate_error", "gate_report", "headline", "warnings_of"]
 
-_MARKS = {"pass": "better", "regression": "worse", "broken": "worse", "inconclusive": "inconclusive"}
+_MARKS = {"pass": "pass", "regression": "worse", "broken": "fail", "inconclusive": "inconclusive"}
 
 
 def gate_report(results: GateResult | Sequence[GateResult]) -> Report:
-    """One or several results, one below the other. Only of one are the measures told in sentences too: below several,
-    they would not say which gate they are of."""
+    """One or several results, one below the other. Only of one are measures told in sentences that no figures say:
+    below several, they would not say which gate they are of."""
     listed = [results] if isinstance(results, GateResult) else list(results)
     blocks = [block for result in listed for block in _blocks(result, sentences=len(listed) == 1)]
     return Report(word("gate"), blocks, suites=[_suite(result) for result in listed])
@@ -76,11 +76,10 @@ def _blocks(result: GateResult, *, sentences: bool) -> Iterator[Block]:
         yield table_of("measures", measures, _columns(measures), light=True, notes=list(_legend(result, measures)))
     if others:
         yield table_of("rules", others, _RULES, light=True)
-    told = [rule for rule in measures if rule.status != "pass" and sentences]
-    for shown in (True, False):  # as figures of the table
-        notes = [note_about([rule.name], rule.note) for rule in told if (rule.values["reason"] == "bounds") is shown]
-        if notes:
-            yield Notes(notes, detail="evidence", repeats=shown)
+    # Where bounds decided, the figures of the table say all of it.
+    told = [rule for rule in measures if rule.status != "pass" and rule.values["reason"] != "bounds"]
+    if told and sentences:
+        yield Notes([note_about([rule.name], rule.note) for rule in told], detail="evidence")
     if result.remarks:
         yield Notes(result.remarks, folded=True)
 

@@ -29,8 +29,8 @@ __all__ = ["changed_part", "leaderboard_part", "reference_of"]
 _SHOWN = 2  # queries of each side that changed most
 _LONGEST = 40  # characters of a query
 _STATUS: dict[str, Status] = {
-    **dict.fromkeys(("win", "take", "leads_all", "same", "all_identical"), "pass"),
-    **dict.fromkeys(("open", "open_no_size", "leads", "leads_none"), "open"),
+    **dict.fromkeys(("win", "take", "leads", "leads_all", "same", "all_identical"), "pass"),
+    **dict.fromkeys(("open", "open_no_size", "leads_none"), "open"),
     "lose": "fail",
 }
 """By the name of the advice; all else is to be looked at."""
@@ -64,13 +64,16 @@ def leaderboard_part(record: Record, compared: ComparisonResult) -> Iterator[Blo
 
 
 def _status(advice: Note, compared: ComparisonResult) -> Status:
-    """Whether the advice is good news. Equivalent systems are, for nothing is lost."""
+    """Whether the advice is good news. Equivalent systems are, for nothing is lost. What decides nothing is open;
+    a baseline is kept with a warning where some are worse and others inconclusive."""
     name = advice.key.removeprefix("comparison.")
     if name != "keep":
         return _STATUS.get(name, "warn")
     measures = advice.parameters["measure"]
     verdicts = {row.verdict for row in compared.rows if row.measure in measures}
-    return "open" if "inconclusive" in verdicts else "pass" if "equivalent" in verdicts else "fail"
+    if "inconclusive" in verdicts:
+        return "warn" if "worse" in verdicts else "open"
+    return "pass" if "equivalent" in verdicts else "fail"
 
 
 def reference_of(record: Record, compared: ComparisonResult) -> str:
@@ -216,10 +219,10 @@ def changed_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
     entry = next((own for own in compared.changes if (own.measure, own.a, own.b) == (first, chosen.a, chosen.b)), None)
     if entry is None:
         return
-    if compared.baseline is None or len(compared.pairs) == 1:
+    if compared.baseline is None or len(compared.pairs) == 1 or chosen.verdict not in ("better", "worse"):
         listed, head = [*entry.gained[:_SHOWN], *reversed(entry.lost[:_SHOWN])], answer("changed")
     else:
-        side = "lost" if chosen.verdict == "worse" else "gained"
+        side = "gained" if chosen.verdict == "better" else "lost"
         side = side if getattr(entry, side) else "lost"
         listed, head = list(getattr(entry, side)[:_SHOWN]), answer(side, b=chosen.b)
     if listed:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rankgauge.comparison.loss_notes import lead_notes, place_note
 from rankgauge.record import LossesResult, LossPlace, LostDocument, Record
+from rankgauge.reports.columns import answer
 from rankgauge.reports.document import (
     Bar,
     Block,
@@ -54,7 +55,8 @@ def losses_answer(record: Record, found: LossesResult) -> Iterator[Block]:
     yield _places(found)
     yield from _examples(record, found)
     if found.notes:
-        yield Notes(found.notes, folded=any(note.level == "warning" for note in found.notes))
+        folded = any(note.level == "warning" for note in found.notes)
+        yield Notes(found.notes, answer("remarks", n=len(found.notes)), bulleted=True, folded=folded)
 
 
 def losses_part(record: Record, *, alone: bool) -> Iterator[Block]:

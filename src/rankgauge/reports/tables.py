@@ -14,11 +14,23 @@ from unicodedata import category, combining, east_asian_width, normalize
 
 from rankgauge.visible import visible
 
-__all__ = ["Table", "fitted", "render_csv", "render_terminal", "terminal_width", "total_width", "width_of", "wrapped"]
+__all__ = [
+    "LATER",
+    "Table",
+    "fitted",
+    "render_csv",
+    "render_terminal",
+    "terminal_width",
+    "total_width",
+    "width_of",
+    "wrapped",
+]
 
 _GAP = "  "
 _LEAST = 20  # columns in which a text is still readable when it is wrapped
 _CLIPPED = 8  # and a name when its middle is left out
+LATER = 10
+"""Columns of further measures have this priority or a higher one: they go before others, and before names are cut."""
 
 
 @dataclass(frozen=True)
@@ -173,14 +185,28 @@ def render_terminal(table: Table, *, width: int | None = None, color: bool = Fal
 
 
 def fitted(table: Table, width: int) -> Table:
-    """The table without the columns that there is no room for, by their priority; names are cut before."""
+    """The table without the columns that there is no room for, by their priority. Names are cut only where it would not
+    do to leave out what is `LATER`."""
     if total_width(table) <= width or total_width(_narrowed(table, width)) <= width:
         return table
-    table = _shorter(table, width)
-    while any(table.drop) and total_width(_narrowed(table, width)) > width:
-        last = max(range(len(table.drop)), key=lambda j: (table.drop[j], j))
-        table = _without_empty_rows(table.columns([j for j in range(len(table.header)) if j != last]))
-    return table
+    fewer = table
+    while max(fewer.drop, default=0) >= LATER:
+        fewer = _without_last(fewer)
+        if total_width(fewer) <= width:
+            return fewer
+    least = max(_CLIPPED, width // 4)
+    whole, short = table, _shorter(table, least)
+    while any(short.drop) and total_width(_narrowed(short, width)) > width:
+        whole, short = _without_last(whole), _without_last(short)
+    # Where a column has gone there may be room for more of the names.
+    longer = (_shorter(whole, room) for room in range(width // 2, least, -1))
+    return next((one for one in longer if total_width(one) <= width), short)
+
+
+def _without_last(table: Table) -> Table:
+    """Without the column that goes first."""
+    last = max(range(len(table.drop)), key=lambda j: (table.drop[j], j))
+    return _without_empty_rows(table.columns([j for j in range(len(table.header)) if j != last]))
 
 
 def _without_empty_rows(table: Table) -> Table:
@@ -188,9 +214,8 @@ def _without_empty_rows(table: Table) -> Table:
     return replace(table, rows=[row for row in table.rows if any(row)])
 
 
-def _shorter(table: Table, width: int) -> Table:
-    """Names longer than a quarter of the width without their middle; those of a column stay different."""
-    room = max(_CLIPPED, width // 4)
+def _shorter(table: Table, room: int) -> Table:
+    """Longer names without their middle; those of a column stay different."""
     rows = [list(row) for row in table.rows]
     for j in range(len(table.header)):
         whole = [row for row in rows if len(row) == len(table.header)]
@@ -237,7 +262,8 @@ def _narrowed(table: Table, width: int) -> Table:
         [wrapped(cell, room) if j == widest else cell for j, cell in enumerate(row)] if len(row) == len(header) else row
         for row in table.rows
     ]
-    return replace(table, rows=rows)
+    head = _at_blanks(header[widest], max(room, longest[widest]))  # which was as wide as the text
+    return replace(table, header=[head if j == widest else text for j, text in enumerate(header)], rows=rows)
 
 
 def _at_blanks(head: str, width: int) -> str:

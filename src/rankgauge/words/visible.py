@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rankgauge.visible import visible
 
 __all__ = ["clipped", "shortened", "visible"]
@@ -15,6 +17,13 @@ def shortened(text: str, most: int = _LONGEST) -> str:
     return line if len(line) <= most else f"{line[:most].rstrip()}... ({len(line)} characters in all)"
 
 
-def clipped(text: str, most: int) -> str:
-    """A text in so many characters at most, its end an ellipsis where it was cut."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def clipped(text: str, most: int, wide: Callable[[str], int] = len) -> str:
+    """A text in so many characters at most, or columns by `wide`; where it was cut, behind a word unless that leaves
+    less than half, it ends in an ellipsis."""
+    if wide(text) <= most:
+        return text
+    kept = text[: most - 1]
+    while wide(kept) > most - 1:
+        kept = kept[:-1]
+    words = kept if text[len(kept)].isspace() else kept.rpartition(" ")[0]
+    return f"{(words if 2 * wide(words) >= most else kept).rstrip()}…"

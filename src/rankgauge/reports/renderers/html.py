@@ -29,7 +29,6 @@ from rankgauge.reports.document import (
     Heading,
     Kind,
     Marked,
-    Notes,
     Paragraph,
     Report,
     Scored,
@@ -62,12 +61,13 @@ _SIGNS = {
     "equivalent": "≈",
     "inconclusive": "?",
     "pass": "✓",
-    "fail": "✕",
+    "fail": "✗",
     "warn": "!",
     "open": "?",
 }
 _CODE = re.compile(r"`([^`\s]+)`")
 _JOINT = re.compile(r"(?<=[^\W_][_/])(?=[^\W_])")
+_JOINED = re.compile(r"[(\uff08\u201c]*[\w.@-]*[a-zA-Z0-9][_/][a-zA-Z0-9][\w./@-]*[^\w\s<&]*", re.ASCII)
 _MODES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 Item = dict[str, Any]
 
@@ -117,11 +117,9 @@ class _Page:
         self.drawn = {id(block): self._figures(block) for block in _charts(report.blocks)}
 
     def _repeats(self, block: Block) -> bool:
-        """Whether the first screen says the same: sentences on its figures, and the means of a single system."""
+        """Whether the first screen says the same: verdicts, and the means of a single system."""
         alone = self.report.record is not None and len(self.report.record.systems) == 1
         in_means = bool(self.sections) and self.sections[-1]["id"] == "means"
-        if isinstance(block, Notes) and block.repeats:
-            return True
         return isinstance(block, Cards) or (alone and in_means and not isinstance(block, Charts))
 
     def _begin(self, name: str, title: Text, *blocks: Block, folded: bool = False) -> None:
@@ -209,6 +207,7 @@ class _Page:
             "many": len(rows) > _TALL,
             "look": self._table_look(table),
             "axis": axis_of(plots[0], self.look) if plots else [],
+            "longest": max((len(row["cells"][0]["text"]) for row in rows if "cells" in row), default=0),
         }
 
     def _table_look(self, table: Table) -> str:
@@ -304,6 +303,7 @@ def _environment() -> Environment:
         loader=FunctionLoader(_file), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     made.filters |= {"breakable": _breakable, "breakable_text": lambda text: _JOINT.sub("\u200b", text)}
+    made.filters["prose"] = _prose
     return made
 
 
@@ -312,6 +312,13 @@ def _breakable(text: str) -> Markup:
     from markupsafe import Markup, escape
 
     return Markup(_JOINT.sub("<wbr>", str(escape(text))))
+
+
+def _prose(text: str) -> Markup:
+    """Escaped, and a long name goes to the next line as a whole; it breaks only where a line is too short for it."""
+    from markupsafe import Markup, escape
+
+    return Markup(_JOINED.sub(lambda found: f'<span class="name">{_breakable(Markup(found[0]))}</span>', escape(text)))
 
 
 @cache

@@ -16,7 +16,7 @@ from rankgauge.words import Language, Note, say
 __all__ = ["render"]
 
 _MARKS = {"pass": "✅", "fail": "❌", "warn": "⚠️", "open": "❔"}
-_SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
+_SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈", "pass": "✓", "fail": "✗"}
 
 # What GitHub and GitLab turn into links after Markdown is done, so that no escape helps: people, issues, addresses.
 _LINKED = (

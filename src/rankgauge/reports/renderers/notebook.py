@@ -38,9 +38,10 @@ from rankgauge.words import Language, say
 __all__ = ["render", "two_tones"]
 
 _WIDTH, _HEIGHT, _EDGE = 160, 14, 5
-_SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
-_STATUS = {"pass": ("✔", "better"), "fail": ("✘", "worse"), "warn": ("⚠", "warn"), "open": ("?", "inconclusive")}
-_TONES = {**VERDICTS, "warn": "#c07d00"}
+_MANY = 6  # columns, beside which an interval has no room for its figures
+_SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈", "pass": "✓", "fail": "✗"}
+_STATUS = {"pass": ("✓", "pass"), "fail": ("✗", "fail"), "warn": ("⚠", "warn"), "open": ("?", "inconclusive")}
+_TONES = {**VERDICTS, "pass": VERDICTS["better"], "fail": VERDICTS["worse"], "warn": "#c07d00"}
 
 
 @cache
@@ -116,9 +117,10 @@ class _Page:
             else:
                 tone = next((cell.mark for cell in row if isinstance(cell, Marked) and cell.mark in _TONES), None)
                 shown = _with_intervals(row) if block.name == "answer" else row
-                cells = "".join(f"<td{_kind(c)}>{self._cell(shown[j], c, tone)}</td>" for j, c in kept)
+                cells = "".join(f"<td{_kind(c, shown[j])}>{self._cell(shown[j], c, tone)}</td>" for j, c in kept)
             rows.append(f"<tr>{cells}</tr>")
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        tight = ' class="rg-tight"' if len(kept) > _MANY else ""
+        return f"<table{tight}><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
     def _cell(self, cell: Cell, column: Column, tone: str | None) -> str:
         text = html.escape(written(cell, column.kind, self.bare))
@@ -139,7 +141,9 @@ def _with_intervals(row: Sequence[Cell]) -> list[Cell]:
     return found
 
 
-def _kind(column: Column) -> str:
+def _kind(column: Column, cell: Cell = None) -> str:
+    if isinstance(cell, Marked):
+        return ' class="rg-mark"'
     if column.kind in ("text", "bar"):
         return ' class="rg-text"'
     return "" if column.kind == "plot" else ' class="rg-number"'

@@ -7,7 +7,7 @@ from typing import Any
 
 from rankgauge.reports import tables
 from rankgauge.reports.cells import Look, told
-from rankgauge.reports.document import Detail, Drawn, Marked, Report, Scored, Table
+from rankgauge.reports.document import Cell, Detail, Drawn, Marked, Report, Scored, Table
 from rankgauge.reports.interval_bars import end_labels
 from rankgauge.reports.lines import Form, grid, pieces, shown_columns
 from rankgauge.visible import uncommanded
@@ -18,9 +18,12 @@ __all__ = ["render", "render_table"]
 
 _PLOTS = (40, 33, 25, 17, 13)
 """Widths of drawn intervals, of which the first that leaves room for all columns is taken."""
+_PAGE = 80
+"""Columns where nothing tells how many there are."""
 _SHADES = {"pass": "32", "fail": "31", "warn": "33", "open": "33"}
-_COLOURS = {"better": "32", "worse": "31", "equivalent": "36", "inconclusive": "33", "warn": "33", "quiet": "2"}
-_SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
+_COLOURS = {"better": "32", "worse": "31", "equivalent": "36", "inconclusive": "33", "quiet": "2"}
+_COLOURS |= {mark: _SHADES[mark] for mark in ("pass", "fail", "warn")}
+_SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈", "pass": "✓", "fail": "✗"}
 
 
 def render(
@@ -89,8 +92,16 @@ def render_table(
 
 def _made(table: Table, look: Look, detail: Detail, width: int | None) -> tables.Table:
     """All its columns in words, and intervals drawn."""
+    most = max((column.most for column in table.columns), default=0)
+    made = _drawn_out(_clipped(table, most), look, detail, width)
+    spare = (width or _PAGE) - tables.total_width(made)
+    return made if spare <= 0 or not most else _drawn_out(_clipped(table, most + spare), look, detail, width)
+
+
+def _drawn_out(table: Table, look: Look, detail: Detail, width: int | None) -> tables.Table:
+    """The cells as texts, with the intervals drawn."""
     kept = [j for j, column in enumerate(table.columns) if column.kind == "plot"]
-    made = grid(_clipped(table), look, detail)
+    made = grid(table, look, detail)
     if kept:
         cells = [row[kept[0]] if len(row) > 1 else None for row in table.rows]
         place = next(i for i, column in enumerate(shown_columns(table, detail)) if column == kept[0])
@@ -99,16 +110,14 @@ def _made(table: Table, look: Look, detail: Detail, width: int | None) -> tables
     return made
 
 
-def _clipped(table: Table) -> Table:
+def _clipped(table: Table, most: int) -> Table:
     """The table with the ends of long texts left out where its columns say so."""
-    most = {j: column.most for j, column in enumerate(table.columns) if column.most}
-    if not most:
-        return table
-    rows = [
-        [clipped(cell, most[j]) if j in most and isinstance(cell, str) else cell for j, cell in enumerate(row)]
-        for row in table.rows
-    ]
-    return replace(table, rows=rows)
+    long = {j for j, column in enumerate(table.columns) if column.most}
+
+    def cut(cell: Cell, j: int) -> Cell:
+        return clipped(cell, most, tables.width_of) if j in long and isinstance(cell, str) else cell
+
+    return replace(table, rows=[[cut(cell, j) for j, cell in enumerate(row)] for row in table.rows])
 
 
 def _heads(table: tables.Table) -> list[str]:
