@@ -35,6 +35,7 @@ ORDER = [
     "exports",
     "retrievers",
     "live",
+    "spark",
     "gating",
     "plans",
     "demo",

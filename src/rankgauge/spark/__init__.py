@@ -1,0 +1,17 @@
+"""Runs that are Spark DataFrames: scored where their rows are, with the same figures as `rankgauge.evaluate`.
+
+Names load on first use: importing this package needs no Spark.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankgauge.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from rankgauge.spark.evaluating import evaluate
+
+__all__ = ["evaluate"]
+
+__getattr__ = lazy_names(__name__, {"evaluating": ("evaluate",)})

@@ -1,0 +1,208 @@
+"""What runs on the executors: the rows of a partition, which holds whole queries, matched with the judgments.
+
+Its memory is bounded: a partition of more rows goes to the disk and comes back in parts of whole queries, and a query
+of more rows in parts of whole documents.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from rankgauge.engine.match_frames import FrameMatcher, JudgmentIndex, NotGroupedError
+from rankgauge.engine.spilling import Long, Spill, room_for
+from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.extras import optional
+from rankgauge.model.contract import Contract
+from rankgauge.model.judgments import Qrels
+from rankgauge.model.run import Run
+
+__all__ = ["FIELDS", "PLACE", "Judgments", "Matching", "frames_of", "gather", "packed", "unpacked"]
+
+ROWS = 2_000_000
+"""Rows of a partition that are held in memory, and of a query."""
+_PARTS = 64  # of a partition on the disk; what is still too large is divided again
+_SAMPLE = 500
+PLACE = "place"
+"""The column of the place in the list, where the contract asks for it."""
+FIELDS = "what string, told binary"
+"""What a partition tells: `lists`, `hits`, `counts`, `sample` or `error`, each packed."""
+
+
+class _RepeatsError(RankgaugeError):
+    """Documents that stand twice, for the driver to tell together with those of other partitions."""
+
+    def __init__(self, pairs: Sequence[tuple[str, str]], total: int) -> None:
+        super().__init__("repeats")
+        self.pairs, self.total = pairs, total
+
+
+class _Part(Run):
+    """The rows of a partition."""
+
+    def describe_repeats(self, pairs: Sequence[tuple[str, str]], total: int) -> RankgaugeError:
+        return _RepeatsError(pairs, total)
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """Judgments on their way to the executors, which index them once for each worker process."""
+
+    rows: bytes
+    key: str
+
+    def index(self) -> JudgmentIndex:
+        if self.key not in _kept:
+            _kept.clear()
+            _kept[self.key] = JudgmentIndex.of(Qrels.of_frame(unpacked(self.rows), "judgments"))
+        return _kept[self.key]
+
+
+_kept: dict[str, JudgmentIndex] = {}
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Takes the Arrow batches of a partition (query, doc, score, and place where the order of the list counts)."""
+
+    judgments: Judgments
+    contract: Contract
+    rows: int = ROWS
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        pa = optional("pyarrow", "working on Spark", "pyarrow", "spark")
+
+        told = list(self._told(frames_of(batches)))
+        names, packs = [what for what, _ in told], [pack for _, pack in told]
+        yield pa.record_batch([pa.array(names, pa.string()), pa.array(packs, pa.binary())], names=["what", "told"])
+
+    def _told(self, frames: Iterator[pl.DataFrame]) -> Iterator[tuple[str, bytes]]:
+        index = self.judgments.index()
+        sample: list[pl.DataFrame] = []
+        try:
+            noted = _noted(frames, index.query_numbers["query"], sample)
+            matcher = gather(noted, lambda: FrameMatcher(index, self.contract, empty_part(), {}), self.rows)
+        except RankgaugeError as error:
+            yield "error", json.dumps(_fault(error)).encode()
+            return
+        yield "counts", json.dumps([matcher.run_queries, matcher.first_queries]).encode()
+        yield "lists", packed(matcher.lists)
+        hits = matcher.hits
+        names = ("judgment", "above", "tied", "tie_met")
+        yield "hits", packed(pl.DataFrame({name: getattr(hits, name) for name in names}))
+        if not len(hits.owner):
+            yield from (("sample", packed(rows)) for rows in sample)
+
+
+def _noted(frames: Iterable[pl.DataFrame], judged: pl.Series, sample: list[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same rows, of which the first of judged queries are kept, for messages."""
+    known = judged.implode()
+    for frame in frames:
+        if not sample and len(rows := frame.head(_SAMPLE).filter(pl.col("query").is_in(known))):
+            sample.append(rows)
+        yield frame
+
+
+def _fault(error: RankgaugeError) -> dict[str, Any]:
+    if isinstance(error, _RepeatsError):
+        return {"pairs": list(map(list, error.pairs)), "total": error.total}
+    return {"kind": type(error).__name__, "message": str(error)}
+
+
+def empty_part() -> Run:
+    """What stands for the run where rows are checked."""
+    nothing = pl.DataFrame(schema={"query": pl.String, "doc": pl.String, "score": pl.Float64})
+    return _Part.of_frame(nothing, "run")
+
+
+def gather(frames: Iterable[pl.DataFrame], make: Callable[[], FrameMatcher], most: int) -> FrameMatcher:
+    """A matcher that was given all rows, in parts of whole queries."""
+    matcher = make()
+    held: list[pl.DataFrame] = []
+    frames, rows = iter(frames), 0
+    for frame in frames:
+        held.append(frame)
+        rows += len(frame)
+        if rows > most:
+            break
+    else:
+        return _gathered(pl.concat(held), matcher, make) if held else matcher
+
+    def add_long(long: Long) -> None:
+        with Spill(max(2, 2 * long.rows // most), most, by="doc") as documents:
+            for part in long.read():
+                documents.add(part)
+            documents.flush()
+            matcher.add_long(documents.parts)
+
+    with room_for("run"), Spill(_PARTS, most, long=add_long) as spill:
+        for part in held:
+            spill.add(part)
+        held.clear()
+        for part in frames:
+            spill.add(part)
+        spill.flush()
+        for part in spill.parts():
+            matcher.add(_in_order(part) if PLACE in part.columns else part)
+    return matcher
+
+
+def _gathered(frame: pl.DataFrame, matcher: FrameMatcher, make: Callable[[], FrameMatcher]) -> FrameMatcher:
+    """All rows at once; mostly they are grouped by query already, which is faster to find out than to sort."""
+    if PLACE not in frame.columns:
+        with contextlib.suppress(NotGroupedError):
+            matcher.add(frame)
+            return matcher
+        matcher = make()
+    matcher.add(_in_order(frame))
+    return matcher
+
+
+def _in_order(frame: pl.DataFrame) -> pl.DataFrame:
+    """Grouped by query, in the order of the lists where there is one."""
+    if PLACE in frame.columns:
+        frame = frame.sort(PLACE, maintain_order=True).drop(PLACE)
+    return frame[np.argsort(frame["query"].hash().to_numpy(), kind="stable")]
+
+
+def frames_of(batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
+    """Arrow batches as frames, every row checked."""
+    pa = optional("pyarrow", "working on Spark", "pyarrow", "spark")
+
+    for batch in batches:
+        frame = pl.DataFrame(pl.from_arrow(pa.Table.from_batches([batch])))
+        if len(frame):
+            _check(frame)
+            yield frame
+
+
+def _check(frame: pl.DataFrame) -> None:
+    for name, other in (("query", "doc"), ("doc", "query")):
+        missing = frame[name].is_null() | (frame[name] == "").fill_null(False)
+        if missing.any():
+            beside = frame[other][int(missing.arg_max() or 0)]
+            raise DataError(f"a row has no {name} id; its {other} id is {beside!r}")
+    scores = frame["score"]
+    bad = scores.is_null() | ~scores.is_finite().fill_null(False)
+    if bad.any():
+        row = frame.row(int(bad.arg_max() or 0), named=True)
+        raise DataError(
+            f"query {row['query']!r}, document {row['doc']!r}: the score {row['score']!r} is no finite number"
+        )
+
+
+def packed(frame: pl.DataFrame) -> bytes:
+    held = io.BytesIO()
+    frame.write_ipc_stream(held, compression="zstd")
+    return held.getvalue()
+
+
+def unpacked(data: bytes) -> pl.DataFrame:
+    return pl.read_ipc_stream(io.BytesIO(data))
