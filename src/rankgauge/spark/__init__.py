@@ -11,7 +11,8 @@ from rankgauge.lazy import lazy_names
 
 if TYPE_CHECKING:
     from rankgauge.spark.evaluating import evaluate
+    from rankgauge.spark.reading import read_run
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "read_run"]
 
-__getattr__ = lazy_names(__name__, {"evaluating": ("evaluate",)})
+__getattr__ = lazy_names(__name__, {"evaluating": ("evaluate",), "reading": ("read_run",)})

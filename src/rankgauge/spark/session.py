@@ -17,6 +17,8 @@ __all__ = ["check_spark", "check_version", "session"]
 _LEAST = 4
 _NEEDED = {"pyspark": "pyspark>=4", "pyarrow": "pyarrow", "pandas": "pandas"}  # Spark itself asks for pandas
 
+_OWN = {"spark.log.level": "ERROR", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+
 
 def check_spark() -> None:
     """Raise an error where the Python side of Spark is missing or too old."""
@@ -52,6 +54,8 @@ def session() -> Any:
     from pyspark.sql import SparkSession
 
     with told("Spark could not be started"):
-        made = SparkSession.builder.appName("rankgauge").getOrCreate()
-    made.sparkContext.setLogLevel("ERROR")
-    return made
+        builder = SparkSession.builder.appName("rankgauge")
+        if "PYSPARK_GATEWAY_PORT" not in os.environ:  # not under spark-submit, whose settings stay
+            for name, value in _OWN.items():
+                builder = builder.config(name, value)
+        return builder.getOrCreate()
