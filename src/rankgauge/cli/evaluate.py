@@ -45,7 +45,7 @@ _ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|arro
     type=click.Choice(["local", "spark"]),
     default="local",
     show_default=True,
-    help="Where the runs are read and matched. spark: on the executors, from Parquet, CSV, TSV or TREC text of any size.",
+    help="Where the runs are read and matched; spark reads Parquet, CSV, TSV and TREC text on its executors.",
 )
 @keeping
 @options.details

@@ -7,6 +7,7 @@ of more rows in parts of whole documents.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -57,6 +58,11 @@ class Judgments:
 
     rows: bytes
     key: str
+
+    @staticmethod
+    def of(qrels: Qrels) -> Judgments:
+        rows = packed(qrels.frame)
+        return Judgments(rows, hashlib.sha256(rows).hexdigest())
 
     def index(self) -> JudgmentIndex:
         if self.key not in _kept:

@@ -1,0 +1,120 @@
+"""What executors do with a partition, without Spark: however the rows are divided and whatever fits into memory, the
+figures are those of `evaluate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import rankgauge
+from rankgauge.engine.scoring import score_matched
+from rankgauge.errors import ContractError, DataError
+from rankgauge.evaluation import Evaluation
+from rankgauge.evaluation.plan import make_plan
+from rankgauge.model.judgments import Qrels
+from rankgauge.spark.gathering import put_together
+from rankgauge.spark.partitions import Judgments, Matching
+from tests.spark.worlds import EVERY, MEASURES, assert_same, world
+
+CONTRACTS: list[dict[str, Any]] = [
+    {},
+    {"ties": "expected"},
+    {"missing": "skip", "no_relevant": "skip"},
+    {"depth": 7, "rel": 2},
+    {"contract": "trec_eval9"},
+    {"contract": "beir"},
+    {"ties": "expected", "depth": 3},
+]
+
+
+def divided(
+    qrels: pl.DataFrame, run: pl.DataFrame, parts: int, rows: int, measures: list[str], **choices: Any
+) -> Evaluation:
+    """As Spark would: the rows of each query in one of the parts, each in batches of a few rows."""
+    plan = make_plan(measures, **choices)
+    judgments = Qrels(qrels)
+    work = Matching(Judgments.of(judgments), plan.contract, rows)
+    told: list[tuple[str, bytes]] = []
+    for part in range(parts):
+        own = run.filter(run["query"].hash() % parts == part)
+        batches = own.to_arrow().to_batches(max_chunksize=5)
+        for batch in work(pa.RecordBatch.from_arrays(b.columns, own.columns) for b in batches):
+            told += zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    matched = put_together(told[::-1], judgments, "run")
+    return Evaluation(score_matched(judgments, matched, plan.measures, plan.contract, name="run"), plan)
+
+
+@pytest.mark.parametrize("choices", CONTRACTS, ids=str)
+@pytest.mark.parametrize("rows", [7, 60, 10**6])
+def test_however_the_rows_are_divided(choices: dict[str, Any], rows: int) -> None:
+    """Of 7 rows in memory most queries have more: their places are counted part by part."""
+    for seed, parts in enumerate((1, 2, 17)):
+        qrels, run = world(seed)
+        if choices.get("contract") == "beir":  # documents that are named as their query
+            run = pl.concat([run, run.unique("query").with_columns(doc=pl.col("query"), score=pl.lit(9.0))])
+        wanted = rankgauge.evaluate(qrels, run, MEASURES, **choices)
+        assert_same(divided(qrels, run, parts, rows, MEASURES, **choices), wanted)
+
+
+def test_subtopics_and_groups() -> None:
+    qrels, run = world(3)
+    qrels = pl.concat([qrels.with_columns(subtopic=pl.lit(str(n))) for n in (1, 2)])
+    qrels = qrels.filter(pl.struct("query", "doc", "subtopic").hash() % 3 > 0)
+    wanted = rankgauge.evaluate(qrels, run, EVERY)
+    for rows in (7, 10**6):
+        assert_same(divided(qrels, run, 3, rows, EVERY), wanted)
+
+
+@pytest.mark.parametrize("rows", [7, 10**6])
+def test_repeats(rows: int) -> None:
+    qrels, run = world(4)
+    twice = pl.concat([run, run.sample(30, seed=1).with_columns(pl.col("score") + 1)])
+    with pytest.raises(DataError, match=r"run: document 'd\d+' stands twice for query 'q\d+' \(\d+ such documents"):
+        divided(qrels, twice, 3, rows, ["AP"])
+    wanted = rankgauge.evaluate(qrels, twice, MEASURES, duplicates="first")
+    assert_same(divided(qrels, twice, 3, rows, MEASURES, duplicates="first"), wanted)
+
+
+@pytest.mark.parametrize("ties", ["given", "stable"])
+def test_lists_in_their_own_order(ties: str) -> None:
+    qrels, run = world(5)
+    placed = run.with_columns(place=pl.int_range(pl.len()).cast(pl.Float64))
+    wanted = rankgauge.evaluate(qrels, run, MEASURES, ties=ties)
+    for rows in (60, 10**6):
+        assert_same(divided(qrels, placed.sort("score", "doc"), 3, rows, MEASURES, ties=ties), wanted)
+    with pytest.raises(ContractError, match="a list is too long to be put into the order"):
+        divided(qrels, placed, 3, 7, ["AP"], ties=ties)
+
+
+def test_ids_that_do_not_meet() -> None:
+    """The same hints as elsewhere on why nothing was found."""
+    qrels, run = world(6, whole=True)
+    qrels = qrels.with_columns(pl.col("query").cast(pl.String), pl.col("doc").cast(pl.String))
+    run = run.with_columns(pl.col("query").cast(pl.String), pl.format("00{}", "doc").alias("doc"))
+    with pytest.raises(DataError, match="the same numbers are written differently"):
+        divided(qrels, run, 3, 10**6, ["AP"])
+    with pytest.raises(DataError, match="have no query in common"):
+        divided(qrels.with_columns(query=pl.format("x{}", "query")), run, 3, 10**6, ["AP"])
+    other = divided(qrels, run.with_columns(doc=pl.format("x{}", "doc")), 3, 10**6, ["AP"])
+    assert other.coverage.id_mismatch is not None
+    assert other.mean["AP"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("score", float("nan"), r"query 'q\d+', document 'd\d+': the score nan is no finite number"),
+        ("score", None, "the score None is no finite number"),
+        ("query", None, "a row has no query id; its doc id is 'd"),
+        ("doc", None, "a row has no doc id; its query id is 'q"),
+        ("doc", "", "a row has no doc id; its query id is 'q"),
+    ],
+)
+def test_rows_that_say_nothing(column: str, value: Any, message: str) -> None:
+    qrels, run = world(7)
+    bad = pl.when(pl.int_range(pl.len()) == 20).then(pl.lit(value)).otherwise(pl.col(column)).alias(column)
+    with pytest.raises(DataError, match=message):
+        divided(qrels, run.with_columns(bad), 1, 10**6, ["AP"])
