@@ -61,7 +61,8 @@ def run_columns(frame: Any, contract: Contract, name: str) -> Any:
     names = frame.columns
     ranked = is_ranked(names)
     try:
-        roles = column_roles(names, ("query", "doc", "rank" if ranked else "score"), name, optional=("rank",))
+        wanted, optional = (("rank",), ()) if ranked else (("score",), ("rank",))
+        roles = column_roles(names, ("query", "doc", *wanted), name, optional=optional)
     except DataError as error:
         if {"grade", "relevance", "rel", "label"} & {column.casefold() for column in names}:
             raise DataError(f"{error}; the run comes first, then the judgments") from None
