@@ -42,7 +42,11 @@ def there(spark: Any, frame: pl.DataFrame) -> Any:
 
 def test_any_number_of_parts(judged_run: Any) -> None:
     qrels, run, qrels_there, run_there = judged_run
-    plans: dict[int | None, dict[str, Any]] = {1: {}, 17: {"missing": "skip", "rel": 2}, None: {"contract": "trec_eval9"}}
+    plans: dict[int | None, dict[str, Any]] = {
+        1: {},
+        17: {"missing": "skip", "rel": 2},
+        None: {"contract": "trec_eval9"},
+    }
     for parts, choices in plans.items():
         wanted = rankgauge.evaluate(qrels, run, MEASURES, **choices)
         got = on_spark.evaluate(run_there, qrels_there, MEASURES, partitions=parts, **choices)
