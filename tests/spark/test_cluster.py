@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -17,7 +18,7 @@ from rankgauge import spark as on_spark
 from rankgauge.errors import ContractError, DataError, RankgaugeError
 from rankgauge.spark.failures import SparkError
 from tests.cli.command import run_command
-from tests.spark.worlds import MEASURES, assert_same, world
+from tests.spark.worlds import MEASURES, MEASURES_OF_ONE_LIST, assert_same, world
 
 pytestmark = [
     pytest.mark.needs("java", "pyspark"),
@@ -166,3 +167,57 @@ def test_the_order_of_the_list(spark: Any) -> None:
         on_spark.evaluate(there(spark, alone), qrels, ["AP", "RR"]),
         rankgauge.evaluate(qrels, alone.sample(fraction=1, shuffle=True, seed=2), ["AP", "RR"]),
     )
+
+
+def test_scores_that_stay_there(judged_run: Any) -> None:
+    """Where the queries are too many for the driver: every score and every mean, to the last bit."""
+    qrels, run, qrels_there, run_there = judged_run
+    for parts, choices in {5: {}, None: {"missing": "skip", "no_relevant": "skip", "depth": 9}}.items():
+        wanted = rankgauge.evaluate(qrels, run, MEASURES_OF_ONE_LIST, **choices)
+        scores = on_spark.score_queries(run_there, qrels_there, MEASURES_OF_ONE_LIST, partitions=parts, **choices)
+        assert on_spark.mean_scores(scores) == dict(wanted.mean)
+        kept = np.where(wanted.table.counted, wanted.table.values, None).tolist()
+        assert {row[0]: list(row[1:]) for row in scores.collect()} == dict(zip(wanted.table.queries, kept, strict=True))
+    twice = on_spark.score_queries(run_there.union(run_there), qrels_there, "AP")
+    with pytest.raises(SparkError, match=r"the queries could not be scored: run: document 'd\d+' stands twice"):
+        on_spark.mean_scores(twice)
+
+
+def retriever() -> Callable[[str, int], list[tuple[str, float]]]:
+    """Made on the executor. It finds nothing for one query and fails for another."""
+
+    def search(text: str, k: int) -> list[tuple[str, float]]:
+        if text == "q3":
+            raise ValueError("no such index")
+        return [] if text == "q5" else [(f"d{(n * len(text) + int(text[1:])) % 60}", 1.0 - n / 64) for n in range(k)]
+
+    return search
+
+
+def test_a_retriever_over_partitions(spark: Any) -> None:
+    """What it found is scored as the same retriever's run is; no query is dropped."""
+    qrels, _ = world(8, queries=30)
+    queries = {query: query for query in dict.fromkeys(qrels["query"])}
+    frame = spark.createDataFrame(list(queries.items()), "query_id string, text string")
+    found = on_spark.run_retriever(frame, retriever, 20, retries=0, max_failed=0.5, partitions=3).cache()
+    here = rankgauge.retrievers.run_queries(retriever(), queries, 20, retries=0)
+    assert_same(on_spark.evaluate(found, qrels, MEASURES), rankgauge.evaluate(qrels, here.run, MEASURES))
+    failed = found.where("error is not null").collect()
+    assert [(row.query_id, row.doc_id) for row in failed] == [("q3", None)]
+    assert "no such index" in failed[0].error
+    assert {row.query_id for row in found.select("query_id").distinct().collect()} == queries.keys()
+    assert found.where("latency > 0").count() == found.count()
+
+
+def broken() -> Any:
+    raise OSError("no index at /index")
+
+
+def test_a_retriever_that_cannot_be_made(spark: Any) -> None:
+    frame = spark.createDataFrame([("q1", "one")], "query_id string, text string")
+    with pytest.raises(SparkError, match="a Python worker failed: OSError: no index at /index"):
+        on_spark.evaluate(on_spark.run_retriever(frame, broken), {"q1": {"d": 1}})
+    with pytest.raises(DataError, match="no column for 'query_text'"):
+        on_spark.run_retriever(frame.drop("text"), broken)
+    with pytest.raises(DataError, match="must be a function that makes a retriever"):
+        on_spark.run_retriever(frame, "bm25")

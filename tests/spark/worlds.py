@@ -8,7 +8,7 @@ import polars as pl
 from rankgauge.evaluation import Evaluation
 from rankgauge.measures import all_definitions, parse_measure
 
-__all__ = ["EVERY", "MEASURES", "assert_same", "world"]
+__all__ = ["EVERY", "MEASURES", "MEASURES_OF_ONE_LIST", "assert_same", "world"]
 
 EVERY = [
     definition.name + ("(max_rel=3)" if definition.parameter("max_rel") else "") + depth
@@ -22,6 +22,8 @@ EVERY = [
 """The whole registry, without what needs texts."""
 MEASURES = [name for name in EVERY if parse_measure(name).definition.family != "diversity"]
 """Those that need no subtopics."""
+MEASURES_OF_ONE_LIST = [name for name in MEASURES if "subtopics" not in parse_measure(name).definition.needs]
+"""Those that know none."""
 
 
 def world(seed: int, *, queries: int = 12, most: int = 40, whole: bool = False) -> tuple[pl.DataFrame, pl.DataFrame]:

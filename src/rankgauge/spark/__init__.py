@@ -12,7 +12,17 @@ from rankgauge.lazy import lazy_names
 if TYPE_CHECKING:
     from rankgauge.spark.evaluating import evaluate
     from rankgauge.spark.reading import read_run
+    from rankgauge.spark.retrieving import run_retriever
+    from rankgauge.spark.scores import mean_scores, score_queries
 
-__all__ = ["evaluate", "read_run"]
+__all__ = ["evaluate", "mean_scores", "read_run", "run_retriever", "score_queries"]
 
-__getattr__ = lazy_names(__name__, {"evaluating": ("evaluate",), "reading": ("read_run",)})
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "evaluating": ("evaluate",),
+        "reading": ("read_run",),
+        "retrieving": ("run_retriever",),
+        "scores": ("mean_scores", "score_queries"),
+    },
+)

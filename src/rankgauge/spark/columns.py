@@ -8,9 +8,9 @@ from rankgauge.errors import ContractError, DataError
 from rankgauge.model.contract import Contract
 from rankgauge.model.frames import column_roles
 from rankgauge.model.run import is_ranked
-from rankgauge.spark.partitions import PLACE
+from rankgauge.spark.partitions import EMPTY, PLACE
 
-__all__ = ["check_frame", "judgment_columns", "run_columns"]
+__all__ = ["check_frame", "judgment_columns", "query_columns", "run_columns"]
 
 _WHOLE = ("byte", "short", "integer", "long")
 _NUMBERS = (*_WHOLE, "float", "double")
@@ -72,6 +72,8 @@ def run_columns(frame: Any, contract: Contract, name: str) -> Any:
         chosen.append((-_number(frame, roles["rank"], "score", name)).alias("score"))
     else:
         chosen.append(_number(frame, roles["score"], "score", name))
+    if {"error", "latency"} <= set(names):  # of run_retriever, where a query without documents has a row of its own
+        chosen.append(functions.col(_quoted(roles["doc"])).isNull().alias(EMPTY))
     if contract.ties in ("given", "stable"):
         if "rank" not in roles:
             raise ContractError(
@@ -87,3 +89,12 @@ def judgment_columns(frame: Any, name: str) -> Any:
     roles = column_roles(frame.columns, ("query", "doc", "grade"), name, optional=("subtopic",))
     chosen = [_id(frame, roles[role], role, name) for role in roles if role != "grade"]
     return frame.select(*chosen, _number(frame, roles["grade"], "grade", name))
+
+
+def query_columns(frame: Any) -> Any:
+    """Columns query and text."""
+    check_frame(frame, "df_queries")
+    roles = column_roles(frame.columns, ("query_id", "query_text"), "queries")
+    return frame.select(
+        _id(frame, roles["query_id"], "query", "queries"), _id(frame, roles["query_text"], "text", "queries")
+    )

@@ -62,6 +62,8 @@ def _reason(text: str) -> str:
         if line and not line.startswith((" ", "\t"))
     ]
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("at ")]
+    if python and (own := re.match(r"rankgauge\.errors\.\w+: (.+)", python[-1])):
+        return own[1]
     if python:
         return f"a Python worker failed: {python[-1][:_MOST]}"
     return (lines[0] if lines else "it gave no reason")[:_MOST]

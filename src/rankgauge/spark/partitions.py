@@ -25,12 +25,31 @@ from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 
-__all__ = ["FIELDS", "PLACE", "Judgments", "Matching", "frames_of", "gather", "packed", "unpacked"]
+__all__ = [
+    "EMPTY",
+    "FIELDS",
+    "JUDGED",
+    "PLACE",
+    "ROWS",
+    "Judgments",
+    "Matching",
+    "arrow",
+    "frames_of",
+    "gather",
+    "packed",
+    "unpacked",
+    "whole_run",
+]
 
 ROWS = 2_000_000
 """Rows of a partition that are held in memory, and of a query."""
 _PARTS = 64  # of a partition on the disk; what is still too large is divided again
 _SAMPLE = 500
+_BATCH = 100_000  # rows that go back at once
+EMPTY = "empty"
+"""The column that tells rows of queries whose lists are empty, where there can be any."""
+JUDGED = "judged"
+"""The column that tells judgments from rows of the run, where both are in one frame."""
 PLACE = "place"
 """The column of the place in the list, where the contract asks for it."""
 FIELDS = "what string, told binary"
@@ -83,21 +102,20 @@ class Matching:
     rows: int = ROWS
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        pa = optional("pyarrow", "working on Spark", "pyarrow", "spark")
+        empty: list[str] = []
+        told = list(self._told(frames_of(batches, empty), empty))
+        yield from arrow(pl.DataFrame(told, {"what": pl.String, "told": pl.Binary}, orient="row"))
 
-        told = list(self._told(frames_of(batches)))
-        names, packs = [what for what, _ in told], [pack for _, pack in told]
-        yield pa.record_batch([pa.array(names, pa.string()), pa.array(packs, pa.binary())], names=["what", "told"])
-
-    def _told(self, frames: Iterator[pl.DataFrame]) -> Iterator[tuple[str, bytes]]:
+    def _told(self, frames: Iterator[pl.DataFrame], empty: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         index = self.judgments.index()
         sample: list[pl.DataFrame] = []
         try:
             noted = _noted(frames, index.query_numbers["query"], sample)
-            matcher = gather(noted, lambda: FrameMatcher(index, self.contract, empty_part(), {}), self.rows)
+            matcher = gather(noted, lambda: FrameMatcher(index, self.contract, whole_run(_Part), {}), self.rows)
         except RankgaugeError as error:
             yield "error", json.dumps(_fault(error)).encode()
             return
+        matcher.add_empty(empty)
         yield "counts", json.dumps([matcher.run_queries, matcher.first_queries]).encode()
         yield "lists", packed(matcher.lists)
         hits = matcher.hits
@@ -122,15 +140,14 @@ def _fault(error: RankgaugeError) -> dict[str, Any]:
     return {"kind": type(error).__name__, "message": str(error)}
 
 
-def empty_part() -> Run:
+def whole_run(part: type[Run] = Run) -> Run:
     """What stands for the run where rows are checked."""
     nothing = pl.DataFrame(schema={"query": pl.String, "doc": pl.String, "score": pl.Float64})
-    return _Part.of_frame(nothing, "run")
+    return part.of_frame(nothing, "run")
 
 
 def gather(frames: Iterable[pl.DataFrame], make: Callable[[], FrameMatcher], most: int) -> FrameMatcher:
-    """A matcher that was given all rows, in parts of whole queries."""
-    matcher = make()
+    """A matcher, made when all rows are known, that was given them in parts of whole queries."""
     held: list[pl.DataFrame] = []
     frames, rows = iter(frames), 0
     for frame in frames:
@@ -139,7 +156,7 @@ def gather(frames: Iterable[pl.DataFrame], make: Callable[[], FrameMatcher], mos
         if rows > most:
             break
     else:
-        return _gathered(pl.concat(held), matcher, make) if held else matcher
+        return _gathered(pl.concat(held), make) if held else make()
 
     def add_long(long: Long) -> None:
         with Spill(max(2, 2 * long.rows // most), most, by="doc") as documents:
@@ -155,18 +172,20 @@ def gather(frames: Iterable[pl.DataFrame], make: Callable[[], FrameMatcher], mos
         for part in frames:
             spill.add(part)
         spill.flush()
+        matcher = make()
         for part in spill.parts():
             matcher.add(_in_order(part) if PLACE in part.columns else part)
     return matcher
 
 
-def _gathered(frame: pl.DataFrame, matcher: FrameMatcher, make: Callable[[], FrameMatcher]) -> FrameMatcher:
+def _gathered(frame: pl.DataFrame, make: Callable[[], FrameMatcher]) -> FrameMatcher:
     """All rows at once; mostly they are grouped by query already, which is faster to find out than to sort."""
     if PLACE not in frame.columns:
         with contextlib.suppress(NotGroupedError):
+            matcher = make()
             matcher.add(frame)
             return matcher
-        matcher = make()
+    matcher = make()
     matcher.add(_in_order(frame))
     return matcher
 
@@ -178,12 +197,15 @@ def _in_order(frame: pl.DataFrame) -> pl.DataFrame:
     return frame[np.argsort(frame["query"].hash().to_numpy(), kind="stable")]
 
 
-def frames_of(batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
-    """Arrow batches as frames, every row checked."""
+def frames_of(batches: Iterable[Any], empty: list[str]) -> Iterator[pl.DataFrame]:
+    """Arrow batches as frames, every row checked; queries whose lists are empty are put aside."""
     pa = optional("pyarrow", "working on Spark", "pyarrow", "spark")
-
     for batch in batches:
         frame = pl.DataFrame(pl.from_arrow(pa.Table.from_batches([batch])))
+        if EMPTY in frame.columns:
+            nothing = frame[EMPTY].fill_null(False)
+            empty += frame.filter(nothing)["query"].drop_nulls()
+            frame = frame.filter(~nothing).drop(EMPTY)
         if len(frame):
             _check(frame)
             yield frame
@@ -202,6 +224,11 @@ def _check(frame: pl.DataFrame) -> None:
         raise DataError(
             f"query {row['query']!r}, document {row['doc']!r}: the score {row['score']!r} is no finite number"
         )
+
+
+def arrow(frame: pl.DataFrame) -> Iterator[Any]:
+    """A frame as Arrow batches of the types that Spark knows."""
+    yield from frame.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches(max_chunksize=_BATCH)
 
 
 def packed(frame: pl.DataFrame) -> bytes:
