@@ -204,7 +204,7 @@ def frames_of(batches: Iterable[Any], empty: list[str]) -> Iterator[pl.DataFrame
         frame = pl.DataFrame(pl.from_arrow(pa.Table.from_batches([batch])))
         if EMPTY in frame.columns:
             nothing = frame[EMPTY].fill_null(False)
-            empty += frame.filter(nothing)["query"].drop_nulls()
+            empty.extend(frame.filter(nothing)["query"].drop_nulls())
             frame = frame.filter(~nothing).drop(EMPTY)
         if len(frame):
             _check(frame)
