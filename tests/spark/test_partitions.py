@@ -3,6 +3,8 @@ figures are those of `evaluate`."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -14,8 +16,10 @@ from rankgauge.engine.scoring import score_matched
 from rankgauge.errors import ContractError, DataError
 from rankgauge.evaluation import Evaluation
 from rankgauge.evaluation.plan import make_plan
+from rankgauge.measures import parse_measure
 from rankgauge.model.judgments import Qrels
-from rankgauge.spark.gathering import put_together
+from rankgauge.spark import partitions
+from rankgauge.spark.gathering import answers_in, put_together, with_edges
 from rankgauge.spark.partitions import Judgments, Matching
 from tests.spark.worlds import EVERY, MEASURES, assert_same, world
 
@@ -42,7 +46,7 @@ def divided(
         own = run.filter(run["query"].hash() % parts == part)
         batches = own.to_arrow().to_batches(max_chunksize=5)
         for batch in work(pa.RecordBatch.from_arrays(b.columns, own.columns) for b in batches):
-            told += zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            told += answers_in(batch)
     matched = put_together(told[::-1], judgments, "run")
     return Evaluation(score_matched(judgments, matched, plan.measures, plan.contract, name="run"), plan)
 
@@ -51,12 +55,57 @@ def divided(
 @pytest.mark.parametrize("rows", [7, 60, 10**6])
 def test_however_the_rows_are_divided(choices: dict[str, Any], rows: int) -> None:
     """Of 7 rows in memory most queries have more: their places are counted part by part."""
+    drawn = choices.get("ties") == "expected"  # of which one measure, and those that need no drawing, are enough
+    measures = [m for m in MEASURES if not drawn or m == "Bpref" or parse_measure(m).definition.ties == "exact"]
     for seed, parts in enumerate((1, 2, 17)):
         qrels, run = world(seed)
         if choices.get("contract") == "beir":  # documents that are named as their query
             run = pl.concat([run, run.unique("query").with_columns(doc=pl.col("query"), score=pl.lit(9.0))])
-        wanted = rankgauge.evaluate(qrels, run, MEASURES, **choices)
-        assert_same(divided(qrels, run, parts, rows, MEASURES, **choices), wanted)
+        wanted = rankgauge.evaluate(qrels, run, measures, **choices)
+        assert_same(divided(qrels, run, parts, rows, measures, **choices), wanted)
+
+
+def lying(qrels: pl.DataFrame, run: pl.DataFrame, parts: int, **choices: Any) -> Evaluation | None:
+    """As Spark reads a file whose rows are cut into parts anywhere; None where they have to be brought together."""
+    plan = make_plan(MEASURES, **choices)
+    judgments = Qrels(qrels)
+    work = Matching(Judgments.of(judgments), plan.contract)
+    told: list[tuple[str, bytes]] = []
+    cuts = [len(run) * part // parts for part in range(parts + 1)]
+    for start, end in pairwise(cuts):
+        for batch in replace(work, as_they_lie=True)(run[start:end].to_arrow().to_batches(max_chunksize=5)):
+            told += answers_in(batch)
+    answers = with_edges(told[::-1], judgments, work)
+    if answers is None:
+        return None
+    matched = put_together(answers, judgments, "run")
+    return Evaluation(score_matched(judgments, matched, plan.measures, plan.contract, name="run"), plan)
+
+
+@pytest.mark.parametrize(("parts", "chunk"), [(1, 1), (1, 10**6), (2, 30), (5, 1), (17, 30), (90, 10**6)])
+def test_rows_that_need_not_move(parts: int, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries in one piece are matched where they are; those cut by the end of a part are matched after."""
+    monkeypatch.setattr(partitions, "_CHUNK", chunk)
+    qrels, run = world(9)
+    grouped = run.sort("query", maintain_order=True)
+    for choices in ({}, {"ties": "given"}, {"contract": "beir", "missing": "skip"}):
+        placed = grouped.with_columns(place=pl.int_range(pl.len()).cast(pl.Float64)) if "ties" in choices else grouped
+        got = lying(qrels, placed, parts, **choices)
+        assert got is not None
+        assert_same(got, rankgauge.evaluate(qrels, run, MEASURES, **choices))
+    twice = pl.concat([grouped, grouped.tail(1)])  # in a part of its own, or not
+    with pytest.raises(DataError, match=r"run: document 'd\d+' stands twice for query 'q\d+';"):
+        lying(qrels, twice, parts)
+
+
+def test_rows_that_have_to_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, run = world(9)
+    grouped = run.sort("query", maintain_order=True)
+    assert lying(qrels, run, 3) is None
+    assert lying(qrels, pl.concat([grouped[::2], grouped[1::2]]), 2) is None, "whole in no part, though each is grouped"
+    monkeypatch.setattr(partitions, "_EDGE", 10)
+    monkeypatch.setattr(partitions, "_CHUNK", 1)
+    assert lying(qrels, grouped, 1) is None, "a list is too long to be held"
 
 
 def test_subtopics_and_groups() -> None:

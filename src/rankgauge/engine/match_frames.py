@@ -227,6 +227,11 @@ class FrameMatcher:
             self._note_queries(heads.filter(~np.isin(heads.hash().to_numpy(), self._seen)))
 
     @property
+    def seen(self) -> Hashes:
+        """Hashes of the queries that the run has."""
+        return self._seen
+
+    @property
     def run_queries(self) -> int:
         """How many queries the run has, judged or not."""
         return len(self._seen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from rankgauge.arguments import check_text, named_arguments
@@ -18,11 +19,11 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.model.testset import TestSet
 from rankgauge.spark.columns import judgment_columns, run_columns
 from rankgauge.spark.failures import told
-from rankgauge.spark.gathering import put_together
+from rankgauge.spark.gathering import Answers, answers_in, put_together, with_edges
 from rankgauge.spark.partitions import FIELDS, Judgments, Matching
 from rankgauge.spark.session import check_spark, check_version
 
-__all__ = ["check_plan", "evaluate", "local_judgments", "partitioned"]
+__all__ = ["by_query", "check_partitions", "check_plan", "evaluate", "local_judgments"]
 
 
 @named_arguments
@@ -47,12 +48,12 @@ def evaluate(
 
     `df_run` has a row for each (query, document) with its score, under any column names that a local data frame may
     have; `df_qrels` is a Spark DataFrame of judgments, or anything that `rankgauge.evaluate` takes for judgments. The
-    rows are brought together by query and matched on the executors; the driver gets the judged documents that were
-    found, no more than there are judgments, and scores them. So the figures do not depend on how the rows were
-    divided, to the last bit.
+    rows are matched on the executors, where they lie if the rows of a query lie together, else brought together by
+    query; the driver gets the judged documents that were found, no more than there are judgments, and scores them. So
+    the figures do not depend on how the rows were divided, to the last bit.
 
-    `partitions` is the number of parts that the rows are divided into; Spark chooses it by default. The other choices
-    are those of `rankgauge.evaluate`. Rows of a DataFrame have no order: `ties="given"` and `ties="stable"` need a
+    With `partitions` all rows are brought together by query in so many parts, and read once. The other choices are
+    those of `rankgauge.evaluate`. Rows of a DataFrame have no order: `ties="given"` and `ties="stable"` need a
     column `rank`.
     """
     check_spark()
@@ -60,12 +61,13 @@ def evaluate(
     plan = make_plan(measures, contract, ties, missing, no_relevant, duplicates, depth, rel, threshold)
     check_plan(plan)
     called = name or "run"
-    rows = partitioned(run_columns(df_run, plan.contract, called), partitions)
+    rows = run_columns(df_run, plan.contract, called)
+    check_version(rows.sparkSession)
+    check_partitions(partitions)
     judgments, test_set = local_judgments(df_qrels)
-    work = Matching(Judgments.of(judgments), plan.contract)
     with told(f"{called}: the rows could not be matched"):
-        answers = rows.mapInArrow(work, FIELDS).toArrow()
-    matched = put_together(zip(*(column.to_pylist() for column in answers.columns), strict=True), judgments, called)
+        answers = _answers(rows, judgments, plan.contract, partitions)
+    matched = put_together(answers, judgments, called)
     table = score_matched(judgments, matched, plan.measures, plan.contract, name=called)
     turns = conversations_of(conversations, table.queries, test_set)
     sources = {"judgments": df_qrels}
@@ -79,14 +81,29 @@ def check_plan(plan: Plan) -> None:
             raise MeasureError(f"{measure} needs the texts of the documents, which are not read on Spark")
 
 
-def partitioned(rows: Any, partitions: int | None) -> Any:
-    """The rows in partitions of whole queries."""
-    check_version(rows.sparkSession)
-    if partitions is None:
-        return rows.repartition("query")
-    if isinstance(partitions, bool) or not isinstance(partitions, int) or partitions < 1:
+def check_partitions(partitions: Any) -> None:
+    """Raise an error for what is no number of parts."""
+    if partitions is not None and (isinstance(partitions, bool) or not isinstance(partitions, int) or partitions < 1):
         raise DataError(f"`partitions={partitions!r}` must be a whole number of at least 1")
-    return rows.repartition(partitions, "query")
+
+
+def by_query(rows: Any, partitions: int | None) -> Any:
+    """The rows in partitions of whole queries."""
+    return rows.repartition("query") if partitions is None else rows.repartition(partitions, "query")
+
+
+def _answers(rows: Any, qrels: Qrels, contract: Contract, partitions: int | None) -> Answers:
+    """What each partition found. Mostly all rows of a query lie in one already, and next to nothing has to move."""
+    work = Matching(Judgments.of(qrels), contract)
+    if partitions is None:
+        answers = with_edges(_collected(rows, replace(work, as_they_lie=True)), qrels, work)
+        if answers is not None:
+            return answers
+    return _collected(by_query(rows, partitions), work)
+
+
+def _collected(rows: Any, work: Matching) -> Answers:
+    return answers_in(rows.mapInArrow(work, FIELDS).toArrow())
 
 
 def local_judgments(source: Any) -> tuple[Qrels, TestSet | None]:

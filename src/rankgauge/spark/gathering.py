@@ -17,16 +17,59 @@ from rankgauge.errors import RankgaugeError
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import RankedGrades
 from rankgauge.model.run import Run
-from rankgauge.spark.partitions import unpacked
+from rankgauge.spark.partitions import Matching, arrow, packed, unpacked
 
-__all__ = ["error_of", "put_together"]
+__all__ = ["Answers", "answers_in", "error_of", "put_together", "with_edges"]
+
+_KINDS = ("error", "counts", "lists", "hits", "sample", "seen", "edges", "ungrouped")
+
+
+Answers = list[tuple[str, bytes]]
+
+
+def with_edges(answers: Answers, qrels: Qrels, work: Matching) -> Answers | None:
+    """What was found in rows as they lie, with the queries that stand in several partitions matched here. None where
+    these are not only the first and the last of their partitions."""
+    parts = _sorted(answers)
+    if parts["ungrouped"]:
+        return None
+    if parts["error"]:
+        return answers
+    seen = np.sort(np.concatenate([np.frombuffer(hashes, dtype=np.uint64) for hashes in parts["seen"]]))
+    several = np.unique(seen[1:][seen[1:] == seen[:-1]])
+    if not len(several):
+        return answers
+    edges = pl.concat(map(unpacked, parts["edges"])) if parts["edges"] else pl.DataFrame({"query": []})
+    edges = edges.filter(np.isin(edges["query"].hash().to_numpy(), several))
+    split = edges["query"].unique()
+    if len(split) != len(several):
+        return None
+    index, apart = JudgmentIndex.kept(qrels), pl.col("query").is_in(split.implode())
+    owners = index.query_numbers.filter(apart)["owner"].implode()
+    own = pl.col("judgment").is_in(index.rows.filter(pl.col("owner").is_in(owners))["judgment"].implode())
+    first = [query for count in parts["counts"] for query in json.loads(count)[1]]
+    kept = [("counts", json.dumps([len(np.unique(seen)) - len(split), first]).encode())]
+    kept += [("lists", packed(unpacked(pack).filter(~apart))) for pack in parts["lists"]]
+    kept += [("hits", packed(unpacked(pack).filter(~own))) for pack in parts["hits"]]
+    kept += [("sample", pack) for pack in parts["sample"]]
+    return kept + [answer for batch in work(arrow(edges)) for answer in answers_in(batch)]
+
+
+def answers_in(table: Any) -> Answers:
+    """Rows of Arrow as what partitions told."""
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _sorted(answers: Iterable[tuple[str, bytes]]) -> dict[str, list[bytes]]:
+    parts: dict[str, list[bytes]] = {what: [] for what in _KINDS}
+    for what, pack in answers:
+        parts[what].append(pack)
+    return parts
 
 
 def put_together(answers: Iterable[tuple[str, bytes]], qrels: Qrels, name: str) -> Matched:
     """All parts as one, in whatever order they come."""
-    parts: dict[str, list[bytes]] = {what: [] for what in ("error", "counts", "lists", "hits", "sample")}
-    for what, pack in answers:
-        parts[what].append(pack)
+    parts = _sorted(answers)
     if parts["error"]:
         raise error_of([json.loads(fault) for fault in parts["error"]], name)
     counts = [json.loads(count) for count in parts["counts"]]

@@ -12,6 +12,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,8 @@ __all__ = [
 ROWS = 2_000_000
 """Rows of a partition that are held in memory, and of a query."""
 _PARTS = 64  # of a partition on the disk; what is still too large is divided again
+_CHUNK = 250_000  # rows that are matched at once where nothing is put in order
+_EDGE = 50_000  # rows of a query that are put aside
 _SAMPLE = 500
 _BATCH = 100_000  # rows that go back at once
 EMPTY = "empty"
@@ -53,7 +56,7 @@ JUDGED = "judged"
 PLACE = "place"
 """The column of the place in the list, where the contract asks for it."""
 FIELDS = "what string, told binary"
-"""What a partition tells: `lists`, `hits`, `counts`, `sample` or `error`, each packed."""
+"""What a partition tells: `lists`, `hits`, `counts`, `sample`, `seen`, `edges`, `ungrouped` or `error`, each packed."""
 
 
 class _RepeatsError(RankgaugeError):
@@ -100,6 +103,9 @@ class Matching:
     judgments: Judgments
     contract: Contract
     rows: int = ROWS
+    as_they_lie: bool = False
+    """Whether nobody has brought the rows together by query: those of a query that stand in several partitions are for
+    the driver to find, by the hashes of all queries, and to match, if they are the first or the last of theirs."""
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         empty: list[str] = []
@@ -107,15 +113,22 @@ class Matching:
         yield from arrow(pl.DataFrame(told, {"what": pl.String, "told": pl.Binary}, orient="row"))
 
     def _told(self, frames: Iterator[pl.DataFrame], empty: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        index = self.judgments.index()
+        index, edges = self.judgments.index(), list[pl.DataFrame]()
+        bring = partial(as_they_lie, edges=edges) if self.as_they_lie else partial(gather, most=self.rows)
         sample: list[pl.DataFrame] = []
         try:
             noted = _noted(frames, index.query_numbers["query"], sample)
-            matcher = gather(noted, lambda: FrameMatcher(index, self.contract, whole_run(_Part), {}), self.rows)
+            matcher = bring(noted, lambda: FrameMatcher(index, self.contract, whole_run(_Part), {}))
+        except NotGroupedError:
+            yield "ungrouped", b""
+            return
         except RankgaugeError as error:
             yield "error", json.dumps(_fault(error)).encode()
             return
         matcher.add_empty(empty)
+        if self.as_they_lie:
+            yield "seen", matcher.seen.tobytes()
+            yield from (("edges", packed(rows)) for rows in edges)
         yield "counts", json.dumps([matcher.run_queries, matcher.first_queries]).encode()
         yield "lists", packed(matcher.lists)
         hits = matcher.hits
@@ -176,6 +189,43 @@ def gather(frames: Iterable[pl.DataFrame], make: Callable[[], FrameMatcher], mos
         for part in spill.parts():
             matcher.add(_in_order(part) if PLACE in part.columns else part)
     return matcher
+
+
+def as_they_lie(
+    frames: Iterable[pl.DataFrame], make: Callable[[], FrameMatcher], edges: list[pl.DataFrame]
+) -> FrameMatcher:
+    """The same for rows that are grouped by query already; they are held no longer than to the end of a query. The rows
+    of the first query and of the last, which may go on in other partitions, are put aside too."""
+    matcher = make()
+    rest: pl.DataFrame | None = None
+    for chunk in _chunks(frames):
+        whole = chunk if rest is None else pl.concat([rest, chunk])
+        queries = whole["query"]
+        first, last = queries != queries[0], queries != queries[-1]
+        if not edges and first.any():
+            edges.append(whole[: first.arg_max()])
+        cut = len(last) - int(last.reverse().arg_max() or 0) if last.any() else 0
+        if cut:
+            matcher.add(_in_order(whole[:cut]) if PLACE in whole.columns else whole[:cut])
+        rest = whole[cut:]
+        if len(rest) > _EDGE:
+            raise NotGroupedError  # in memory a list as long as this is better off alone
+    if rest is not None:
+        matcher.add(_in_order(rest) if PLACE in rest.columns else rest)
+        edges.append(rest)
+    return matcher
+
+
+def _chunks(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same rows in fewer frames."""
+    held: list[pl.DataFrame] = []
+    for frame in frames:
+        held.append(frame)
+        if sum(map(len, held)) >= _CHUNK:
+            yield pl.concat(held)
+            held = []
+    if held:
+        yield pl.concat(held)
 
 
 def _gathered(frame: pl.DataFrame, make: Callable[[], FrameMatcher]) -> FrameMatcher:

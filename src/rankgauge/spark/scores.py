@@ -20,10 +20,10 @@ from rankgauge.measures import Measure, parse_measure
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import RankedGrades
 from rankgauge.spark.columns import check_frame, judgment_columns, run_columns
-from rankgauge.spark.evaluating import check_plan, partitioned
+from rankgauge.spark.evaluating import by_query, check_partitions, check_plan
 from rankgauge.spark.failures import told
 from rankgauge.spark.partitions import JUDGED, ROWS, arrow, frames_of, gather, whole_run
-from rankgauge.spark.session import check_spark
+from rankgauge.spark.session import check_spark, check_version
 
 __all__ = ["mean_scores", "score_queries"]
 
@@ -63,7 +63,9 @@ def score_queries(
         judged = judged.groupBy("query", "doc").agg(functions.max("grade").alias("grade"))
     judged = judged.withColumnRenamed("grade", "score").withColumn(JUDGED, functions.lit(True))
     run = run_columns(df_run, plan.contract, "run").withColumn(JUDGED, functions.lit(False))
-    rows = partitioned(run.unionByName(judged, allowMissingColumns=True), partitions)
+    check_version(run.sparkSession)
+    check_partitions(partitions)
+    rows = by_query(run.unionByName(judged, allowMissingColumns=True), partitions)
     fields = ", ".join(["query string", *(f"`{measure}` double" for measure in plan.measures)])
     with told("the run could not be divided"):
         return rows.mapInArrow(Scoring(plan), fields)
