@@ -53,6 +53,8 @@ def session() -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers run whatever python3 is first in the path
     from pyspark.sql import SparkSession
 
+    if (started := SparkSession.getActiveSession()) is not None:
+        return started
     with told("Spark could not be started"):
         builder = SparkSession.builder.appName("rankgauge")
         if "PYSPARK_GATEWAY_PORT" not in os.environ:  # not under spark-submit, whose settings stay
