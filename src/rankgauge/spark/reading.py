@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -21,6 +22,8 @@ def read_run(session: Any, path: str, form: str | None = None) -> Any:
         form = _ENDINGS.get(ending[1].lower(), "parquet") if ending else "parquet"
     if form not in _FORMATS:
         raise FormatError(path, [f"Spark reads {', '.join(_FORMATS)}, not {form}: rankgauge convert writes Parquet"])
+    if "://" not in path and str(session.conf.get("spark.master", "")).startswith("local"):
+        path = os.path.abspath(path)  # from Python's folder, which may not be the one that Java started in
     with told(path):
         if form == "parquet":
             return session.read.parquet(path)
