@@ -71,7 +71,7 @@ def lying(qrels: pl.DataFrame, run: pl.DataFrame, parts: int, **choices: Any) ->
     judgments = Qrels(qrels)
     work = Matching(Judgments.of(judgments), plan.contract)
     told: list[tuple[str, bytes]] = []
-    cuts = [len(run) * part // parts for part in range(parts + 1)]
+    cuts = [len(run) * part // max(1, parts) for part in range(parts + 1)]
     for start, end in pairwise(cuts):
         for batch in replace(work, as_they_lie=True)(run[start:end].to_arrow().to_batches(max_chunksize=5)):
             told += answers_in(batch)
@@ -103,6 +103,8 @@ def test_rows_that_have_to_move(monkeypatch: pytest.MonkeyPatch) -> None:
     grouped = run.sort("query", maintain_order=True)
     assert lying(qrels, run, 3) is None
     assert lying(qrels, pl.concat([grouped[::2], grouped[1::2]]), 2) is None, "whole in no part, though each is grouped"
+    with pytest.raises(DataError, match="run: the run holds no query"):
+        lying(qrels, grouped.head(0), 0)
     monkeypatch.setattr(partitions, "_EDGE", 10)
     monkeypatch.setattr(partitions, "_CHUNK", 1)
     assert lying(qrels, grouped, 1) is None, "a list is too long to be held"

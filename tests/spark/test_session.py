@@ -48,7 +48,7 @@ def test_an_old_spark() -> None:
     class Old:
         version = "3.5.1"
 
-    with pytest.raises(RankgaugeError, match="this is Spark 3.5.1, and Spark 4 or newer is needed: pip install"):
+    with pytest.raises(RankgaugeError, match=r"this is Spark 3\.5\.1, and Spark 4 or newer is needed: pip install"):
         session.check_version(Old())
 
 

@@ -33,7 +33,7 @@ def with_edges(answers: Answers, qrels: Qrels, work: Matching) -> Answers | None
     parts = _sorted(answers)
     if parts["ungrouped"]:
         return None
-    if parts["error"]:
+    if parts["error"] or not parts["seen"]:
         return answers
     seen = np.sort(np.concatenate([np.frombuffer(hashes, dtype=np.uint64) for hashes in parts["seen"]]))
     several = np.unique(seen[1:][seen[1:] == seen[:-1]])
