@@ -38,6 +38,10 @@ $(VENV)/.tensors: pyproject.toml $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test-tensors]' $(TORCH)
 	touch $@
 
+# Spark for its tests, which are skipped without; they need Java 17 beside.
+$(VENV)/.spark: pyproject.toml | $(BIN)/uv
+	$(call install,[test$(comma)spark])
+
 $(VENV)/.lint: pyproject.toml | $(BIN)/uv
 	$(call install,[test$(comma)lint])
 

@@ -187,6 +187,22 @@ def starting(bars: Bars) -> Found:
     return found
 
 
+def on_spark(bars: Bars) -> Found:
+    from benchmarks.spark import BARS, absent
+
+    print("A run in Parquet on Spark, 5 measures, second run on two cores, beside Spark's own RankingMetrics")
+    if (lacking := absent()) is not None:
+        print(f"    skipped: {lacking}")
+        return {}
+    timed: Found = _told("benchmarks.spark")
+    for queries, found in timed.items():
+        own, peer, rows = found["rankgauge"], found["RankingMetrics"], f"{found['rows']:,} rows"
+        held = bars.times(f"Spark, {rows}", peer / own, BARS[int(queries)])
+        print(f"    {rows:>14}: {own:6.2f} s, RankingMetrics {peer:6.2f} s  {held}")
+        print(f"    {'':>14}  {found['rows_per_core']:,.0f} rows per second and core")
+    return timed
+
+
 PARTS: dict[str, Callable[[Bars], Found]] = {
     "files": from_files,
     "dictionaries": from_dictionaries,
@@ -197,6 +213,7 @@ PARTS: dict[str, Callable[[Bars], Found]] = {
     "clicks": clicks,
     "stream": stream,
     "starting": starting,
+    "spark": on_spark,
 }
 
 

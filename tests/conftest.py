@@ -55,6 +55,7 @@ SLOW = (
     "retrievers/test_resume.py",
     "retrievers/test_runner.py",
     "soak",
+    "spark/test_cluster.py",
     "stats/test_calibration.py",
     "stats/test_corrections.py",
     "stats/test_grids.py",

@@ -35,6 +35,7 @@ ORDER = [
     "exports",
     "retrievers",
     "live",
+    "spark",
     "gating",
     "plans",
     "demo",
@@ -106,7 +107,8 @@ def test_sql_stands_in_the_history_alone() -> None:
 
 
 def test_public_names() -> None:
-    assert sorted(rankgauge.__all__) == sorted([*chain(*rankgauge._NAMES.values()), "__version__", "retrievers"])
+    made = [*chain(*rankgauge._NAMES.values()), "__version__", *rankgauge._PACKAGES]
+    assert sorted(rankgauge.__all__) == sorted(made)
     assert dir(rankgauge) == sorted(rankgauge.__all__)
     for name in rankgauge.__all__:
         assert getattr(rankgauge, name) is not None

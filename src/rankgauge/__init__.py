@@ -14,7 +14,7 @@ from rankgauge.lazy import lazy_names
 from rankgauge.version import __version__
 
 if TYPE_CHECKING:
-    from rankgauge import retrievers
+    from rankgauge import retrievers, spark
     from rankgauge.benchmarks import fetch_benchmark, list_benchmarks, load_benchmark, run_benchmark
     from rankgauge.comparison import Comparison, compare, compare_scores
     from rankgauge.comparison.losses import Losses, losses
@@ -319,6 +319,7 @@ __all__ = [
     "save_pool",
     "save_sheet",
     "set_baseline",
+    "spark",
     "sweep",
     "sweep_chunks",
     "trainer_metrics",
@@ -326,11 +327,12 @@ __all__ = [
 ]
 
 
+_PACKAGES = ("retrievers", "spark")
 _load = lazy_names(__name__, _NAMES)
 
 
 def __getattr__(name: str) -> Any:
-    return import_module("rankgauge.retrievers") if name == "retrievers" else _load(name)
+    return import_module(f"rankgauge.{name}") if name in _PACKAGES else _load(name)
 
 
 def __dir__() -> list[str]:

@@ -41,7 +41,7 @@ FIRST_RANK = (
     "reference/glossary.md",
 )
 """What a Chinese reader finds in Chinese."""
-NOT_RUN = ("make", "pip", "eval", "sort")
+NOT_RUN = ("make", "pip", "eval", "sort", "spark-submit")
 
 
 def page_name(path: Path) -> str:
@@ -57,6 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
                 shutil.copy(file, tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # as in a virtual environment that is activated
     known, modules = {d.name for d in all_definitions()}, set(sys.modules)
     yield tmp_path
     for name in {d.name for d in all_definitions()} - known:
@@ -77,7 +78,9 @@ def generator() -> ModuleType:
 
 
 def drawing(path: Path) -> Any:
-    """The page; Chinese ones that draw charts need a font that has the characters."""
+    """The page, with what it needs: Chinese ones that draw charts need a font that has the characters."""
+    if path.name == "spark.md":
+        return pytest.param(path, marks=pytest.mark.needs("java", "pyspark"))
     chinese = DOCS / "zh" in path.parents
     draws = re.search(r"--charts|\.(svg|png)\b", path.read_text(encoding="utf-8")) is not None
     return pytest.param(path, marks=pytest.mark.needs("font")) if chinese and draws else path

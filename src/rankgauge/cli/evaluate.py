@@ -40,6 +40,13 @@ _ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|arro
     "--stream", is_flag=True, help="Never hold a whole run in memory, however small; large ones never are. Not JSON."
 )
 @options.input_formats
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    show_default=True,
+    help="Where the runs are read and matched; spark reads Parquet, CSV, TSV and TREC text on its executors.",
+)
 @keeping
 @options.details
 @scenario_option
@@ -56,6 +63,7 @@ def evaluate(
     per_query: bool,
     qrels_format: str | None,
     run_format: str | None,
+    engine: str,
     keep: bool,
     history: str | None,
     label: str | None,
@@ -93,15 +101,19 @@ def evaluate(
     told = not Path(qrels).is_dir()  # a test set tells of conversations and passages, and a record keeps its tags
     choices["chunks"] = options.read_chunks(choices["chunks"])
     judgments = load_judgments(qrels, qrels_format) if told else load_qrels(qrels, qrels_format)
-    stream = choices["stream"]
-    opened = {name: open_run(path, run_format, stream=stream) for name, path in named_runs(runs).items()}
-    with watched(opened, language):
-        results = [score_run(judgments, run, wanted, name=name, **choices) for name, run in opened.items()]
+    stream, on_spark = choices["stream"], engine == "spark"
+    opened: dict[str, Any] = {}
+    if on_spark:
+        results = _on_spark(judgments, named_runs(runs), run_format, wanted, choices)
+    else:
+        opened = {name: open_run(path, run_format, stream=stream) for name, path in named_runs(runs).items()}
+        with watched(opened, language):
+            results = [score_run(judgments, run, wanted, name=name, **choices) for name, run in opened.items()]
     inputs = hashed(named if whole else {}, before)
     tags = judgments if whole else None
     record = record_of(results, inputs=inputs, per_query=whole or per_query or details, provenance=whole, test_set=tags)
     merged = any(choices.get(key) for key in ("chunks", "chunk_ids", "collapse_chunks"))  # its lists are not the run's
-    if form == "html" and not merged and isinstance(judgments, TestSet | Qrels):
+    if form == "html" and not merged and not on_spark and isinstance(judgments, TestSet | Qrels):
         from rankgauge.comparison.recording import with_lists
 
         known = judgments if isinstance(judgments, TestSet) else None
@@ -119,6 +131,26 @@ def evaluate(
         latex=latex,
     )
     kept.store(record, language)
+
+
+def _on_spark(
+    judgments: Any, runs: dict[str, str], form: str | None, measures: Any, choices: dict[str, Any]
+) -> list[Any]:
+    """The runs scored by Spark, which needs the lists alone."""
+    from rankgauge.errors import DataError
+    from rankgauge.spark import evaluate as score_on_spark
+    from rankgauge.spark import read_run
+    from rankgauge.spark.session import session
+
+    kept = dict(choices)
+    for name in ("stream", "chunks", "collapse_chunks", "corpus", "overlap"):
+        if kept.pop(name, None):
+            raise DataError(f"--engine spark has no --{name.replace('_', '-')}: leave it out, or score locally")
+    started = session()
+    return [
+        score_on_spark(read_run(started, path, form), judgments, measures, name=name, **kept)
+        for name, path in runs.items()
+    ]
 
 
 def named_runs(runs: tuple[str, ...]) -> dict[str, str]:

@@ -15,10 +15,12 @@ import polars as pl
 
 from rankgauge.engine.characters import CharacterCounts
 from rankgauge.engine.hits import Hits, Judged, assemble
+from rankgauge.engine.long_lists import counted_places
+from rankgauge.errors import ContractError
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.keys import Hashes, list_bounds, pair_keys, repeated_pairs
-from rankgauge.model.ordering import first_scores, places, rank_lists
+from rankgauge.model.ordering import as_compared, first_scores, places, rank_lists
 from rankgauge.model.ranked import Floats, Ints, RankedGrades, SubtopicHits, largest_first
 from rankgauge.model.run import Run
 from rankgauge.model.text_rows import has_repeats
@@ -45,6 +47,13 @@ class JudgmentIndex:
     query_numbers: pl.DataFrame
     subtopics: SubtopicHits | None
     """Their `hit` is the row of the judgment."""
+
+    @staticmethod
+    def kept(qrels: Qrels) -> JudgmentIndex:
+        """Made once for all runs that the judgments are matched with."""
+        index: JudgmentIndex = vars(qrels).get("_index") or JudgmentIndex.of(qrels)
+        vars(qrels)["_index"] = index
+        return index
 
     @staticmethod
     def of(qrels: Qrels) -> JudgmentIndex:
@@ -174,6 +183,43 @@ class FrameMatcher:
                     first, end = int(starts[number]), int(starts[number + 1])
                     self._characters.add(owner, ordered.slice(first, end - first))
 
+    def add_long(self, parts: Callable[[], Iterable[pl.DataFrame]]) -> None:
+        """Rows of one query in parts, which are read twice; all rows of a document lie in one of them.
+
+        Neither the order of the rows nor budgets nor characters are known here.
+        """
+        if self._contract.ties in ("stable", "given"):
+            raise ContractError(
+                f"{self._run.name}: a list is too long to be put into the order in which it was given; choose "
+                "`ties='trec'` or `ties='expected'`"
+            )
+        owner, retrieved, top, found = None, 0, -np.inf, []
+        for frame in parts():
+            if owner is None:
+                self.first_queries = self.first_queries or [frame["query"][0]]
+                owner = int(self._note_queries(frame["query"].head(1))[0])
+            rows = self._once(frame)
+            retrieved += len(rows)
+            if owner >= 0 and len(rows):
+                top = max(top, float(as_compared(rows["score"].to_numpy(), self._contract.scores).max()))
+                found.append(rows.select("doc", "score").join(self._index.rows.filter(owner=owner), on="doc"))
+        if owner is None or owner < 0 or not retrieved:
+            return
+        self._retrieved[owner], self._top[owner] = retrieved, top
+        hits = pl.concat(found)
+        if len(hits):
+            scores = hits["score"].to_numpy()
+            places = counted_places(map(self._once, parts()), scores, hits["doc"], self._contract)
+            above, tied, tie_met = places
+            judgment = hits["judgment"].to_numpy()
+            self._hits.append(Hits(np.full(len(hits), owner), above, tied, hits["grade"].to_numpy(), judgment, tie_met))
+
+    def _once(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Some rows of one query, with each document once."""
+        if self._contract.drop_self:
+            frame = frame.filter(frame["query"] != frame["doc"])
+        return without_repeats(frame, pair_keys(*list_bounds(frame["query"]), frame["doc"]), self._contract, self._run)
+
     def add_empty(self, queries: Iterable[str]) -> None:
         """Queries whose lists are empty; those of which there are rows elsewhere stay as they are."""
         heads = pl.Series(list(dict.fromkeys(queries)), dtype=pl.String)
@@ -181,9 +227,26 @@ class FrameMatcher:
             self._note_queries(heads.filter(~np.isin(heads.hash().to_numpy(), self._seen)))
 
     @property
+    def seen(self) -> Hashes:
+        """Hashes of the queries that the run has."""
+        return self._seen
+
+    @property
     def run_queries(self) -> int:
         """How many queries the run has, judged or not."""
         return len(self._seen)
+
+    @property
+    def hits(self) -> Hits:
+        """Judged documents found so far."""
+        return Hits(*map(np.concatenate, zip(*self._hits, strict=True))) if self._hits else Hits.none()
+
+    @property
+    def lists(self) -> pl.DataFrame:
+        """Judged queries found so far: query, documents retrieved, score of the first."""
+        own = np.flatnonzero(self._in_run)
+        queries = self._index.query_numbers["query"].gather(own)
+        return pl.DataFrame({"query": queries, "retrieved": self._retrieved[own], "top": self._top[own]})
 
     def _lists(self, frame: pl.DataFrame) -> tuple[Ints, pl.Series, Ints]:
         starts, heads = list_bounds(frame["query"])

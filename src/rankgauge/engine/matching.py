@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankgauge.engine.spans import SpanLabels
     from rankgauge.formats import RunParts, Source
 
-__all__ = ["BudgetTexts", "CharacterLabels", "Matched", "match"]
+__all__ = ["BudgetTexts", "CharacterLabels", "Matched", "checked_ids", "marked_no_answer", "match"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,7 +83,11 @@ def match(
 ) -> Matched:
     """Find the judged documents in the run. `limits` are the context budgets to be counted, `spans` the passages whose
     characters are."""
-    found = _match(qrels, run, contract, limits, texts, stream, spans)
+    return marked_no_answer(_match(qrels, run, contract, limits, texts, stream, spans), qrels)
+
+
+def marked_no_answer(found: Matched, qrels: Qrels) -> Matched:
+    """The same, with the queries marked that have no answer."""
     if not qrels.no_answer:
         return found
     marked = np.fromiter(map(qrels.no_answer.__contains__, found.ranked.queries), bool, len(found.ranked))
@@ -128,9 +132,7 @@ def _compiled(found: NativeMatch | None, qrels: Qrels, name: str) -> Matched | N
     return matched
 
 
-def _match_text(
-    qrels: Qrels, judgments: TextRows, run: RunParts, text: Source, contract: Contract
-) -> Matched | None:
+def _match_text(qrels: Qrels, judgments: TextRows, run: RunParts, text: Source, contract: Contract) -> Matched | None:
     """Plain TREC text on both sides needs no data frames; None where it is not that plain."""
     if run.is_large and not run.seems_grouped:
         return None  # before the compiled module gathers the whole file
@@ -167,8 +169,7 @@ def _match_frames(
             run.name,
             ["a run in memory cannot be streamed: give the path of a file or a folder, or leave out `stream=True`"],
         )
-    index: JudgmentIndex = vars(qrels).get("_index") or JudgmentIndex.of(qrels)
-    vars(qrels)["_index"] = index  # kept for all runs that the judgments are matched with
+    index = JudgmentIndex.kept(qrels)
     budgets: Budgets = {f"budget={limit}": ((texts or BudgetTexts({})).cost, limit) for limit in limits}
 
     unique = not isinstance(run, Run) and not run.repeats
@@ -197,13 +198,19 @@ def _match_frames(
         else:
             matcher = gather(by_query(_ahead(_told(run)), run))
             matcher.first_queries = _first_rows(run)["query"].unique(maintain_order=True).head(5).to_list()
-    ranked = matcher.finish()
-    matched = Matched(ranked, matcher.run_queries)
-    _require_overlap(matched, qrels, matcher.first_queries, run.name)
-    if len(ranked.grades):
+    matched = Matched(matcher.finish(), matcher.run_queries)
+    return checked_ids(matched, qrels, matcher.first_queries, run.name, lambda: _first_rows(run))
+
+
+def checked_ids(
+    matched: Matched, qrels: Qrels, first_queries: list[str], name: str, sample: Callable[[], pl.DataFrame]
+) -> Matched:
+    """The same, if run and judgments speak of the same queries and documents. `sample` gives rows of the run, for the
+    reason why no document was found."""
+    _require_overlap(matched, qrels, first_queries, name)
+    if len(matched.ranked.grades):
         return matched
-    sample = Run.of_frame(_first_rows(run), run.name)
-    return replace(matched, example_ids=_require_same_ids(qrels, sample))
+    return replace(matched, example_ids=_require_same_ids(qrels, Run.of_frame(sample(), name)))
 
 
 def _first_rows(run: Run | RunParts) -> pl.DataFrame:

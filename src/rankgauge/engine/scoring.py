@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankgauge.engine.spans import SpanLabels
     from rankgauge.formats import RunParts
 
-__all__ = ["counted_queries", "score", "score_queries"]
+__all__ = ["counted_queries", "score", "score_matched", "score_queries"]
 
 
 def score(
@@ -51,12 +51,25 @@ def score(
     limits = {int(measure.get("budget")) for measure in budgets}
     spans = CharacterLabels(labels, _deepest(of_characters)) if labels is not None and of_characters else None
     matched = match(qrels, run, contract, limits=limits, texts=texts, stream=stream, spans=spans)
+    return score_matched(qrels, matched, measures, contract, name=run.name, texts=texts)
+
+
+def score_matched(
+    qrels: Qrels,
+    matched: Matched,
+    measures: Sequence[Measure],
+    contract: Contract,
+    *,
+    name: str,
+    texts: BudgetTexts | None = None,
+) -> ScoreTable:
+    """Score a run whose judged documents were found, wherever that was."""
     ranked = matched.ranked if contract.depth is None else matched.ranked.limited(contract.depth)
     missing = ~ranked.in_run & ~_apart(ranked, contract)
     if contract.missing == "error" and missing.any():
         first = [ranked.queries[i] for i in np.flatnonzero(missing)[:5]]
         raise ContractError(
-            f"{run.name}: {int(missing.sum())} judged queries are missing from the run, such as "
+            f"{name}: {int(missing.sum())} judged queries are missing from the run, such as "
             f"{', '.join(map(repr, first))}; count them with `missing='zero'` or leave them out with `missing='skip'`"
         )
     values, sampled = score_queries(ranked, measures)
@@ -65,7 +78,7 @@ def score(
     order = byte_order(ranked.queries)
     totals = [aggregate(m.definition.aggregate, values[:, j], counted[:, j], order) for j, m in enumerate(measures)]
     return ScoreTable(
-        name=run.name,
+        name=name,
         queries=ranked.queries,
         measures=[str(measure) for measure in measures],
         values=values,

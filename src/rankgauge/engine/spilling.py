@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ from rankgauge.errors import DataError
 if TYPE_CHECKING:
     from rankgauge.formats import RunParts
 
-__all__ = ["Spill", "by_query"]
+__all__ = ["Long", "Spill", "by_query", "room_for"]
 
 _ROWS = 1_000_000
 """Rows that are put in order in memory at once, if they are of more than one query."""
@@ -32,7 +32,7 @@ _GATHERED = 400_000  # rows that are divided at once
 def by_query(parts: Iterable[pl.DataFrame], run: RunParts) -> Iterator[pl.DataFrame]:
     """The same rows in parts of whole queries; within each query they keep their order."""
     number = min(_MOST, max(_FEWEST, run.size // (_ROWS * _ROW)))
-    with _room(run.name), Spill(number, _ROWS) as spill:
+    with room_for(run.name), Spill(number, _ROWS) as spill:
         for part in parts:
             spill.add(part)
         spill.flush()
@@ -42,11 +42,21 @@ def by_query(parts: Iterable[pl.DataFrame], run: RunParts) -> Iterator[pl.DataFr
         run.tell("scored", number, number)
 
 
-class Spill:
-    """Rows on the disk, divided into parts by a hash of their queries. `depth` makes it another hash."""
+class Long(NamedTuple):
+    """The rows of one query: how many, and how to read them, as often as asked."""
 
-    def __init__(self, number: int, most: int, depth: int = 0) -> None:
-        self._number, self._most, self._depth = number, most, depth
+    rows: int
+    read: Callable[[], Iterator[pl.DataFrame]]
+
+
+class Spill:
+    """Rows on the disk, divided into parts by a hash of their queries, or of another column. `depth` makes it another
+    hash; `long` takes the rows of a query that alone has more than `most`, instead of their coming back as one part."""
+
+    def __init__(
+        self, number: int, most: int, depth: int = 0, *, by: str = "query", long: Callable[[Long], None] | None = None
+    ) -> None:
+        self._number, self._most, self._depth, self._by, self._long = number, most, depth, by, long
         self._file: IO[bytes] = tempfile.TemporaryFile(prefix="rankgauge-")  # noqa: SIM115
         self._end = 0
         self._chunks: list[list[tuple[int, int]]] = [[] for _ in range(number)]
@@ -75,7 +85,7 @@ class Spill:
             return
         frame = pl.concat(self._waiting)
         self._waiting = []
-        hashes = frame["query"].hash(seed=self._depth).to_numpy()
+        hashes = frame[self._by].hash(seed=self._depth).to_numpy()
         owner = (hashes % np.uint64(self._number)).astype(np.int64)
         order = np.argsort(owner, kind="stable")
         hashes, frame = hashes[order], frame[order]
@@ -95,23 +105,31 @@ class Spill:
         self._chunks[part].append((self._end, held.tell()))
         self._end += held.tell()
 
+    def parts(self) -> Iterator[pl.DataFrame]:
+        """The rows of all parts."""
+        for number in range(self._number):
+            yield from self.part(number)
+
     def part(self, number: int) -> Iterator[pl.DataFrame]:
         """The rows of a part, query by query; one that is too large is divided once more."""
         if not self._chunks[number]:
             return
         one = self._lowest[number] == self._highest[number]
+        if one and self._rows[number] > self._most and self._long is not None:
+            self._long(Long(int(self._rows[number]), lambda: self._read(number)))
+            return
         if one or self._rows[number] <= self._most:
             frame = pl.concat(self._read(number))
             # By hash, which takes an eighth of the time that comparing texts takes.
-            yield frame[np.argsort(frame["query"].hash().to_numpy(), kind="stable")]
+            yield frame[np.argsort(frame[self._by].hash().to_numpy(), kind="stable")]
             return
         again = int(self._rows[number] // self._most) + 1
-        with Spill(min(_MOST, max(_FEWEST, 2 * again)), self._most, self._depth + 1) as spill:
+        inside = min(_MOST, max(_FEWEST, 2 * again))
+        with Spill(inside, self._most, self._depth + 1, by=self._by, long=self._long) as spill:
             for frame in self._read(number):
                 spill.add(frame)
             spill.flush()
-            for inner in range(spill._number):
-                yield from spill.part(inner)
+            yield from spill.parts()
 
     def _read(self, number: int) -> Iterator[pl.DataFrame]:
         for start, length in self._chunks[number]:
@@ -120,7 +138,7 @@ class Spill:
 
 
 @contextmanager
-def _room(name: str) -> Iterator[None]:
+def room_for(name: str) -> Iterator[None]:
     """Say what to do where the disk cannot hold the rows."""
     try:
         yield

@@ -14,7 +14,13 @@ from rankgauge.model.frames import named_columns
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Run"]
+__all__ = ["Run", "is_ranked"]
+
+
+def is_ranked(columns: Sequence[str]) -> bool:
+    """Whether columns tell the rank of each document and no score."""
+    lower = {str(column).strip().casefold() for column in columns}
+    return bool(not lower & {"score", "sim", "similarity"} and lower & {"rank", "position"})
 
 
 @named_arguments
@@ -93,8 +99,7 @@ class Run(ByQuery):
         import polars as pl
 
         name = self.name
-        lower = {str(column).strip().casefold() for column in frame.columns}
-        if not lower & {"score", "sim", "similarity"} and lower & {"rank", "position"}:
+        if is_ranked(frame.columns):
             chosen = named_columns(frame, ("query", "doc", "rank"), name)
             chosen = chosen.select("query", "doc", (-as_numbers(chosen["rank"], name)).alias("score"))
         else:

@@ -1,0 +1,63 @@
+"""Spark itself: whether it is there, in a version that can be worked with, and a session for the command line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from rankgauge.errors import RankgaugeError
+from rankgauge.extras import check_all_installed, optional
+from rankgauge.spark.failures import told
+
+__all__ = ["check_spark", "check_version", "session"]
+
+_LEAST = 4
+_NEEDED = {"pyspark": "pyspark>=4", "pyarrow": "pyarrow", "pandas": "pandas"}  # Spark itself asks for pandas
+
+_OWN = {"spark.log.level": "ERROR", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+
+
+def check_spark() -> None:
+    """Raise an error where the Python side of Spark is missing or too old."""
+    needed = [(name, package, "spark") for name, package in _NEEDED.items()]
+    check_all_installed("working on Spark", needed)
+    _check(optional("pyspark", "working on Spark", "pyspark>=4", "spark").__version__)
+
+
+def check_version(spark: Any) -> None:
+    """Raise an error where the cluster is too old."""
+    _check(spark.version)
+
+
+def _check(version: str) -> None:
+    if int(version.split(".")[0]) < _LEAST:
+        raise RankgaugeError(
+            f"this is Spark {version}, and Spark {_LEAST} or newer is needed: pip install 'pyspark>=4'"
+        )
+
+
+def session() -> Any:
+    """The session that `spark-submit` prepared, else one on this machine."""
+    check_spark()
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
+    if java is None:
+        where = f"there is none in JAVA_HOME ({home})" if home else "no java was found"
+        raise RankgaugeError(
+            f"Spark needs Java 17 or newer, and {where}: install it (apt-get install openjdk-17-jre-headless), or name "
+            "its folder in JAVA_HOME"
+        )
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else workers run whatever python3 is first in the path
+    from pyspark.sql import SparkSession
+
+    if (started := SparkSession.getActiveSession()) is not None:
+        return started
+    with told("Spark could not be started"):
+        builder = SparkSession.builder.appName("rankgauge")
+        if "PYSPARK_GATEWAY_PORT" not in os.environ:  # not under spark-submit, whose settings stay
+            for name, value in _OWN.items():
+                builder = builder.config(name, value)
+        return builder.getOrCreate()
