@@ -80,7 +80,7 @@ use = "MODULE:search"
     )
     assert {live.name: live.mean["RR"] for live in outcome.evaluations} == {"regex": 1.0, "file": 1.0, "field": 1.0}
     assert list(outcome.invalid) == ["plain"]
-    assert "`collapse_chunks='^(.+)#\\\\d+$'`" in tell(outcome.invalid["plain"], "en")
+    assert "`collapse_chunks='^(.+)#[0-9]+$'`" in tell(outcome.invalid["plain"], "en")
     contract = outcome.record.contract
     assert contract is not None
     assert contract.collapse == "regex: regex ^(.+)#\\d+$; file: chunks; field: field doc"
