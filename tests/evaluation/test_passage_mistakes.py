@@ -21,7 +21,7 @@ PLACES = re.compile(r"^(?P<doc>.+)-(?P<start>\d+)-(?P<end>\d+)$")
 def test_characters_of_whole_documents_are_refused(measure: str) -> None:
     """Labels without passages gave 0 without a word."""
     for labels in (TestSet([Query("how", {"m": 1}, "q1")]), TestSet([PASSAGE, Query("why", {"m": 1}, "q2")])):
-        with pytest.raises(DataError, match="the label 'm' of query 'q[12]' is no passage"):
+        with pytest.raises(DataError, match=r"the label 'm' of query 'q[12]' is no passage"):
             evaluate(labels, RUN, measure, chunks=CHUNKS)
 
 

@@ -174,6 +174,10 @@ table = "out.csv"
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\ngrid = { k = [0] }", "sweep.grid.k: k=0 must be"),
         ("[[system]]\nuse = 'bm25'\n[[sweep]]\nsystem = 'bm26'\ngrid = { k = [1] }", "sweep 1.system: 'bm26' is not"),
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nchunk = { size = [9], overlap = [9] }", "must be less"),
+        (
+            "[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nmeasure = 'CharR'\ngrid = { k = [5] }",
+            "sweep.measure: CharR counts characters",
+        ),
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nchunk = { overlap = 1 }", "sweep.chunk.size: missing"),
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nchunk = { size = [9], by = 'x' }", "by='x' must be"),
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nchunk = { size = 9, budget = 0 }", "budget=0 must be"),

@@ -15,7 +15,7 @@ from rankgauge.comparison.recording import documents_of, lists_of, relevant_of, 
 from rankgauge.comparison.rows import System
 from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.comparison.verdicts import advice_of
-from rankgauge.engine.chunks import collapse
+from rankgauge.engine.chunks import Rule, collapse
 from rankgauge.errors import counted
 from rankgauge.evaluation import Scores, hashed, read_run, record_of
 from rankgauge.measures import find_measure_name
@@ -75,7 +75,7 @@ class Comparison(ComparedSystems, Result):
         qrels: Qrels | None = None,
         runs: Mapping[str, Any] | None = None,
         test_set: TestSet | None = None,
-        collapse_chunks: str | Mapping[str, str] | Chunks | None = None,
+        collapse_chunks: Rule | None = None,
         corpus: Mapping[str, str] | None = None,
         sources: Mapping[str, Any] | None = None,
         remarks: Sequence[Note] = (),

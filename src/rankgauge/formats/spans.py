@@ -167,7 +167,7 @@ def _rows(values: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
             yield value
             continue
         for resource in _objects(resources, "resourceSpans"):
-            scopes = next((resource[key] for key in _SCOPES if key in resource), [])
+            scopes: Any = next((resource[key] for key in _SCOPES if key in resource), [])
             for scope in _objects(scopes, "scopeSpans"):
                 for span in _objects(scope.get("spans", []), "spans"):
                     yield {**span, "attributes": _attributes(span.get("attributes", []))}
