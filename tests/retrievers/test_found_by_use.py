@@ -12,7 +12,7 @@ import pytest
 from rankgauge import TestSet, evaluate, evaluate_retriever, evaluate_retrievers, sweep
 from rankgauge.errors import DataError, RetrieverError
 from rankgauge.live.evaluation import RetrievalError
-from rankgauge.retrievers import from_chroma, from_haystack, from_qdrant
+from rankgauge.retrievers import from_chroma, from_haystack, from_qdrant, from_vespa
 from rankgauge.retrievers.hits import hits_of
 
 QUERIES = {f"what is the subject number {i}": {f"{i}": 1.0, f"{i + 1}": 1.0} for i in range(20)}
@@ -310,6 +310,12 @@ def test_an_exception_that_cannot_be_written_is_a_failed_query() -> None:
 
     with pytest.raises(RetrievalError, match="Mute"):
         evaluate_retriever(search, ASKED, queries=TEXTS)
+
+
+@pytest.mark.parametrize("url", [None, 5, [], b"x"])
+def test_the_address_of_vespa_is_a_text(url: Any) -> None:
+    with pytest.raises(RetrieverError, match="from_vespa takes the URL"):
+        from_vespa(url)
 
 
 @pytest.mark.parametrize("cache", [5, 2.5, [], object(), b"x", True])

@@ -19,7 +19,6 @@ from rankgauge.engine.chunks import Rule, collapse
 from rankgauge.errors import counted
 from rankgauge.evaluation import Scores, hashed, read_run, record_of
 from rankgauge.measures import find_measure_name
-from rankgauge.model.chunks import Chunks
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Bools
 from rankgauge.model.run import Run

@@ -94,7 +94,8 @@ class Sweep(Result):
     def warnings(self) -> list[str]:
         """What a careful reader must be warned of, in English: of all versions, where they are compared, else of the
         best one."""
-        missing = [tell(Note("live.left_out", {"name": name, "reason": why}), "en") for name, why in self.failed.items()]
+        left_out = (Note("live.left_out", {"name": name, "reason": why}) for name, why in self.failed.items())
+        missing = [tell(note, "en") for note in left_out]
         if self.compared is not None and len(self.evaluations) > 1:
             return [*missing, *self.comparison.warnings]
         return [*missing, *self.evaluations[self.versions.index(self.best)].warnings]
