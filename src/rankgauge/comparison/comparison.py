@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -15,10 +16,11 @@ from rankgauge.comparison.recording import documents_of, lists_of, relevant_of, 
 from rankgauge.comparison.rows import System
 from rankgauge.comparison.systems import ComparedSystems
 from rankgauge.comparison.verdicts import advice_of
-from rankgauge.engine.chunks import Rule, collapse
+from rankgauge.engine.chunks import collapse
 from rankgauge.errors import counted
 from rankgauge.evaluation import Scores, hashed, read_run, record_of
 from rankgauge.measures import find_measure_name
+from rankgauge.model.chunks import Chunks
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Bools
 from rankgauge.model.run import Run
@@ -74,7 +76,7 @@ class Comparison(ComparedSystems, Result):
         qrels: Qrels | None = None,
         runs: Mapping[str, Any] | None = None,
         test_set: TestSet | None = None,
-        collapse_chunks: Rule | None = None,
+        collapse_chunks: str | re.Pattern[str] | Mapping[str, str] | Chunks | None = None,
         corpus: Mapping[str, str] | None = None,
         sources: Mapping[str, Any] | None = None,
         remarks: Sequence[Note] = (),

@@ -128,7 +128,7 @@ def bound(call: Callable[..., Any], retriever: Any) -> Bound:
     if k_place is None:
         return _without_k(call, q_name, rest, retriever, positional=query_place.kind is kinds.POSITIONAL_ONLY)
     optional = k_place.default is not kinds.empty
-    depth = Depth("argument", k_place.name, optional=optional)
+    depth = Depth("argument", k_place.name, k_place.default if _whole(k_place.default) else None, optional=optional)
     if k_place.default is None:  # as in Haystack: then the object's own number counts
         depth = _kept_by(retriever, depth, (k_place.name,))
     if kinds.POSITIONAL_ONLY not in (query_place.kind, k_place.kind):
