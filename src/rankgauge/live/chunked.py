@@ -79,8 +79,8 @@ def check_documents(
         own, doc = begun
         raise DataError(
             f"{name}: none of the {n} that it returned is a known document, but {own!r} begins with the id {doc!r}: "
-            f"chunks have such ids. Say of which documents with `collapse_chunks={_expression(own, doc)!r}`, whose first "
-            "group is the document's id"
+            f"chunks have such ids. Say of which documents with `collapse_chunks={_expression(own, doc)!r}`, whose "
+            "first group is the document's id"
         )
     matches = [] if retrieval.samples is None else retrieval.samples.matching(known)
     if matches and matches[0].share >= _MOSTLY:
