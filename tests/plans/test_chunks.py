@@ -178,6 +178,8 @@ table = "out.csv"
             "[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nmeasure = 'CharR'\ngrid = { k = [5] }",
             "sweep.measure: CharR counts characters",
         ),
+        (f"[[system]]\nuse = 'bm25'\nchunks = '{'é' * 400}'", "chunks: there is no file"),
+        ("[[system]]\nuse = 'bm25'\n[outputs]\nrecord = \"\\u0000\"", "outputs.record: '\\x00' is no name"),
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nchunk = { overlap = 1 }", "sweep.chunk.size: missing"),
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nchunk = { size = [9], by = 'x' }", "by='x' must be"),
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nchunk = { size = 9, budget = 0 }", "budget=0 must be"),
@@ -188,3 +190,8 @@ def test_faults_are_named(folder: Path, rest: str, said: str) -> None:
     with pytest.raises(FormatError) as told:
         load_plan(plan_of(folder, rest))
     assert said in str(told.value)
+
+
+def test_an_expression_longer_than_any_name_of_a_file(folder: Path) -> None:
+    """It was looked for as a file, which the system refuses with an error of its own."""
+    load_plan(plan_of(folder, f"[[system]]\nuse = 'bm25'\ncollapse_chunks = '^(.+)#{'é?' * 200}'"))
