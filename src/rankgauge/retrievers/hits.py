@@ -115,9 +115,9 @@ def _rows_of(results: Any, most: int) -> list[Any] | None:
     rows: list[Any] | None = None
     if hasattr(results, "column_names") and hasattr(results, "to_pylist"):
         rows = results.slice(0, most).to_pylist()
-    elif hasattr(results, "columns") and hasattr(results, "to_dicts"):
+    elif hasattr(results, "to_dicts") and hasattr(results, "columns"):
         rows = results.head(most).to_dicts()
-    elif hasattr(results, "columns") and hasattr(results, "iterrows"):
+    elif hasattr(results, "iterrows") and hasattr(results, "columns"):
         rows = results.head(most).to_dict("records")
     return rows
 
