@@ -6,6 +6,7 @@ import inspect
 
 import pytest
 
+import rankgauge
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 
@@ -53,3 +54,12 @@ def test_what_python_says_itself_stays() -> None:
 def test_signature_and_name_stay() -> None:
     assert list(inspect.signature(search).parameters) == ["index", "query", "depth", "timeout"]
     assert (search.__name__, search.__doc__) == ("search", "Search.")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("top_k", "k"), ("limit", "k"), ("metric", "measures"), ("metrics", "measures"), ("dataset", "test_set")],
+)
+def test_the_words_of_other_tools(given: str, meant: str) -> None:
+    with pytest.raises(DataError, match=f"has no parameter '{given}'; did you mean {meant}\\?"):
+        rankgauge.evaluate_retriever(lambda query, k: [], {"q": {"d": 1}}, **{given: 5})

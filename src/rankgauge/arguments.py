@@ -46,11 +46,19 @@ def _checked(function: Any, name: str) -> Callable[..., Any]:
     return checked
 
 
+_OTHER_WORDS = {
+    **dict.fromkeys(("top_k", "topk", "limit", "n_results", "similarity_top_k"), ("k",)),
+    **dict.fromkeys(("metric", "metrics", "measure"), ("measures", "measure")),
+    **dict.fromkeys(("dataset", "testset", "qrel", "ground_truth"), ("test_set", "qrels")),
+}
+"""What arguments are called elsewhere, which is not alike enough to be a slip of the pen."""
+
+
 def _unknown(function: str, name: str, known: tuple[str, ...]) -> DataError:
     import difflib
 
     listed = [one for one in known if one not in ("self", "cls")]
-    close = difflib.get_close_matches(name, listed, n=1)
+    close = [one for one in _OTHER_WORDS.get(name, ()) if one in listed] or difflib.get_close_matches(name, listed, n=1)
     meant = f"did you mean {close[0]}?" if close else f"it has: {', '.join(listed)}"
     return DataError(f"{function}() has no parameter {name!r}; {meant}")
 

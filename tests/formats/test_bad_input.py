@@ -130,6 +130,12 @@ BAD = {
     "damaged gzip": (QRELS, gzip.compress(RUN.encode())[:-12], ["damaged"]),
     "damaged zstandard": (QRELS, zst(RUN * 50)[:-9], ["damaged"]),
     "broken JSON": (QRELS, '{"q1": {"d1": 1}', ["no JSON"]),
+    "JSON with a number as a text": (QRELS, '{"q1": {"d1": "0.5"}}', ["the score '0.5' is a text; write a number"]),
+    "texts of queries for judgments": (
+        '{"_id": "q1", "text": "reset it"}\n{"_id": "q2", "text": "close it"}\n',
+        RUN,
+        ["it has the text of a query and no judgments"],
+    ),
     "JSON with NaN": (QRELS, '{"q1": {"d1": NaN}}', ["NaN is no finite number"]),
     "CSV without a header": (QRELS, "query_id,score\nq1,2\n", ["run"]),
     "CSV with a text score": (QRELS, "query_id,doc_id,score\nq1,d1,high\n", ["run:2", "'high' is no finite number"]),

@@ -180,6 +180,20 @@ def test_opensearch_judgments(data: Path) -> None:
     assert made[0].grades["B07NCQWCQS"] == 100.0
 
 
+def test_opensearch_answers_with_a_search_response(tmp_path: Path) -> None:
+    """What GET _plugins/_search_relevance/judgments/ID gives: the list stands below hits."""
+    ratings = [{"query": "red dress", "ratings": [{"docId": "B1", "rating": "3.000"}, {"docId": "B2", "rating": "0"}]}]
+    hits = [
+        {"_index": "search-relevance-judgment", "_id": name, "_source": {"name": name, "judgmentRatings": ratings}}
+        for name in ("first", "second")
+    ]
+    answer = {"took": 3, "hits": {"total": {"value": 1, "relation": "eq"}, "hits": hits[:1]}}
+    made = load_testset(written(tmp_path, answer))
+    assert [(query.text, dict(query.grades)) for query in made] == [("red dress", {"B1": 3.0, "B2": 0.0})]
+    with pytest.raises(RankgaugeError, match="2 lists of judgments: 'first', 'second'; ask for one by its id"):
+        load_testset(written(tmp_path, {"hits": {"hits": hits}}))
+
+
 def test_quepid_book_ratings_and_snapshots(tmp_path: Path) -> None:
     pairs = [
         {"query_text": "dog", "doc_id": "d1", "judgements": [{"rating": 3.0}, {"rating": 3.0}]},

@@ -259,3 +259,30 @@ def test_slips_name_the_argument(test_set: TestSet) -> None:
         sweep_chunks(DOCS, test_set, sizes=[], budget=100)
     with pytest.raises(DataError, match="`length` must be a function"):
         sweep_chunks(DOCS, test_set, sizes=[40], budget=100, length="tokens")
+    for argument, value in (("sizes", 200), ("overlaps", 0.1), ("ks", 5), ("sizes", "200")):
+        with pytest.raises(DataError, match=f"`{argument}` must be a list of numbers"):
+            sweep_chunks(DOCS, test_set, **{"sizes": [40], "budget": 100, argument: value})
+
+
+def test_what_cannot_be_cut_is_named(test_set: TestSet) -> None:
+    """It was passed over without a word: of four ways three were tried."""
+    found = sweep_chunks(DOCS, test_set, sizes=[60, 200], overlaps=[0, 100], budget=200, measures=["R"])
+    assert list(found.failed) == ["size=60, overlap=100"]
+    assert found.warnings[0].startswith("left out: size=60, overlap=100: overlap=100 must be less than size=60")
+    assert "size=60, overlap=100" in rankgauge.report(found.record, format="terminal", language="en", detail="audit")
+
+
+def test_lists_of_the_numbers_that_are_tried_are_not_called_short(test_set: TestSet) -> None:
+    found = sweep_chunks(DOCS, test_set, sizes=[60], ks=[2, 4], retriever=distinct, measures=["R"])
+    assert not [text for text in found.warnings if "can see no further" in text]
+    plain = rankgauge.sweep(lambda: lambda query, k: list(DOCS)[:k], {"k": [2, 4]}, test_set, measure="R")
+    assert not [text for text in plain.warnings if "can see no further" in text]
+
+
+def test_the_first_screen_says_what_the_best_does_not_differ_from(test_set: TestSet) -> None:
+    same = sweep_chunks(DOCS, test_set, sizes=[600, 700], budget=3000, retriever=distinct, measures=["R"])
+    shown = " ".join(rankgauge.report(same.record, format="terminal", language="en").split())
+    assert "R: no significant difference between the best and (size=" in shown
+    apart = sweep_chunks(DOCS, test_set, sizes=[40, 400], budget=400, retriever=distinct, measures=["R"])
+    if apart.comparison.rows[0].verdict != "inconclusive":
+        assert "no significant difference" not in rankgauge.report(apart.record, format="terminal", language="en")

@@ -80,7 +80,7 @@ use = "MODULE:search"
     )
     assert {live.name: live.mean["RR"] for live in outcome.evaluations} == {"regex": 1.0, "file": 1.0, "field": 1.0}
     assert list(outcome.invalid) == ["plain"]
-    assert "`collapse_chunks='^(.+)#\\\\d+$'`" in tell(outcome.invalid["plain"], "en")
+    assert "`collapse_chunks='^(.+)#[0-9]+$'`" in tell(outcome.invalid["plain"], "en")
     contract = outcome.record.contract
     assert contract is not None
     assert contract.collapse == "regex: regex ^(.+)#\\d+$; file: chunks; field: field doc"
@@ -174,6 +174,12 @@ table = "out.csv"
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\ngrid = { k = [0] }", "sweep.grid.k: k=0 must be"),
         ("[[system]]\nuse = 'bm25'\n[[sweep]]\nsystem = 'bm26'\ngrid = { k = [1] }", "sweep 1.system: 'bm26' is not"),
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nchunk = { size = [9], overlap = [9] }", "must be less"),
+        (
+            "[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nmeasure = 'CharR'\ngrid = { k = [5] }",
+            "sweep.measure: CharR counts characters",
+        ),
+        (f"[[system]]\nuse = 'bm25'\nchunks = '{'é' * 400}'", "chunks: there is no file"),
+        ("[[system]]\nuse = 'bm25'\n[outputs]\nrecord = \"\\u0000\"", "outputs.record: '\\x00' is no name"),
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nchunk = { overlap = 1 }", "sweep.chunk.size: missing"),
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nchunk = { size = [9], by = 'x' }", "by='x' must be"),
         ("[[system]]\nuse = 'bm25'\n[sweep]\nsystem = 'bm25'\nchunk = { size = 9, budget = 0 }", "budget=0 must be"),
@@ -184,3 +190,8 @@ def test_faults_are_named(folder: Path, rest: str, said: str) -> None:
     with pytest.raises(FormatError) as told:
         load_plan(plan_of(folder, rest))
     assert said in str(told.value)
+
+
+def test_an_expression_longer_than_any_name_of_a_file(folder: Path) -> None:
+    """It was looked for as a file, which the system refuses with an error of its own."""
+    load_plan(plan_of(folder, f"[[system]]\nuse = 'bm25'\ncollapse_chunks = '^(.+)#{'é?' * 200}'"))

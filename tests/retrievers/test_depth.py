@@ -199,3 +199,20 @@ def test_fields_of_a_searcher_are_never_passed_over() -> None:
     assert as_searcher(plain, id_field="doc").search("x", 1)[0].id == "a"
     with pytest.raises(RetrieverError, match="was made with id_field='doc', so id_field='other' would have no effect"):
         as_searcher(as_searcher(plain, id_field="doc"), id_field="other")
+
+
+def test_the_default_of_a_function_that_k_takes_the_place_of() -> None:
+    """Users of `search(query, top_k=5)` see five documents, and ten were measured without a word."""
+
+    def search(query: str, top_k: int = 5) -> list[str]:
+        return [f"d{place}" for place in range(top_k)]
+
+    judged = {"what is asked here": {"d7": 1.0}}
+    told = [one for one in evaluate_retriever(search, judged, measures="R@10").warnings if "top_k" in one]
+    assert told == [
+        "the retriever's own top_k is 5, but it was asked for 10 here: the figures are those of 10 documents; "
+        "`k=None` keeps its own number"
+    ]
+    for k in (5, None):
+        live = evaluate_retriever(search, judged, k=k, measures="R@5")
+        assert not [one for one in live.warnings if "own top_k" in one]

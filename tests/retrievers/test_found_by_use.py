@@ -12,7 +12,7 @@ import pytest
 from rankgauge import TestSet, evaluate, evaluate_retriever, evaluate_retrievers, sweep
 from rankgauge.errors import DataError, RetrieverError
 from rankgauge.live.evaluation import RetrievalError
-from rankgauge.retrievers import from_chroma, from_haystack, from_qdrant
+from rankgauge.retrievers import from_chroma, from_haystack, from_qdrant, from_vespa
 from rankgauge.retrievers.hits import hits_of
 
 QUERIES = {f"what is the subject number {i}": {f"{i}": 1.0, f"{i + 1}": 1.0} for i in range(20)}
@@ -220,3 +220,132 @@ def test_progress_must_be_a_function() -> None:
         evaluate_retrievers({"a": Raising(), "b": Raising()}, QUERIES, measures="R@5", progress=wrong)
     with pytest.raises(DataError, match="`progress` must be a function"):
         sweep(lambda k: Raising(), {"k": [1]}, TestSet.from_annotations(["a 1"], [["1"]]), measure="R", progress=wrong)
+
+
+ASKED = {"q1": {"a": 1.0}, "q2": {"b": 1.0}}
+TEXTS = {"q1": "first question", "q2": "second question"}
+
+
+def test_a_bound_method_is_asked_like_its_object() -> None:
+    """`retriever.invoke` in the place of `retriever`: the object's own number is known all the same."""
+
+    class Retriever:
+        search_kwargs = {"k": 4}
+
+        def invoke(self, query: str, k: int = 4) -> list[str]:
+            return [f"{query} {place}" for place in range(k)]
+
+    class Index:
+        similarity_top_k = 2
+
+        def retrieve(self, query: str) -> list[str]:
+            return ["a", "x"]
+
+    live = evaluate_retriever(Retriever().invoke, ASKED, queries=TEXTS, measures="R@10")
+    assert len(live.run["q1"]) == 10
+    assert any('search_kwargs["k"] is 4' in warning for warning in live.warnings)
+    many = {f"q{i}": {"a": 1.0, "b": 1.0, "c": 1.0} for i in range(4)}
+    live = evaluate_retriever(
+        Index().retrieve, many, queries={query: f"text {query}" for query in many}, measures="R@10"
+    )
+    assert any("make the retriever with `similarity_top_k=10`" in warning for warning in live.warnings)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ((184, "d184", -22.7), "id_field='[1]' and score_field='[2]'"),
+        (("d184", "a text of several words", 22.7), "id_field='[0]' and score_field='[2]'"),
+        ((22.7, "d184"), "id_field='[1]' and score_field='[0]'"),
+        (("d184", "0.5"), "the score '0.5' (str) is a text"),
+    ],
+)
+def test_the_parts_of_a_row_that_are_named(entry: tuple[Any, ...], told: str) -> None:
+    with pytest.raises(RetrieverError) as caught:
+        hits_of([entry], 1)
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("nested", [[["a", "b", "c"]], (["a", "b"], [0.3, 0.1])])
+def test_lists_within_a_list_are_told_apart_from_pairs(nested: Any) -> None:
+    with pytest.raises(RetrieverError, match="the inner one"):
+        hits_of(nested, 3)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_data_frame_of_results_is_read_row_by_row(library: str) -> None:
+    columns = {"doc_id": ["b", "a"], "score": [0.9, 0.5]}
+    module = pytest.importorskip(library)
+    frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    assert hits_of(frame, 2)[0] == [("b", 0.9), ("a", 0.5)]
+    assert hits_of(frame, 1)[0] == [("b", 0.9)]
+
+
+def test_a_field_named_without_what_holds_it() -> None:
+    with pytest.raises(RetrieverError, match=r"did you mean 'metadata\.docno'"):
+        hits_of([{"id": "x", "metadata": {"docno": "a"}}], 1, id_field="docno")
+    with pytest.raises(RetrieverError, match=r"document\.id"):
+        hits_of([{"document": {"id": "a"}}], 1)
+
+
+def test_fields_with_the_same_values_are_named_once() -> None:
+    """A node of LlamaIndex tells everything twice."""
+
+    def search(query: str, k: int) -> list[Any]:
+        nodes = [SimpleNamespace(id_=f"n{i}", metadata={"doc": "a" if i < 3 else f"x{i}"}) for i in range(9)]
+        return [SimpleNamespace(node_id=one.id_, metadata=one.metadata, node=one) for one in nodes]
+
+    live = evaluate_retriever(search, ASKED, queries=TEXTS, measures="R@10")
+    warning = next(one for one in live.warnings if "no judged document" in one)
+    assert warning.count("use id_field=") == 1
+
+
+def test_an_exception_that_cannot_be_written_is_a_failed_query() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+    def search(query: str, k: int) -> list[str]:
+        raise Mute
+
+    with pytest.raises(RetrievalError, match="Mute"):
+        evaluate_retriever(search, ASKED, queries=TEXTS)
+
+
+@pytest.mark.parametrize("url", [None, 5, [], b"x"])
+def test_the_address_of_vespa_is_a_text(url: Any) -> None:
+    with pytest.raises(RetrieverError, match="from_vespa takes the URL"):
+        from_vespa(url)
+
+
+@pytest.mark.parametrize("cache", [5, 2.5, [], object(), b"x", True])
+def test_a_cache_that_is_no_folder(cache: Any) -> None:
+    with pytest.raises(DataError, match="`cache` must be a folder"):
+        evaluate_retriever(lambda query, k: ["a"], ASKED, queries=TEXTS, cache=cache, configuration={"a": 1})
+
+
+def test_a_text_in_the_place_of_an_id_is_shown_by_its_beginning() -> None:
+    live = evaluate_retriever(lambda query, k: ["a long text " * 50], ASKED, queries=TEXTS, measures="R@10")
+    warning = next(one for one in live.warnings if "no judged document" in one)
+    assert len(warning) < 500
+    assert "look like texts" in warning
+
+
+def test_chunks_that_were_merged_are_no_fault_of_the_retriever() -> None:
+    """Ten chunks of five documents: the lists are short since chunks were merged, not since k was not passed on."""
+    judged = {f"q{i}": {f"d{j}": 1.0 for j in range(9)} for i in range(4)}
+
+    def search(query: str, k: int) -> list[str]:
+        return [f"d{place // 2}#{place}" for place in range(k)]
+
+    live = evaluate_retriever(
+        search,
+        judged,
+        queries={query: f"text {query}" for query in judged},
+        measures="R@10",
+        collapse_chunks=r"^(.+)#\d+$",
+    )
+    warning = next(one for one in live.warnings if "too few for R@10" in one)
+    assert "pass" not in warning
+    assert "10 chunks" in warning
+    assert "`k=20`" in warning

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +53,7 @@ def compare(
     depth: int | None = None,
     rel: float | None = None,
     threshold: float | None = None,
-    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
+    collapse_chunks: str | re.Pattern[str] | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
     tokenizer: Callable[[str], int] | None = None,
     stream: bool = False,

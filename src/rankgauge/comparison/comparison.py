@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -75,7 +76,7 @@ class Comparison(ComparedSystems, Result):
         qrels: Qrels | None = None,
         runs: Mapping[str, Any] | None = None,
         test_set: TestSet | None = None,
-        collapse_chunks: str | Mapping[str, str] | Chunks | None = None,
+        collapse_chunks: str | re.Pattern[str] | Mapping[str, str] | Chunks | None = None,
         corpus: Mapping[str, str] | None = None,
         sources: Mapping[str, Any] | None = None,
         remarks: Sequence[Note] = (),

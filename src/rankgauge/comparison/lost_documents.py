@@ -110,9 +110,9 @@ class Located:
         """Mean recall if the documents of these places were found too, as far as k and the budget leave room."""
         relevant = np.bincount(self.owner, minlength=len(self.queries))
         if self.budget is None or not fitting:
-            reached = np.minimum(self.k, self.counts(["found", *keys]))
+            reached = np.minimum(float(self.k), self.counts(["found", *keys]))
         else:
-            reached = np.minimum(self.k, self._fitting([self.number(key) for key in ("found", *keys)]))
+            reached = np.minimum(float(self.k), self._fitting([self.number(key) for key in ("found", *keys)]))
         values = reached / np.maximum(relevant, 1)
         return aggregate("mean", values.astype(np.float64), self.counted, byte_order(self.queries))
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 
 from rankgauge.comparison.bound_traces import BoundSystem
+from rankgauge.engine.chunks import Rule, parents_by
 from rankgauge.engine.scoring import score
 from rankgauge.evaluation import Evaluation, Scoring, read_judgments
 from rankgauge.evaluation.traces import (
@@ -18,7 +17,6 @@ from rankgauge.evaluation.traces import (
     spent,
     united,
 )
-from rankgauge.model.chunks import Chunks
 from rankgauge.model.testset import TestSet
 from rankgauge.model.traces import Trace
 from rankgauge.record.traces import CallMeans, TraceUse
@@ -59,25 +57,13 @@ def usage_of(
     )
 
 
-def _merged(trace: Trace, rule: str | Mapping[str, str] | Chunks | None) -> Trace:
+def _merged(trace: Trace, rule: Rule | None) -> Trace:
     """The trace with documents in the place of their chunks."""
     if rule is None:
         return trace
-    return replace(
-        trace,
-        calls=[
-            replace(call, documents=[_document(doc, rule) for doc in call.documents], texts=()) for call in trace.calls
-        ],
-    )
-
-
-def _document(chunk: str, rule: str | Mapping[str, str] | Chunks) -> str:
-    if isinstance(rule, Chunks):
-        rule = rule.parents
-    if isinstance(rule, str):
-        found = re.search(rule, chunk)
-        return chunk if found is None else found.group(1 if found.re.groups else 0)
-    return rule.get(chunk, chunk)
+    parent = parents_by(rule)[0]
+    calls = [replace(one, documents=[parent(doc) or doc for doc in one.documents], texts=()) for one in trace.calls]
+    return replace(trace, calls=calls)
 
 
 def _seconds(trace: Trace) -> float | None:

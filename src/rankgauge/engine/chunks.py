@@ -34,11 +34,13 @@ class Parents(dict[str, str]):
         self.told = told
 
 
-Rule = str | Mapping[str, str] | Chunks
+Rule = str | re.Pattern[str] | Mapping[str, str] | Chunks
 
 
 def check_rule(rule: Rule) -> None:
     """Raise an error unless it is a rule: a regular expression or a mapping."""
+    if isinstance(rule, re.Pattern):
+        return
     if isinstance(rule, str):
         try:
             re.compile(rule)
@@ -168,9 +170,9 @@ def parents_by(rule: Rule) -> tuple[Callable[[str], str | None], str]:
     """What gives a chunk its document, and the rule as a text for the contract, which stays the same when documents are
     cut into other chunks."""
     check_rule(rule)
-    if isinstance(rule, str):
+    if isinstance(rule, str | re.Pattern):
         pattern = re.compile(rule)
-        return lambda chunk: _parent(pattern, chunk), f"regex {rule}"
+        return lambda chunk: _parent(pattern, chunk), f"regex {pattern.pattern}"
     if isinstance(rule, Parents):
         return rule.get, rule.told
     if isinstance(rule, Chunks):

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["counted_queries", "score", "score_matched", "score_queries"]
 
 
+_DEEPEST = 2**62
+"""Documents; no list has more."""
+
+
 def score(
     qrels: Qrels,
     run: Run | RunParts,
@@ -202,8 +206,8 @@ def _ceilings(
         if measure.name not in ("R", "P") or not isinstance(measure.at, int) or {*dict(measure.values)} - {"rel"}:
             continue
         relevant = ranked.n_relevant(float(measure.get("rel")))
-        best = np.minimum(relevant, measure.at if depth is None else min(depth, measure.at))
-        shares = best / (np.maximum(relevant, 1) if measure.name == "R" else measure.at)
+        best = np.minimum(relevant, min(measure.at, depth or _DEEPEST, _DEEPEST))
+        shares = best / (np.maximum(relevant, 1) if measure.name == "R" else float(measure.at))
         ceiling = aggregate("mean", shares, counted[:, j], order)
         if ceiling < 1:
             found[str(measure)] = ceiling

@@ -253,7 +253,8 @@ class SpanLabels:
         return wrong, compared
 
     def gold(self) -> dict[str, list[Span]]:
-        """The passages of each query, all with places, for the measures of characters."""
+        """The passages of each query, all with places, for the measures of characters; a label that names a chunk is
+        the passage that the chunk holds."""
         found = {}
         for query in self.test_set:
             for span in query.spans:
@@ -262,8 +263,21 @@ class SpanLabels:
                         f"measures of characters need the places of all passages, and that of {span.text[:60]!r} of "
                         f"query {query.id!r} is not known; find them first: rankgauge testset anchor"
                     )
-            found[query.id] = [span for span in query.spans if span.grade > 0]
+            documents = {span.doc for span in query.spans}
+            whole = [self._held_by(query.id, doc) for doc in query.relevant if doc not in documents]
+            found[query.id] = [*(span for span in query.spans if span.grade > 0), *whole]
         return found
+
+    def _held_by(self, query: str, label: str) -> Span:
+        """The passage that the chunk of a label holds."""
+        chunk = self.chunks.get(label)
+        if chunk is None or chunk.start is None or chunk.end is None:
+            raise DataError(
+                f"measures of characters need passages, and the label {label!r} of query {query!r} is no passage and "
+                f"no chunk with a place in {self.chunks.name}; give the test set spans, or make passages of labels "
+                "that name chunks: rankgauge testset anchor --chunks"
+            )
+        return Span(chunk.doc, chunk.start, chunk.end)
 
     def place_of(self, chunk: str) -> tuple[str, int, int]:
         """Document and characters of a chunk that was retrieved."""

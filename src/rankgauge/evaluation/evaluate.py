@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -110,7 +111,7 @@ class Scoring:
     """How runs are scored: the plan, and the other choices of `evaluate`, which every function that scores takes."""
 
     plan: Plan
-    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None
+    collapse_chunks: str | re.Pattern[str] | os.PathLike[str] | Mapping[str, str] | Chunks | None = None
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None
     tokenizer: Callable[[str], int] | None = None
     stream: bool = False
@@ -151,7 +152,7 @@ class Scoring:
             )
 
     @cached_property
-    def rule(self) -> str | Mapping[str, str] | Chunks | None:
+    def rule(self) -> str | re.Pattern[str] | Mapping[str, str] | Chunks | None:
         """What merges chunks into documents; a mapping in a file is read."""
         given = self.collapse_chunks
         return load_chunks(given) if isinstance(given, os.PathLike) else given
@@ -228,6 +229,8 @@ class Scoring:
         turns = conversations_of(self.conversations, table.queries, test_set)
         made = Evaluation(table, plan, called, sources=sources, test_set=test_set, conversations=turns)
         made.rising = rising_list(opened, plan.contract)
+        if self.passages is None:
+            made.spans = sum(len(query.spans) for query in test_set or ())
         return made
 
 
@@ -245,7 +248,7 @@ def evaluate(
     depth: int | None = None,
     rel: float | None = None,
     threshold: float | None = None,
-    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
+    collapse_chunks: str | re.Pattern[str] | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     corpus: Mapping[str, str] | str | os.PathLike[str] | None = None,
     tokenizer: Callable[[str], int] | None = None,
     stream: bool = False,

@@ -9,11 +9,14 @@ from rankgauge.evaluation.conversations import conversation_notes
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.explanations import caution_of
 from rankgauge.words import Note
+from rankgauge.words.visible import clipped
 
 __all__ = ["FEW_QUERIES", "notes_of"]
 
 FEW_QUERIES = 25
 _LOW_JUDGED = 0.8
+_LONGEST_ID = 80
+"""Characters of an id that are shown; longer ones are texts."""
 
 
 def notes_of(scores: Scores) -> list[Note]:
@@ -46,8 +49,13 @@ def notes_of(scores: Scores) -> list[Note]:
     if coverage.not_judged:
         add("info", "not_judged", n=coverage.not_judged, run=coverage.run_queries)
     if coverage.id_mismatch is not None:
-        ids: dict[str, Any] = {"run": coverage.id_mismatch[0], "judged": coverage.id_mismatch[1]}
-        if scores.id_fields is None:
+        run, judged_id = (clipped(one, _LONGEST_ID) for one in coverage.id_mismatch)
+        ids: dict[str, Any] = {"run": run, "judged": judged_id}
+        if len(coverage.id_mismatch[0]) > _LONGEST_ID:  # of a text, such as that of the document
+            add("warning", "texts_for_ids", **ids)
+        elif contract.collapse is not None:
+            add("warning", "id_mismatch_merged", **ids, rule=contract.collapse)
+        elif scores.id_fields is None:
             add("warning", "id_mismatch", **ids)
         else:
             notes.append(Note("asking.id_mismatch", {**ids, "fields": scores.id_fields}, "warning"))
@@ -64,6 +72,9 @@ def notes_of(scores: Scores) -> list[Note]:
         from rankgauge.evaluation.passage_notes import passage_notes  # few labels are passages
 
         notes += passage_notes(coverage.passages, contract, scores.measures)
+    elif scores.spans:  # it is wanted where chunks are merged into documents
+        apart = contract.collapse is None
+        notes.append(Note("spans.as_documents", {"spans": scores.spans}, "warning" if apart else "info"))
     if coverage.tied_documents:
         counts = {"documents": coverage.tied_documents, "queries": coverage.tied_queries, "judged": judged}
         live = "_live" if contract.ties == "trec" and scores.live else ""

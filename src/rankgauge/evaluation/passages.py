@@ -88,11 +88,13 @@ class PassageScoring:
 
     def check_name(self, name: str | None) -> None:
         """Raise an error where each system has its own chunks, and this one has none."""
+        if self._by_system and not self._own:
+            raise DataError("`chunks` is empty: it says nothing of any system; leave it out, or give Chunks or a file")
         if self._by_system and name not in self._own:
             raise DataError(f"`chunks` names no chunks for {name!r}; it has: {', '.join(self._own)}")
 
-    def chunks_of(self, name: str | None, run: Run | RunParts) -> Chunks:
-        """The chunks that a system's ids stand for."""
+    def chunks_of(self, name: str | None, run: Run | RunParts, labelled: TestSet | None = None) -> Chunks:
+        """The chunks that a system's ids stand for; where ids tell places, those that labels name too."""
         found = self.one
         if found is None:
             self.check_name(name)
@@ -101,8 +103,9 @@ class PassageScoring:
             return found
         import polars as pl
 
-        ids = pl.concat(part["doc"] for part in run.parts()).unique(maintain_order=True)
-        return Chunks.of_ids(ids.to_list(), found, name=run.name)
+        ids = dict.fromkeys(pl.concat(part["doc"] for part in run.parts()).unique(maintain_order=True).to_list())
+        ids |= dict.fromkeys(doc for query in labelled or () for doc in query.relevant if found.search(doc))
+        return Chunks.of_ids(ids, found, name=run.name)
 
     def within(
         self,
@@ -158,14 +161,12 @@ class PassageScoring:
         stream: bool,
     ) -> tuple[ScoreTable, Plan]:
         """The scores, and the plan, whose contract and measures tell that labels are passages."""
-        chunks = self.chunks_of(name, run)
+        chunks = self.chunks_of(name, run, labelled)
         labels = self.labels(labelled, chunks)
         contract = plan.contract.with_changes(**self.contract_choices(name))
         plan = replace(plan, contract=contract, measures=[of_passages(measure) for measure in plan.measures])
         texts = self._texts(chunks, corpus)
-        table = score(
-            labels.qrels(self.share), run, plan.measures, contract, texts=texts, stream=stream, labels=labels
-        )
+        table = score(labels.qrels(self.share), run, plan.measures, contract, texts=texts, stream=stream, labels=labels)
         found = Passages(
             labels=labels.labels,
             spans=labels.spans,

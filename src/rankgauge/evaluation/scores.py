@@ -68,6 +68,8 @@ class Scores:
     test_set: TestSet | None = None
     """The test set that the judgments came from, where there is one."""
 
+    spans: int = 0
+    """Labels that are passages and were counted as whole documents, since nothing says what the chunks are."""
     whole_lists: bool = False
     """Whether the lists are all there was, as the documents that an agent saw or that fit a budget, and not cut at a
     depth."""
@@ -103,7 +105,7 @@ class Scores:
     def take_after(self, origin: Scores) -> None:
         """Be of the lists of a live evaluation: its calls belong to these scores too."""
         self.origin, self.live, self.asked, self.id_fields = origin, origin.live, origin.asked, origin.id_fields
-        self.whole_lists = origin.whole_lists
+        self.whole_lists, self.spans = origin.whole_lists, origin.spans
 
     @cached_property
     def clusters(self) -> Ints | None:

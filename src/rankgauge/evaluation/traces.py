@@ -94,6 +94,8 @@ class Budget:
 def budgets_of(given: str | Sequence[str], traces: Iterable[Trace]) -> list[Budget]:
     """Budgets as they are written, `calls<=2`; the word `calls` alone stands for each number below the most there are,
     up to 5."""
+    if not isinstance(given, Iterable):
+        raise DataError(f"`budgets` must be a text such as 'calls<=2', or a list of them, not {given!r}"[:200])
     made: list[Budget] = []
     for text in [given] if isinstance(given, str) else given:
         if not isinstance(text, str):

@@ -82,6 +82,11 @@ def _entry(item: Any, what: str) -> tuple[Any, Any]:
     doc = next((keys[key] for key in ID_COLUMNS["doc"] if key in keys), None)
     number = next((keys[key] for key in ID_COLUMNS[what] if key in keys), None)
     if query is None or doc is None or number is None:
+        if what == "grade" and query is None and {"_id", "text"} <= keys.keys():
+            raise DataError(
+                "it has the text of a query and no judgments; give the file of judgments, and this one as the texts "
+                "of its queries (`queries=`)"
+            )
         raise DataError(
             f"it has neither a result list ({', '.join(_LISTS[:3])}, ...) nor the keys query_id, doc_id and {what}"
         )

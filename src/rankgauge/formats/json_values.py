@@ -134,6 +134,8 @@ def id_of(value: Any, what: str) -> str:
 
 def number_of(value: Any, what: str) -> float:
     """A number of JSON that is finite."""
+    if isinstance(value, str):
+        raise DataError(f"the {what} {value!r} is a text; write a number, without quotation marks"[:200])
     try:
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             raise DataError(f"the {what} {value!r} is no finite number"[:200])

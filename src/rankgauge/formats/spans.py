@@ -166,15 +166,29 @@ def _rows(values: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
         if resources is None:
             yield value
             continue
-        for resource in resources:
-            for scope in next((resource[key] for key in _SCOPES if key in resource), []):
-                for span in scope.get("spans", []):
+        for resource in _objects(resources, "resourceSpans"):
+            scopes: Any = next((resource[key] for key in _SCOPES if key in resource), [])
+            for scope in _objects(scopes, "scopeSpans"):
+                for span in _objects(scope.get("spans", []), "spans"):
                     yield {**span, "attributes": _attributes(span.get("attributes", []))}
+
+
+def _objects(listed: Any, name: str) -> Sequence[Mapping[str, Any]]:
+    """A list of objects, as OTLP has it under a name."""
+    if not isinstance(listed, list) or not all(isinstance(one, Mapping) for one in listed):
+        raise DataError(f'"{name}" must be a list of objects, not {listed!r}'[:200])
+    return listed
 
 
 def _attributes(listed: Any) -> dict[str, Any]:
     """OTLP's list of keys and typed values as an object."""
-    return {item["key"]: _value(item.get("value") or {}) for item in listed}
+    found = {}
+    for item in _objects(listed, "attributes"):
+        value = item.get("value") or {}
+        if not isinstance(item.get("key"), str) or not isinstance(value, Mapping):
+            raise DataError(f'an attribute is {{"key": ..., "value": {{...}}}}, not {item!r}'[:200])
+        found[item["key"]] = _value(value)
+    return found
 
 
 def _value(value: Mapping[str, Any]) -> Any:

@@ -75,7 +75,9 @@ def _query(item: Any) -> Query:
         raise DataError('it has neither "relevant_docs" nor "relevance_scores"')
     listed, scores = item.get("relevant_docs") or [], item.get("relevance_scores") or {}
     if not isinstance(listed, list):
-        raise DataError(f'"relevant_docs" must be a list of document ids, not {listed!r}'[:200])
+        raise DataError(
+            f'"relevant_docs" must be a list of document ids (grades go under "relevance_scores"), not {listed!r}'[:200]
+        )
     if not isinstance(scores, Mapping):
         raise DataError(f'"relevance_scores" must be an object of document ids and grades, not {scores!r}'[:200])
     docs = [id_of(doc, "document") for doc in listed]

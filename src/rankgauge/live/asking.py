@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -130,7 +131,7 @@ class Asking:
         live = LiveEvaluation(scored, retrieval, [], self.sources, Run(run))
         live.recorder, live.id_fields, live.corpus, live.rule = recorder, fields, documents, scoring.rule
         if merged.passages is not None:
-            live.labels = merged.passages.labels(self.test_set, merged.passages.chunks_of(called, run))
+            live.labels = merged.passages.labels(self.test_set, merged.passages.chunks_of(called, run, self.test_set))
             live.corpus = live.labels.chunks.texts or None
         live.live_notes += [*doubts_about(self.test_set), *notes_on(retrieval, self.test_set, gold)]
         if not chunked:
@@ -147,6 +148,8 @@ class Asking:
         self, cache: Any, configuration: Mapping[str, Any] | None, retriever: Any, cost: Any
     ) -> Callable[[str], AbstractContextManager[Journal | None]]:
         """What opens the journal of a system's answers, by the system's name."""
+        if not isinstance(cache, str | os.PathLike | Journal | None):
+            raise DataError(f"`cache` must be a folder, or a Journal, not {cache!r}"[:200])
 
         def kept(called: str) -> AbstractContextManager[Journal | None]:
             if cache is None or isinstance(cache, Journal):

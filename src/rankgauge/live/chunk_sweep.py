@@ -120,7 +120,10 @@ def sweep_chunks(
     budgets = check_budgets(budget)
     if not callable(length):
         raise DataError(f"`length` must be a function that gives a text its length, not {length!r}")
-    settings = _settings({"size": sizes, "overlap": overlaps, "by": wanted}, grid or {}, ks, tries, seed)
+    for argument, values in (("sizes", sizes), ("overlaps", overlaps), ("ks", ks)):
+        if values is not None and (not isinstance(values, Sequence) or isinstance(values, str)):
+            raise DataError(f"`{argument}` must be a list of numbers to try, such as [5, 10], not {values!r}"[:200])
+    settings, left_out = _settings({"size": sizes, "overlap": overlaps, "by": wanted}, grid or {}, ks, tries, seed)
     _check_baseline(baseline, len(settings))
     comparing = Settings.of(test, correction, alpha, equivalence_margin, seed)
     calls = CallSettings(k, concurrency, timeout, retries, backoff, max_failed)
@@ -186,7 +189,8 @@ def sweep_chunks(
     tried = try_settings(factory, settings, asking, exact={}, progress=progress, kept=kept, asked=asked, after=after)
     found = outcome_of(called, settings, tried, folds, seed)
     versions = [replace(version, **figures[version.label]) for version in found.versions]
-    result = replace(found.result, versions=versions, budget=budgets[0] if budgets else None)
+    failed = {**left_out, **found.failed}
+    result = replace(found.result, versions=versions, budget=budgets[0] if budgets else None, failed=failed)
     known = baseline if baseline in figures else None
     return replace(found, result=result, compared=comparing, baseline=known, corpus=documents)
 
@@ -210,12 +214,13 @@ def _points(budgets: Sequence[int]) -> list[int]:
 
 def _settings(
     cutting: Mapping[str, Any], grid: Mapping[str, Any], ks: Any, tries: int | None, seed: int
-) -> list[dict[str, Any]]:
-    """The versions to be tried: what all have in common is left out."""
+) -> tuple[list[dict[str, Any]], dict[str, Note]]:
+    """The versions to be tried, without what all have in common; and those of the grid that cannot be cut, with the
+    reason."""
     if taken := {"k", *cutting} & grid.keys():
         raise DataError(f"`grid` holds parameters of the retriever; {taken.pop()!r} is given by an argument of its own")
     full = {**cutting, **grid, **({} if ks is None else {"k": ks})}
-    faults = []
+    faults: dict[str, DataError] = {}
     settings = []
     for setting in settings_of(full, tries, seed):
         if "k" in setting:
@@ -225,13 +230,14 @@ def _settings(
         except DataError as error:
             if setting["overlap"] < setting["size"] or len(settings_of(full)) == 1:
                 raise
-            faults.append(error)
+            faults[f"size={setting['size']}, overlap={setting['overlap']}"] = error
             continue
         settings.append(setting)
     if not settings:
-        raise faults[0]
+        raise next(iter(faults.values()))
     common = [name for name in ("overlap", "by") if len({repr(setting[name]) for setting in settings}) == 1]
-    return [{name: value for name, value in setting.items() if name not in common} for setting in settings]
+    told = {name: Note("live.error", {"error": str(error)}, "warning") for name, error in faults.items()}
+    return [{name: value for name, value in setting.items() if name not in common} for setting in settings], told
 
 
 def _check_baseline(baseline: Any, versions: int) -> None:

@@ -19,6 +19,8 @@ __all__ = ["carried", "check_documents", "has_passages", "known_chunks", "with_o
 
 _MOSTLY = 0.5
 """Of the results: a field that holds ids of documents in as many is where they are meant to be read."""
+_LONGEST_ID = 300
+"""Characters; more are a text in the place of an id."""
 _LOOKED_AT = 1000
 """Ids that are looked at for the id of a document at their beginning."""
 
@@ -77,8 +79,8 @@ def check_documents(
         own, doc = begun
         raise DataError(
             f"{name}: none of the {n} that it returned is a known document, but {own!r} begins with the id {doc!r}: "
-            f"these are chunks. Say of which documents with `collapse_chunks={_expression(own, doc)!r}`, whose first "
-            "group is the document's id"
+            f"chunks have such ids. Say of which documents with `collapse_chunks={_expression(own, doc)!r}`, whose "
+            "first group is the document's id"
         )
     matches = [] if retrieval.samples is None else retrieval.samples.matching(known)
     if matches and matches[0].share >= _MOSTLY:
@@ -96,7 +98,7 @@ def check_documents(
 
 def _beginning(ids: Iterable[str], known: set[str]) -> tuple[str, str] | None:
     """An id that goes on behind the id of a document with a mark and a number or name."""
-    for own, _ in zip(ids, range(_LOOKED_AT), strict=False):
+    for own, _ in zip((own for own in ids if len(own) <= _LONGEST_ID), range(_LOOKED_AT), strict=False):
         for mark in reversed([place for place, character in enumerate(own) if not character.isalnum()]):
             if own[:mark] in known:
                 return own, own[:mark]
@@ -106,6 +108,8 @@ def _beginning(ids: Iterable[str], known: set[str]) -> tuple[str, str] | None:
 def _expression(own: str, doc: str) -> str:
     """A regular expression that finds the document of this chunk and of those with other numbers."""
     rest = own[len(doc) :]
-    plain = re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", rest)
-    numbered = re.sub(r"\d+", r"\\d+", plain)
-    return f"^(.+){numbered}$" if rest[-1:].isdecimal() else f"^(.+?){plain[: 1 + (plain[0] == chr(92))]}"
+    # Few backslashes: a plan, a shell and a message of Python each read them in another way.
+    marks = [f"[{mark}]" if mark in ".$*+?{}|()" else f"\\{mark}" if mark in "[^\\" else mark for mark in rest]
+    if not rest[-1:].isdecimal():
+        return f"^(.+?){marks[0]}"
+    return f"^(.+){re.sub('[0-9]+', '[0-9]+', ''.join(marks))}$"

@@ -61,7 +61,7 @@ class LiveEvaluation(Evaluation):
             conversations=scored.conversations,
         )
         self.retrieval, self.asked, self.live = retrieval, retrieval.k, True
-        self.whole_lists = scored.whole_lists
+        self.whole_lists, self.spans = scored.whole_lists, scored.spans
         self.run = run or retrieval.run
         """The lists that were scored, as a run: it can be saved, fused and compared. Of documents, where chunks were
         retrieved."""
@@ -114,7 +114,10 @@ class LiveEvaluation(Evaluation):
         return self.retrieval.cost
 
     def remedy(self, wanted: int) -> Note | None:
-        return self.retrieval.depth.remedy(self.retrieval.k, wanted)
+        chunks = max((len(answer.hits) for answer in self.retrieval.answers), default=0)
+        documents = 0 if self.coverage.lengths is None else self.coverage.lengths.longest
+        short = self.rule is not None and chunks > documents
+        return self.retrieval.depth.remedy(self.retrieval.k, wanted, (chunks, documents) if short else None)
 
     @cached_property
     def record(self) -> Record:

@@ -22,7 +22,9 @@ def id_fields(
     if scored.coverage.id_mismatch is None or retrieval.samples is None:
         return None
     known = frozenset(doc for query in test_set for doc in query.grades) if corpus is None else frozenset(corpus)
-    found = [Note("asking.id_field", match._asdict()) for match in retrieval.samples.matching(known)[:_FIELDS]]
+    matches = retrieval.samples.matching(known)[:_FIELDS]
+    near = [match for match in matches if 2 * match.share >= matches[0].share]  # others match by chance
+    found = [Note("asking.id_field", match._asdict()) for match in near]
     return Note("asking.id_fields", {"fields": found}) if found else None
 
 

@@ -11,6 +11,7 @@ import itertools
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -41,7 +42,7 @@ from rankgauge.retrievers.work import CallSettings
 from rankgauge.stats.latency import Latency
 from rankgauge.stats.pareto import pareto_front
 from rankgauge.stats.settings import Settings
-from rankgauge.words import Note
+from rankgauge.words import Note, tell
 
 if TYPE_CHECKING:
     import polars as pl
@@ -93,9 +94,11 @@ class Sweep(Result):
     def warnings(self) -> list[str]:
         """What a careful reader must be warned of, in English: of all versions, where they are compared, else of the
         best one."""
+        left_out = (Note("live.left_out", {"name": name, "reason": why}) for name, why in self.failed.items())
+        missing = [tell(note, "en") for note in left_out]
         if self.compared is not None and len(self.evaluations) > 1:
-            return self.comparison.warnings
-        return self.evaluations[self.versions.index(self.best)].warnings
+            return [*missing, *self.comparison.warnings]
+        return [*missing, *self.evaluations[self.versions.index(self.best)].warnings]
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -225,7 +228,7 @@ def sweep(
     duplicates: str | None = None,
     depth: int | None = None,
     rel: float | None = None,
-    collapse_chunks: str | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
+    collapse_chunks: str | re.Pattern[str] | os.PathLike[str] | Mapping[str, str] | Chunks | None = None,
     tokenizer: Callable[[str], int] | None = None,
     chunks: GivenChunks | None = None,
     overlap: float | None = None,

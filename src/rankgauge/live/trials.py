@@ -103,6 +103,8 @@ def try_settings(
         k = asking.calls.k if asked is None else asked(setting, made)
         own = replace(asking, calls=replace(asking.calls, k=k))
         live = own.ask(made, name, lambda _: kept(setting, is_exact))
+        if asked is not None and "k" in setting:
+            live.whole_lists = True  # how many there are is what is tried
         if after is not None:
             after(live, made)
         return live

@@ -54,7 +54,7 @@ class Query:
             raise DataError("a query needs a text or an id")
         if self.groups:
             self._check_groups()
-        if self.spans:
+        if self.spans or type(self.spans) is not tuple:
             object.__setattr__(self, "spans", self._spans())
         if self.no_answer not in (True, False):
             raise DataError(f"query {self.id!r}: `no_answer` must be True or False, not {self.no_answer!r}")
@@ -74,6 +74,8 @@ class Query:
         object.__setattr__(self, "id", "" if self.id is None else str(self.id))
 
     def _spans(self) -> tuple[Span, ...]:
+        if self.spans is None:
+            return ()
         if isinstance(self.spans, str | Mapping | Span) or not isinstance(self.spans, Iterable):
             raise DataError(f"query {self.id!r}: `spans` must be a list of passages, not {self.spans!r}"[:300])
         try:

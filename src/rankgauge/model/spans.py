@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any
 
 from rankgauge.arguments import named_arguments
@@ -29,6 +31,8 @@ class Span:
     def __post_init__(self) -> None:
         if not isinstance(self.doc, str) or not isinstance(self.text, str):
             raise DataError("`doc` and `text` of a span must be texts")
+        if not _is_number(self.grade) or not math.isfinite(self.grade):
+            raise DataError(f"the grade of a span is a finite number such as 1, not {self.grade!r}"[:200])
         if (self.start is None) != (self.end is None):
             raise DataError("a span needs both `start` and `end`, or neither")
         if self.start is None and not self.text:
@@ -50,6 +54,10 @@ class Span:
     def anchored(self) -> bool:
         """Whether the place is known."""
         return self.start is not None
+
+
+def _is_number(grade: object) -> bool:
+    return isinstance(grade, Real) and not isinstance(grade, bool)
 
 
 def as_span(given: Any) -> Span:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -18,11 +19,12 @@ _CHUNK_FILES = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
 def rule_of(collapse_chunks: str | None, folder: Path) -> str | Path | None:
-    """What says of which documents chunks are: a file, where there is one or the text is a file's name."""
+    """What says of which documents chunks are: a file, where there is one or the text is a file's name. An expression
+    may be longer than any name."""
     if collapse_chunks is None:
         return None
     named = collapse_chunks.lower().removesuffix(".gz").removesuffix(".zst").endswith(_CHUNK_FILES)
-    return folder / collapse_chunks if named or (folder / collapse_chunks).is_file() else collapse_chunks
+    return folder / collapse_chunks if named or os.path.isfile(folder / collapse_chunks) else collapse_chunks
 
 
 def collapse_faults(collapse_chunks: str | None, folder: Path) -> list[str]:
@@ -30,7 +32,7 @@ def collapse_faults(collapse_chunks: str | None, folder: Path) -> list[str]:
     rule = rule_of(collapse_chunks, folder)
     if rule is None:
         return []
-    if isinstance(rule, Path) and not rule.is_file():
+    if isinstance(rule, Path) and not os.path.isfile(rule):
         return [f"collapse_chunks: there is no file {collapse_chunks!r} beside the plan"]
     check = partial(load_chunks, rule) if isinstance(rule, Path) else partial(check_rule, rule)
     return [f"collapse_chunks: {fault}" for fault in faults_of(check)]
@@ -44,7 +46,7 @@ def given_faults(chunks: str | None, chunk_ids: str | None, folder: Path, *, sea
     if chunks is None:
         return
     path = folder / chunks
-    if not path.is_file():
+    if not os.path.isfile(path):
         yield f"chunks: there is no file {chunks!r} beside the plan; rankgauge chunk writes one"
         return
     found: list[Chunks] = []

@@ -15,6 +15,7 @@ from rankgauge.formats.settings import read_table
 from rankgauge.live.chunk_sweep import check_budgets
 from rankgauge.live.sweep import few_queries
 from rankgauge.model.contract import Contract
+from rankgauge.plans.measured import character_faults
 from rankgauge.plans.systems import SystemPlan, check_system, check_values, takes
 from rankgauge.retrievers.checks import check_whole, faults_of
 from rankgauge.retrievers.chunking import check_chunking
@@ -176,7 +177,10 @@ def _read_sweep(
         faults += _chunk_faults(found, found.chunk, place, system, folder, has_corpus=has_corpus)
     if queries is not None and (fault := few_queries(found.folds or 0, queries)):
         faults.append(f"{place}.folds: {fault}")
-    return found, faults + [f"{place}.measure: {fault}" for fault in faults_of(lambda: make_plan(found.measure))]
+    wrong = list(faults_of(lambda: make_plan(found.measure)))
+    if not wrong and found.chunk is None and system is not None:  # which would be cut into chunks that are known
+        wrong = list(character_faults(make_plan(found.measure), [system]))
+    return found, faults + [f"{place}.measure: {fault}" for fault in wrong]
 
 
 def _chunk_faults(

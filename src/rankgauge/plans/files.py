@@ -56,17 +56,20 @@ def cache_faults(cache: Path | None) -> Iterator[str]:
 
 def output_faults(outputs: Mapping[str, str | None], folder: Path, inputs: Iterable[Path]) -> Iterator[str]:
     """Why an output cannot be written, or would be written over an input or another one."""
-    taken = {path.resolve(): "an input" for path in inputs}
+    taken = {path.resolve(): "an input" for path in inputs if os.path.exists(path)}
     for key, name in outputs.items():
         if name is None:
             continue
-        path = folder / name
-        place, resolved = f"outputs.{key}", path.resolve()
+        place, path = f"outputs.{key}", folder / name
+        if "\0" in name:
+            yield f"{place}: {name!r} is no name that a file can have"
+            continue
+        resolved = path.resolve()
         if resolved in taken:
             yield f"{place}: {name!r} is {taken[resolved]} too; name another file"
             continue
         taken[resolved] = place
-        if key != "runs" and path.is_dir():
+        if key != "runs" and os.path.isdir(path):
             yield f"{place}: {name!r} is a folder; name a file in it"
         elif why := _no_folder(path if key == "runs" else path.parent):
             yield f"{place}: {name!r} cannot be written: {why}"
@@ -75,9 +78,9 @@ def output_faults(outputs: Mapping[str, str | None], folder: Path, inputs: Itera
 def _no_folder(path: Path) -> str:
     """Why files cannot be written into a folder, which need not be there yet; empty when they can."""
     for place in (path, *path.parents):
-        if place.is_dir():
+        if os.path.isdir(place):
             return "" if _writable(place) else f"the folder {str(place)!r} is not open for writing"
-        if place.exists() or place.is_symlink():
+        if os.path.lexists(place):
             return f"{str(place)!r} is a file, not a folder"
     return ""
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from rankgauge.errors import RankgaugeError
 from rankgauge.evaluation import DEFAULT_MEASURES, make_plan
+from rankgauge.evaluation.plan import Plan
 from rankgauge.live.chunked import has_passages
 from rankgauge.model.testset import TestSet
 from rankgauge.plans.systems import SystemPlan
 
-__all__ = ["may_score_passages", "measure_faults"]
+__all__ = ["character_faults", "may_score_passages", "measure_faults"]
 
 
 def measure_faults(
@@ -29,11 +30,16 @@ def measure_faults(
     budgets = [measure for measure in planned.measures if measure.get("budget") is not None]
     if budgets and not has_corpus and not any(system.chunks for system in systems):
         yield f'measures: {budgets[0]} needs the texts of the documents: corpus = "corpus.jsonl"'
+    yield from (f"measures: {fault}" for fault in character_faults(planned, systems))
+
+
+def character_faults(planned: Plan, systems: list[SystemPlan]) -> Iterator[str]:
+    """A measure of characters, and a system of whose chunks nothing is said."""
     characters = [measure for measure in planned.measures if "characters" in measure.definition.needs]
     bare = [system.name for system in systems if system.is_named and not system.has_chunks]
     if characters and bare:
         yield (
-            f"measures: {characters[0]} counts characters of chunks and passages, and nothing says what the chunks of "
+            f"{characters[0]} counts characters of chunks and passages, and nothing says what the chunks of "
             f'{bare[0]!r} are: chunks = "chunks.jsonl" under its [[system]], or chunk_ids'
         )
 

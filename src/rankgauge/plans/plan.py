@@ -176,7 +176,7 @@ def load_plan(path: str | os.PathLike[str], *, hint: str = "", imports: bool = T
         faults.append('testset: missing; write testset = "testset.json"')
     named = {key: name for key in ("testset", "corpus") if (name := getattr(read, key)) is not None}
     files = {key: folder / name for key, name in named.items()}
-    there = {key for key, where in files.items() if where.exists()}
+    there = {key for key, where in files.items() if os.path.exists(where)}
     faults += [
         f"{key}: there is no file {name!r} beside the plan; {_EXAMPLES[key]}"
         for key, name in named.items()

@@ -9,7 +9,7 @@ from typing import Any
 
 from rankgauge.record import Calls, HeldOut, Record, SweepResult, SystemResult, Version
 from rankgauge.reports.calls_charts import calls_charts, parameters_text, shown_value, sweep_charts
-from rankgauge.reports.chunk_sweeps import budget_charts, chunk_notes
+from rankgauge.reports.chunk_sweeps import budget_charts, chunk_notes, same_as_best
 from rankgauge.reports.document import (
     Beside,
     Block,
@@ -243,6 +243,10 @@ def tuned_notes(record: Record) -> Iterator[Note]:
     for sweep in record.sweeps:
         if sweep.versions and (note := _tuned(sweep)) is not None:
             yield note
+            labels = same_as_best(record, sweep)
+            same = [f"({parameters_text(one.parameters)})" for one in sweep.versions if one.label in labels]
+            if same:
+                yield Note("answer.tuned_same", {"measure": sweep.measure, "same": same})
 
 
 def _tuned(sweep: SweepResult) -> Note | None:

@@ -10,7 +10,7 @@ from rankgauge.reports.chart_specs import Chart, colors, plain, rounded, spec_of
 from rankgauge.reports.chart_specs import Row as Point
 from rankgauge.words import Language, Note, say
 
-__all__ = ["budget_charts", "chunk_notes"]
+__all__ = ["budget_charts", "chunk_notes", "same_as_best"]
 
 _HEIGHT = 300
 _LINES = 12
@@ -37,7 +37,7 @@ def chunk_notes(record: Record, sweep: SweepResult) -> Iterator[Note]:
         return
     own = [row for row in rows if sweep.best in (row.a, row.b)]
     worse = [_other(row, sweep.best) for row in own if _winner(row) == sweep.best]
-    same = [_other(row, sweep.best) for row in own if _winner(row) is None]
+    same = same_as_best(record, sweep)
     known = {**about, "best": sweep.best}
     if worse and len(worse) == len(own):
         yield Note("chunks.told_apart_all", known)
@@ -45,6 +45,13 @@ def chunk_notes(record: Record, sweep: SweepResult) -> Iterator[Note]:
         yield Note("chunks.told_apart", {**known, "worse": worse})
     if same:
         yield Note("chunks.not_told_apart", {"measure": sweep.measure, "best": sweep.best, "same": same})
+
+
+def same_as_best(record: Record, sweep: SweepResult) -> list[str]:
+    """The versions that the best one was compared with and is not significantly different from."""
+    compared = sweep.comparison or _of_record(record, sweep)
+    rows = [] if compared is None else [row for row in compared.rows if row.measure == sweep.measure]
+    return [_other(row, sweep.best) for row in rows if sweep.best in (row.a, row.b) and _winner(row) is None]
 
 
 def _of_record(record: Record, sweep: SweepResult) -> ComparisonResult | None:

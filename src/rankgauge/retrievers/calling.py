@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
@@ -43,9 +44,13 @@ class Depth:
     optional: bool = False
     """Whether k can be left out, so that the retriever's own number counts."""
 
-    def remedy(self, k: int | None, wanted: int) -> Note:
-        """What to do about lists that are too short for `wanted` documents."""
+    def remedy(self, k: int | None, wanted: int, merged: tuple[int, int] | None = None) -> Note:
+        """What to do about lists that are too short for `wanted` documents; `merged` are the chunks of the longest
+        list and the documents they were merged into, where that made it short."""
         about = {"name": self.name, "own": self.own, "k": k, "wanted": wanted}
+        if merged is not None:
+            chunks, documents = merged
+            return Note("asking.set_merged", {"chunks": chunks, "k": math.ceil(chunks * wanted / max(1, documents))})
         if k is None and self.told:
             return Note("asking.set_k", about)
         return Note(f"asking.set_{self.place}", about)
@@ -94,6 +99,8 @@ def is_async(call: Callable[..., Any]) -> bool:
 
 def bound(call: Callable[..., Any], retriever: Any) -> Bound:
     """The call as a function of query and k, and what decides how many results it gives."""
+    if inspect.ismethod(retriever):  # of an object that is known by itself
+        retriever = retriever.__self__
     if isinstance(own := attribute(retriever, "depth"), Depth):  # of ours, which know it themselves
         return Bound(call, own)
     if attribute(call, "__name__", "") in _INVOKED:  # LangChain: only a vector store's retriever takes k
@@ -121,7 +128,7 @@ def bound(call: Callable[..., Any], retriever: Any) -> Bound:
     if k_place is None:
         return _without_k(call, q_name, rest, retriever, positional=query_place.kind is kinds.POSITIONAL_ONLY)
     optional = k_place.default is not kinds.empty
-    depth = Depth("argument", k_place.name, optional=optional)
+    depth = Depth("argument", k_place.name, k_place.default if _whole(k_place.default) else None, optional=optional)
     if k_place.default is None:  # as in Haystack: then the object's own number counts
         depth = _kept_by(retriever, depth, (k_place.name,))
     if kinds.POSITIONAL_ONLY not in (query_place.kind, k_place.kind):

@@ -99,12 +99,7 @@ class Fields:
         if found is ABSENT and not self.id.given and len(entry) == 1 and isinstance(entry[0], BARE):
             found = entry[0]  # a row of one column
         if found is ABSENT and not pair:
-            swapped = len(entry) == 2 and isinstance(entry[0], Real) and isinstance(entry[1], str | bytes)
-            first, second = ("[1]", "[0]") if swapped else ("[0]", "[1]")
-            raise RetrieverError(
-                f"result {rank} is {shown(entry)}, which is no (id, score) pair; name its parts, for example "
-                f"with id_field='{first}' and score_field='{second}'"
-            )
+            raise RetrieverError(_no_pair(entry, rank))
         bare = isinstance(entry[0], BARE)
         if found is ABSENT:
             if bare and self.id.given is not None:
@@ -123,10 +118,18 @@ class Fields:
         found = self.id.find(entry)[0]
         if found is ABSENT:
             place = f"under {self.id.given!r}" if self.id.given else "in any of the usual places"
+            meant = "" if self.id.given is None else _meant(self.id.given, entry)
             raise RetrieverError(
-                f"result {rank} has no id {place}; name the field that holds it with id_field ({fields_of(entry)})"
+                f"result {rank} has no id {place}; {meant}name the field that holds it with id_field "
+                f"({fields_of(entry)})"
             )
         return found
+
+
+def _meant(given: str, entry: Any) -> str:
+    """The same field, where it lies below one that holds what the user stored."""
+    found = next((f"{holder}.{given}" for holder in HOLDERS if Field(f"{holder}.{given}", ()).place(entry)), None)
+    return f"did you mean {found!r}? Else " if found else ""
 
 
 def score_place(entry: Any) -> str:
@@ -144,6 +147,34 @@ def _columns_of(entry: Any) -> Mapping[str, Any] | None:
     """The parts of a row or named tuple by name; None for all else."""
     names = getattr(entry, "_fields", None) if isinstance(entry, Sequence) else None
     return row_of(entry) if names is None else dict(zip(names, entry, strict=True))
+
+
+def _no_pair(entry: Any, rank: int) -> str:
+    """What to do about a row that is no pair of id and score."""
+    numbers = [at for at, part in enumerate(entry) if isinstance(part, Real) and not isinstance(part, bool)]
+    texts = [at for at, part in enumerate(entry) if isinstance(part, str | bytes)]
+    if not numbers and len(entry) == 2 and len(texts) == 2 and _reads_as_number(entry[1]):
+        return f"result {rank}: the score {shown(entry[1])} is a text; give a number, such as float(score)"
+    if isinstance(entry, list) and len(entry) in (len(texts), len(numbers)):
+        return (
+            f"result {rank} is {shown(entry)}; if it is a list of ids within a list, as a search for several queries "
+            "gives it, return the inner one, such as answer['ids'][0], or pairs, list(zip(ids, scores)); if it is one "
+            "result, name its id: id_field='[0]'"
+        )
+    score = next((at for at in reversed(numbers) if not isinstance(entry[at], Integral)), (numbers or [1])[-1])
+    own = next((at for at in [*texts, *numbers] if at != score), 0)
+    return (
+        f"result {rank} is {shown(entry)}, which is no (id, score) pair; name its parts, for example with "
+        f"id_field='[{own}]' and score_field='[{score}]'"
+    )
+
+
+def _reads_as_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _numeric(value: Any) -> bool:

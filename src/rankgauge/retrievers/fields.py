@@ -159,7 +159,7 @@ def fields_of(entry: Any) -> str:
     else:
         own: Any = getattr(type(entry), "model_fields", None) or getattr(entry, "__dict__", ())
         names = [name for name in own or getattr(entry, "_fields", ()) if not name.startswith("_")]
-    held = ((holder, follow(entry, (holder,))) for holder in HOLDERS)
+    held = [(name, follow(entry, (name,))) for name in dict.fromkeys([*HOLDERS, *names])]
     inner = [f"{holder}.{name}" for holder, value in held if isinstance(value, Mapping) for name in value]
     listed = ", ".join([*names, *inner][:15])
     return f"seen: a {type(entry).__name__}" + (f" with {listed}" if listed else "")

@@ -110,6 +110,18 @@ def hits_of(
     return hits[:k], faults
 
 
+def _rows_of(results: Any, most: int) -> list[Any] | None:
+    """The first rows of a data frame of polars, pandas or pyarrow; None for all else."""
+    rows: list[Any] | None = None
+    if hasattr(results, "column_names") and hasattr(results, "to_pylist"):
+        rows = results.slice(0, most).to_pylist()
+    elif hasattr(results, "to_dicts") and hasattr(results, "columns"):
+        rows = results.head(most).to_dicts()
+    elif hasattr(results, "iterrows") and hasattr(results, "columns"):
+        rows = results.head(most).to_dict("records")
+    return rows
+
+
 def _rising(ids: list[str], scores: list[float | None]) -> list[Hit]:
     """The hits in the order given with their scores negated, where all have one and these only rise; else nothing."""
     known = [score for score in scores if score is not None and math.isfinite(score)]
@@ -158,6 +170,8 @@ def entries_of(results: Any, k: int | None) -> list[Any]:
     if hasattr(results, "tolist"):  # arrays
         longer = getattr(results, "ndim", 0) and len(results) > most
         results = Unread(results[:most].tolist()) if longer else results.tolist()
+    if (rows := _rows_of(results, most + 1)) is not None:
+        results = rows
     if isinstance(results, list | tuple) and not hasattr(results, "_fields"):
         return results if isinstance(results, Unread) else first_of(results, most)
     if isinstance(results, Iterator):

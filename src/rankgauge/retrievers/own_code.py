@@ -10,7 +10,7 @@ from pathlib import Path
 from rankgauge.errors import RankgaugeError
 from rankgauge.formats.secrets import masked
 
-__all__ = ["is_own", "told"]
+__all__ = ["is_own", "text_of", "told"]
 
 _INSTALLED = ("site-packages", "dist-packages")
 
@@ -28,12 +28,20 @@ def is_own(filename: str) -> bool:
     return not any(path.is_relative_to(os.path.realpath(place)) for place in places if place)
 
 
+def text_of(error: BaseException) -> str:
+    """What an exception says; nothing for one that cannot be written."""
+    try:
+        return str(error)
+    except Exception:  # whatever the user's class does
+        return ""
+
+
 def told(error: BaseException) -> str:
     """An error in one text, its secrets masked. One of the user's own code has its place behind it:
     `KeyError: 'id' (search.py:12)`."""
     if isinstance(error, RankgaugeError):
         return masked(str(error))
-    text = str(error)
+    text = text_of(error)
     said = masked(f"{type(error).__name__}: {text}") if text else type(error).__name__
     place = _place(error)
     return f"{said} ({place})" if place else said

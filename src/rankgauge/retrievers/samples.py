@@ -80,11 +80,11 @@ class Samples:
         """Fields whose values are among the known ids, the best first."""
         counts = Counter(path for values in self._values for path, value in values.items() if value in known)
         least = max(1.0, _LEAST * len(self._values))
-        return [
-            self._match(path, n)
-            for path, n in sorted(counts.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
-            if n >= least
-        ]
+        found: dict[tuple[str | None, ...], Match] = {}  # of fields that say the same the shortest
+        for path, n in sorted(counts.items(), key=lambda item: (-item[1], len(item[0]), item[0])):
+            if n >= least:
+                found.setdefault(tuple(values.get(path) for values in self._values), self._match(path, n))
+        return list(found.values())
 
 
 def _results(raw: Any) -> Iterator[tuple[str, Any]]:

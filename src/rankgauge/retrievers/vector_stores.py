@@ -212,6 +212,8 @@ def from_vespa(
 ) -> Searcher:
     """A Vespa application, by the URL of its container. `body` is the body of its Query API, with `{query}` where the
     query stands; `hits` is set to k. Ids in a field are found with `id_field="fields.doc_id"`."""
+    if not isinstance(url, str):
+        raise RetrieverError(f"from_vespa takes the URL of a container, 'http://localhost:8080', not {url!r}"[:200])
     template = {"hits": "{k}", **(body or {"yql": _USER_QUERY, "query": "{query}"})}
     asked = _Vespa(
         f"{url.rstrip('/')}/search/",

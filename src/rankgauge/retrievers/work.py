@@ -19,7 +19,7 @@ from rankgauge.retrievers.answers import Answer
 from rankgauge.retrievers.checks import check_number, check_whole
 from rankgauge.retrievers.costs import CostOf
 from rankgauge.retrievers.journal import Journal
-from rankgauge.retrievers.own_code import told
+from rankgauge.retrievers.own_code import text_of, told
 from rankgauge.retrievers.samples import Samples
 from rankgauge.retrievers.searcher import Response, Searcher
 from rankgauge.retrievers.web import LONGEST_PAUSE, RETRIED
@@ -98,7 +98,7 @@ def same_thread(error: BaseException) -> bool:
     """Whether the retriever can be used only in the thread it was made in, as a connection of sqlite3."""
     seen: BaseException | None = error
     while seen is not None:
-        if any(word in str(seen).lower() for word in _SAME_THREAD):
+        if any(word in text_of(seen).lower() for word in _SAME_THREAD):
             return True
         seen = seen.__cause__ or seen.__context__
     return False
@@ -114,7 +114,7 @@ def mistake_of(error: BaseException) -> tuple[object, ...] | None:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = None if trace is None else (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
-    return type(error), place, None if isinstance(error, _MISTAKES) else str(error)[:_BEGINNING]
+    return type(error), place, None if isinstance(error, _MISTAKES) else text_of(error)[:_BEGINNING]
 
 
 def _came_from(error: BaseException, kinds: tuple[type[BaseException], ...], words: Sequence[str]) -> bool:

@@ -11,7 +11,16 @@ from rankgauge.formats.json_values import id_of, number_of
 from rankgauge.model.spans import Span
 from rankgauge.model.testset import Query
 
-__all__ = ["embedding_corpus", "embedding_pairs", "opensearch", "quepid", "references", "squad", "squad_corpus"]
+__all__ = [
+    "embedding_corpus",
+    "embedding_pairs",
+    "judgment_lists",
+    "opensearch",
+    "quepid",
+    "references",
+    "squad",
+    "squad_corpus",
+]
 
 
 def _paragraphs(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -118,7 +127,20 @@ def opensearch(value: Any) -> list[Query]:
             _add(grades, id_of(rating.get("docId"), "document"), _rating(rating.get("rating")))
         return Query(text, grades)
 
-    return each(entries_of(value["judgmentRatings"], "judgmentRatings"), rated)
+    held = judgment_lists(value) or [value]
+    if len(held) > 1:
+        names = ", ".join(repr(one.get("name", one.get("id"))) for one in held)
+        raise DataError(f"it holds {len(held)} lists of judgments: {names}; ask for one by its id")
+    return each(entries_of(held[0]["judgmentRatings"], "judgmentRatings"), rated)
+
+
+def judgment_lists(value: Any) -> list[Mapping[str, Any]]:
+    """The lists of judgments in the answer to GET _plugins/_search_relevance/judgments, which is that of a search;
+    none where it is something else."""
+    for key in ("hits", "hits"):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    found = [hit.get("_source") for hit in value if isinstance(hit, Mapping)] if isinstance(value, list) else []
+    return [one for one in found if isinstance(one, Mapping) and "judgmentRatings" in one]
 
 
 def quepid(value: Any) -> list[Query]:

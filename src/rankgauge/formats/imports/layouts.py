@@ -76,6 +76,8 @@ def layout_of(value: Any) -> Layout | None:
     if not isinstance(first, Mapping):
         return None
     found = next((layout for layout in LAYOUTS.values() if layout.keys <= set(first) and _fits(layout, first)), None)
+    if found is None and collections.judgment_lists(first):
+        return LAYOUTS["opensearch"]
     if found is None and (page := examples.page_of(value)) is not value:
         paged = layout_of(page)
         return paged if paged in (LAYOUTS["langfuse"], LAYOUTS["phoenix"]) else None
