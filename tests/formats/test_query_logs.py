@@ -19,6 +19,7 @@ from rankgauge.model.query_log import LoggedQuery
     ("name", "text"),
     [
         ("log.csv", "search_term,num_results,clicks,top_score\na  b,0,2,\nc,1,,0.5\n"),
+        ("log.csv", "search_term;num_results;clicks;top_score\r\na  b;0;2;\r\nc;1;;0,5\r\n"),
         ("log.tsv", "Query\tHits\tclicked\tscore\na b\t0\t2\t\nc\t1\t\t0.5\n"),
         (
             "log.jsonl",

@@ -13,6 +13,8 @@ import pytest
 from rankgauge import ClickLabels, Query, RankgaugeError, TestSet, click_labels
 from rankgauge.formats.labels import load_labels
 from rankgauge.model.labels import LabelPolicy
+from rankgauge.reports import report
+from rankgauge.reports.click_labels import click_report
 from rankgauge.words import LANGUAGES
 from tests.cli.command import run_command
 
@@ -166,6 +168,16 @@ def test_positions_that_never_vary() -> None:
     assert keys & {"clicks.pbm_left_out", "clicks.not_identified"}
     forced = click_labels(fixed, model="pbm")
     assert "clicks.not_identified" in {note.key for note in forced.notes if note.level == "warning"}
+
+
+def test_it_is_told_why_another_model_than_the_best_was_taken() -> None:
+    """The star stands beside the best one, or there is a line that says why it does not."""
+    log, told = simulated("pbm", 300), {}
+    for seed in range(2):
+        made = click_labels(log, seed=seed)
+        shown = report(click_report(made), format="terminal")
+        told[made.model == made.tried[0].model] = "was used: the simplest" in shown
+    assert told == {True: False, False: True}
 
 
 def test_clicks_at_random_are_called_so() -> None:

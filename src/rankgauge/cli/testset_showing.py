@@ -9,7 +9,7 @@ import click
 from rankgauge.cli.echo import echo
 from rankgauge.words import Language, say
 
-__all__ = ["show", "wrote"]
+__all__ = ["next_step", "show", "wrote"]
 
 
 def show(
@@ -48,3 +48,11 @@ def show(
 def wrote(path: str, language: Language) -> None:
     """That a file was written."""
     echo(say("spans.wrote", language, path=path), err=True)
+
+
+def next_step(what: str, language: Language, **paths: str | None) -> None:
+    """The command to go on with, as it can be pasted; what is not known is named in capitals."""
+    import shlex
+
+    named = {name: name.upper() if path is None else shlex.quote(path) for name, path in paths.items()}
+    echo(say(f"testsets.next_{what}", language, **named), err=True)

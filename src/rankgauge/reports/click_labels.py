@@ -42,6 +42,8 @@ def _blocks(found: ClickLabels) -> Iterator[Block]:
         yield _grades(found)
     if found.tried:
         yield _models(found)
+        if found.model != found.tried[0].model:
+            yield Notes([Note("clicks.simplest", {"model": found.model, "best": found.tried[0].model})])
     else:
         yield Paragraph(Note("clicks.not_tried", {"model": Note(f"clicks.model_{found.model}")}))
     yield Notes([*_agreement(found), *found.notes])

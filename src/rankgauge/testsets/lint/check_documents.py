@@ -62,6 +62,7 @@ def copied_documents(material: Material) -> Iterator[Finding]:
     contradicting: list[dict[str, Any]] = []
     twice: list[dict[str, Any]] = []
     seen: set[tuple[str, str, str]] = set()
+    surplus: set[tuple[str, ...]] = set()  # of five copies four are too many, whatever pairs they make
     for one in material.copies:
         for query in material.relevant[one.original]:
             grades = material.by_id[query].grades
@@ -78,7 +79,8 @@ def copied_documents(material: Material) -> Iterator[Finding]:
                 missed.append({**item, "grade": own})
             elif other != own:
                 contradicting.append({**item, "grade": own, "grade_copy": other})
-            else:
+            elif pair[::2] not in surplus:
+                surplus.add(pair[::2])
                 twice.append(item)
     if contradicting:
         yield Finding("contradicting_documents", "error", contradicting)
