@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,26 @@ def test_json_holds_every_place(folder: Path) -> None:
     assert {one["check"] for one in found["not_made"]} >= {"leakage", "coverage", "labels"}
     severities = [one["severity"] for one in found["findings"]]
     assert severities == sorted(severities, key=["error", "warning", "info"].index)
+
+
+def test_every_command_runs(folder: Path) -> None:
+    """As it stands there, pasted into a shell."""
+    made = Query("when is the money back", {"d2": 1}, "q7", synthetic="llm:gpt-4o")
+    TestSet([*QUERIES, made]).save("tests.json")
+    labels = [("q2", "d2", 1, "gpt-4o"), ("q2", "d2", 0, "gpt-4o-mini")]
+    told = [{"query": q, "doc": d, "grade": g, "judge": j, "kind": "model"} for q, d, g, j in labels]
+    Path("labels.jsonl").write_text("".join(json.dumps(one) + "\n" for one in told))
+    inputs = ("--corpus", "corpus.jsonl", "--labels", "labels.jsonl", "--against", "tuning.json", "--difference", "0.1")
+    found = json.loads(lint("bm25.run", "dense.run", *inputs, "--json").stdout)["findings"]
+    commands = {one["kind"]: one["command"] for one in found if one["command"]}
+    wanted = {"missing_documents", "copied_documents", "repeated_queries", "leaked_queries", "hopeless", "saturated"}
+    assert wanted | {"too_few", "one_family", "judges_itself", "conflicting_labels", "no_relevant"} <= set(commands)
+    for command in {part.strip() for text in commands.values() for part in text.split("&&")}:
+        if "split all.json" not in command:
+            assert run_command(*shlex.split(command)[1:], status=None).status in (0, 1), command
+    run_command("testset", "split", "all.json", "--tune", "tune.json", "--test", "test.json")
+    left = run_command("testset", "lint", "test.json", "--against", "tune.json", "--only", "leakage")
+    assert left.stdout.startswith("Nothing found")
 
 
 def test_what_fails_is_a_choice(folder: Path) -> None:

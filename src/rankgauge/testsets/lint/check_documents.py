@@ -12,7 +12,6 @@ from rankgauge.testsets.lint.registry import check
 
 __all__ = ["copied_documents", "empty_documents", "missing_documents"]
 
-_DRIFT = "rankgauge testset drift TESTSET --corpus CORPUS"
 
 
 @check("corpus")
@@ -34,7 +33,7 @@ def missing_documents(material: Material) -> Iterator[Finding]:
     missing = [{"query": material.relevant[doc][0], "doc": doc} for doc in gone if not found[doc]]
     if missing:
         about = {"of": len(material.relevant)}
-        yield Finding("missing_documents", "error", missing, about, command=_DRIFT)
+        yield Finding("missing_documents", "error", missing, about)
 
 
 def nearby(gone: list[str], corpus: Mapping[str, str]) -> dict[str, str]:
