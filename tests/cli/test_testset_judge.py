@@ -106,6 +106,17 @@ def test_a_file_of_labels_in_use(files: Path) -> None:
     assert run_command(*asked("http://127.0.0.1:9/v1"), status=None).status == 2
 
 
+def test_a_budget_for_no_call_at_all(files: Path) -> None:
+    """The same command would end the same way, so it is not said to go on."""
+    with right_judge() as server:
+        done = run_command(*asked(server.endpoint, "--max-tokens-total", "10"), status=None)
+    assert done.status == 1
+    assert not server.asked
+    assert "the budget does not allow a single call" in done.stdout
+    assert "--max-tokens" in done.stdout
+    assert "goes on from here" not in done.stdout
+
+
 def test_it_says_how_to_go_on(files: Path) -> None:
     """After an end by the server what was paid for is kept, and after the last grade there is a command to paste."""
     failing = {"from": 5}
