@@ -52,9 +52,8 @@ def test_the_walk(folder: Path) -> None:
     )
     assert done.stdout.splitlines()[0] == "26 documents to review, of 2 queries"
     assert "shared out: ana 16, bo 15" in done.stdout
-    assert done.stderr.splitlines()[-1].endswith(
-        "then rankgauge testset import-reviews sheet.csv --labels labels.jsonl --judge NAME"
-    )
+    told = "rankgauge testset import-reviews sheet.csv --labels labels.jsonl --judge NAME"
+    assert done.stderr.splitlines()[-1] == told
     text = Path("sheet.csv").read_text(encoding="utf-8-sig")
     lines = text.splitlines()
     assert len(lines) == 32
