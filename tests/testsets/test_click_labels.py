@@ -187,6 +187,9 @@ def test_clicks_at_random_are_called_so() -> None:
     assert made.informative is False or made.open_labels == 0
     keys = {note.key for note in made.notes}
     assert "clicks.uninformative" in keys or "clicks.one_grade" in keys
+    shown = report(click_report(made), format="terminal")
+    assert shown.splitlines()[1].startswith("warning: held-out clicks")
+    assert shown.count("held-out clicks are not predicted") == 1
 
 
 def test_counts_know_no_lists(log: pl.DataFrame) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rankgauge.testsets.lint.findings import Finding
 
-__all__ = ["command_of", "names_of"]
+__all__ = ["JUDGED", "command_of", "names_of"]
 
 _SPLIT: Final = (
     "rankgauge testset merge TESTSET AGAINST -o all.json && "
@@ -37,6 +37,19 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "judges_itself": _REVIEW_LABELS,
 }
 """By the kind of the finding; a command is told where all its inputs were given."""
+JUDGED: Final = frozenset(
+    (
+        "contradicting_documents",
+        "contradicting_queries",
+        "label_out_of_scale",
+        "near_documents",
+        "no_number",
+        "out_of_scale",
+        "stray_grade",
+        "stray_label",
+    )
+)
+"""Kinds that the label of a person mends."""
 _INPUTS: Final = ("TESTSET", "CORPUS", "RUNS", "LABELS", "AGAINST")
 
 
@@ -52,11 +65,21 @@ def names_of(runs: Any, **given: Any) -> dict[str, str]:
     return named
 
 
-def command_of(found: Finding, names: Mapping[str, str]) -> str:
-    """The command that mends a finding, or leads there; nothing where there is none, or where it lacks an input."""
+def command_of(found: Finding, check: str, names: Mapping[str, str]) -> str:
+    """The command that mends a finding of a check, or leads there; nothing where there is none, or where it lacks an
+    input."""
+    corpus, queries, labels = (
+        f" --{key.lower()} {names[key]}" if key in names else "" for key in ("CORPUS", "QUERIES", "LABELS")
+    )
+    lint = f"rankgauge testset lint {names['TESTSET']}{corpus}{queries}"
     if found.safe:
-        texts = "".join(f" --{key.lower()} {names[key]}" for key in ("CORPUS", "QUERIES") if key in names)
-        return f"rankgauge testset lint {names['TESTSET']}{texts} --mend -o mended.json"
+        return f"{lint} --mend -o mended.json"
+    if found.kind in JUDGED:
+        own = labels if check == "labels" else ""
+        if found.kind in ("out_of_scale", "label_out_of_scale"):
+            own += f" --scale {found.parameters['low']:g} {found.parameters['high']:g}"
+        label = f"rankgauge testset label {names['TESTSET']}{corpus} --pool judge.jsonl"
+        return f"{lint}{own} --only {check} --to-judge judge.jsonl; {label} --labels people.jsonl --judge NAME"
     words = (found.command or _COMMANDS.get(found.kind, "")).split(" ")
     if any(word in _INPUTS and word not in names for word in words):
         return ""

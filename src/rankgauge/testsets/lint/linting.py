@@ -17,11 +17,12 @@ from rankgauge.formats.labels import load_labels
 from rankgauge.formats.queries import read_queries
 from rankgauge.measures import parse_measure
 from rankgauge.model.labels import Labels
+from rankgauge.model.pool import Pool
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet, as_testset
 from rankgauge.stats.levels import check_number
 from rankgauge.testsets.judge_probe import JudgeProbe
-from rankgauge.testsets.lint.commands import command_of, names_of
+from rankgauge.testsets.lint.commands import JUDGED, command_of, names_of
 from rankgauge.testsets.lint.findings import SEVERITIES, Finding, Mended, NotMade
 from rankgauge.testsets.lint.material import Material, Probe
 from rankgauge.testsets.lint.mending import mend
@@ -84,6 +85,13 @@ class Lint:
     def mends(self) -> list[Mended]:
         """Each change of the mended test set."""
         return self._mended[1]
+
+    @property
+    def to_judge(self) -> Pool:
+        """The documents of findings that a person's label mends: grades out of the scale or against each other, copies
+        without one."""
+        places = [pair for one in self.findings if one.kind in JUDGED for item in one.items for pair in _places(item)]
+        return Pool(dict.fromkeys(places), name=f"{self.material.test_set.name} to judge")
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it, without the test set."""
@@ -161,13 +169,20 @@ def lint(
             not_made.append(NotMade(name, lacking))
             continue
         try:
-            found += [replace(own, check=name, command=command_of(own, names)) for own in one.find(material)]
+            found += [replace(own, check=name, command=command_of(own, name, names)) for own in one.find(material)]
         except RankgaugeError as error:
             not_made.append(NotMade(name, (), str(error)))
             continue
         made.append(name)
     order = {severity: place for place, severity in enumerate(SEVERITIES)}
     return Lint(sorted(found, key=lambda one: order[one.severity]), made, not_made, material)
+
+
+def _places(item: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The pairs of query and document that a place names."""
+    queries = [item[name] for name in ("query", "other") if name in item]
+    docs = [item[name] for name in ("doc", "copy") if name in item]
+    return [(query, doc) for query in queries for doc in docs]
 
 
 def _test_set(given: Any, texts: Any, form: str | None = None) -> TestSet:
