@@ -28,6 +28,7 @@ ADVICE = "remove it, or keep the better one with `duplicates='first'`"
         ("evaluate", "`rel=N`", "--rel N"),
         ("evaluate", "write nDCG(rel=2)@10", "write nDCG(rel=2)@10"),
         ("evaluate", "`qrels=` is empty", "QRELS is empty"),
+        ("testset candidates", "name it with `columns={'text': 'its name'}`", "name it with --column text='its name'"),
         ("convert", "say which with `kind='run'`", "say which with --as run"),
         ("evaluate", ADVICE, "remove it, or keep the better one with --duplicates first"),
         ("trec_eval", ADVICE, "remove it"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from rankgauge import Query, TestSet, load_testset
+from rankgauge.formats.pool import load_pool
 from rankgauge.reports.tables import width_of
 from tests.cli.command import Done, run_command
 
@@ -69,6 +72,28 @@ def test_json_holds_every_place(folder: Path) -> None:
     assert severities == sorted(severities, key=["error", "warning", "info"].index)
 
 
+def test_every_command_runs(folder: Path) -> None:
+    """As it stands there, pasted into a shell."""
+    made = Query("when is the money back", {"d2": 1}, "q7", synthetic="llm:gpt-4o")
+    TestSet([*QUERIES, made]).save("tests.json")
+    labels = [("q2", "d2", 1, "gpt-4o"), ("q2", "d2", 0, "gpt-4o-mini"), ("q2", "d1", 9, "gpt-4o-mini")]
+    told = [{"query": q, "doc": d, "grade": g, "judge": j, "kind": "model"} for q, d, g, j in labels]
+    Path("labels.jsonl").write_text("".join(json.dumps(one) + "\n" for one in told))
+    inputs = ("--corpus", "corpus.jsonl", "--labels", "labels.jsonl", "--against", "tuning.json", "--difference", "0.1")
+    inputs += ("--scale", "0", "3")
+    found = json.loads(lint("bm25.run", "dense.run", *inputs, "--json").stdout)["findings"]
+    commands = {one["kind"]: one["command"] for one in found if one["command"]}
+    wanted = {"missing_documents", "copied_documents", "repeated_queries", "leaked_queries", "hopeless", "saturated"}
+    wanted |= {"label_out_of_scale"}
+    assert wanted | {"too_few", "one_family", "judges_itself", "conflicting_labels", "no_relevant"} <= set(commands)
+    for command in [part.strip() for text in commands.values() for part in re.split("&&|;", text)]:
+        if "split all.json" not in command:
+            assert run_command(*shlex.split(command)[1:], status=None).status in (0, 1), command
+    run_command("testset", "split", "all.json", "--tune", "tune.json", "--test", "test.json")
+    left = run_command("testset", "lint", "test.json", "--against", "tune.json", "--only", "leakage")
+    assert left.stdout.startswith("Nothing found")
+
+
 def test_what_fails_is_a_choice(folder: Path) -> None:
     assert lint("--only", "repeated-queries", status=0).stdout.startswith("0 errors, 1 warning")
     lint("--only", "repeated-queries", "--fail-on", "warning", status=1)
@@ -126,3 +151,19 @@ def test_names_with_controls_are_shown_harmless(folder: Path) -> None:
         shown = lint("--lang", language, "--details", status=0).stdout
         assert "\x1b" not in shown
         assert "q\\x1b[2J" in shown
+
+
+def test_what_a_person_has_to_settle(folder: Path) -> None:
+    """The pool holds the places, a label of a person mends them, and the finding is gone."""
+    made = [Query("how do I reset it", {"d1": 7, "d2": 0}, "q1"), Query("where is my refund", {"d2": 1}, "q2")]
+    TestSet(made).save("tests.json")
+    (command,) = (one["command"] for one in json.loads(lint("--scale", "0", "3", "--json").stdout)["findings"]
+                  if one["kind"] == "out_of_scale")  # fmt: skip
+    first, label = command.split("; ")
+    run_command(*shlex.split(first)[1:], status=1)
+    assert [one.pair for one in load_pool("judge.jsonl")] == [("q1", "d1")]
+    run_command(*shlex.split(label)[1:], stdin=b"3\n")
+    run_command("testset", "build", "tests.json", "--labels", "people.jsonl", "-o", "settled.json")
+    settled = {query.id: query.grades for query in load_testset("settled.json")}
+    assert settled["q1"] == {"d1": 3, "d2": 0}
+    assert lint("--only", "scale", "--scale", "0", "3", "--to-judge", "tests.json", status=2).stderr

@@ -52,6 +52,8 @@ def test_the_walk(folder: Path) -> None:
     )
     assert done.stdout.splitlines()[0] == "26 documents to review, of 2 queries"
     assert "shared out: ana 16, bo 15" in done.stdout
+    told = "rankgauge testset import-reviews sheet.csv --labels labels.jsonl --judge NAME"
+    assert done.stderr.splitlines()[-1] == told
     text = Path("sheet.csv").read_text(encoding="utf-8-sig")
     lines = text.splitlines()
     assert len(lines) == 32
@@ -66,7 +68,7 @@ def test_the_walk(folder: Path) -> None:
     assert "5 documents with labels that disagree" in done.stdout
     assert "0 labels are new" in run_command("testset", "import-reviews", "sheet.csv", "--labels", "l.jsonl").stdout
     listing = run_command("testset", "adjudicate", "t.json", "--labels", "l.jsonl", "--list", status=1)
-    assert "5 documents have the labels of two people: 0 % the same grade" in listing.stdout
+    assert "5 documents have the labels of two people or more: 0 % the same grade" in listing.stdout
     again = run_command("testset", "queue", "t.json", "--labels", "l.jsonl", "--conflicts", "--json")
     conflicts = json.loads(again.stdout)["items"]
     assert {one["why"] for one in conflicts} == {"conflict"}

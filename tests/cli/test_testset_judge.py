@@ -106,6 +106,41 @@ def test_a_file_of_labels_in_use(files: Path) -> None:
     assert run_command(*asked("http://127.0.0.1:9/v1"), status=None).status == 2
 
 
+def test_a_budget_for_no_call_at_all(files: Path) -> None:
+    """The same command would end the same way, so it is not said to go on."""
+    with right_judge() as server:
+        done = run_command(*asked(server.endpoint, "--max-tokens-total", "10"), status=None)
+    assert done.status == 1
+    assert not server.asked
+    assert "the budget does not allow a single call" in done.stdout
+    assert "--max-tokens" in done.stdout
+    assert "goes on from here" not in done.stdout
+
+
+def test_it_says_how_to_go_on(files: Path) -> None:
+    """After an end by the server what was paid for is kept, and after the last grade there is a command to paste."""
+    failing = {"from": 5}
+
+    def answer(request: Asked) -> Any:
+        if len(server.asked) > failing["from"]:
+            return Reply({"error": "no money"}, 402)
+        return answered([true_grade(text) for text in documents_of(request)])
+
+    with model(answer) as server:
+        done = run_command(*asked(server.endpoint, "--concurrency", "1"), status=None)
+        assert done.status == 1
+        assert "the next run goes on from here" in done.stdout
+        assert "Next:" not in done.stderr
+        assert len(load_labels("labels.jsonl")) == 5
+        failing["from"] = 100
+        done = run_command(*asked(server.endpoint), status=None)
+        assert done.stdout.startswith("12 pairs judged, 5 of them in earlier runs.")
+        last = done.stderr.splitlines()[-1]
+        assert last == "Next: rankgauge testset build testset.json --labels labels.jsonl -o labelled.json"
+    run_command(*last.split()[2:])
+    assert Path("labelled.json").exists()
+
+
 def test_a_key_is_in_no_file_and_no_output(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the server repeats it: in errors, in answers, in reasons."""
     key = "canary-0f2a77c1b9d4"

@@ -19,6 +19,7 @@ from rankgauge.model.query_log import LoggedQuery
     ("name", "text"),
     [
         ("log.csv", "search_term,num_results,clicks,top_score\na  b,0,2,\nc,1,,0.5\n"),
+        ("log.csv", "search_term;num_results;clicks;top_score\r\na  b;0;2;\r\nc;1;;0,5\r\n"),
         ("log.tsv", "Query\tHits\tclicked\tscore\na b\t0\t2\t\nc\t1\t\t0.5\n"),
         (
             "log.jsonl",
@@ -139,3 +140,9 @@ def test_queries_alone_are_a_test_set(tmp_path: Path) -> None:
         ("q1", "reset password", {}),
         ("q2", "billing", {}),
     ]
+
+
+def test_labels_as_excel_saves_them(tmp_path: Path) -> None:
+    """Where commas stand for decimals, semicolons separate."""
+    (tmp_path / "l.csv").write_bytes("\ufeffquery;doc;grade;judge\r\nq;d;1,5;ana\r\n".encode())
+    assert [(one.grade, one.judge) for one in load_labels(tmp_path / "l.csv")] == [(1.5, "ana")]

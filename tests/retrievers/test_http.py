@@ -230,7 +230,7 @@ def test_retry_after() -> None:
 def test_redirect() -> None:
     error = failure(Reply("", 302, {"Location": "/other"}))
     assert "'/other'" in str(error)
-    assert "set url" in str(error)
+    assert "give the URL that it leads to" in str(error)
     assert not error.retry
 
 

@@ -233,3 +233,16 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
     (note,) = (note for note in found.notes if note.key == "candidates.unusable")
     assert all("13" in tell(note, language) for language in LANGUAGES)
     assert found.to_dict()["unusable"] == 13
+
+
+def test_scores_of_few_queries_are_no_missing_column() -> None:
+    """The log has scores, but a tenth of so few says nothing: that is another thing than a log without them."""
+    rows = [{"query": text, "score": 0.1} for text in ("alpha", "second thing", "gamma rays")]
+    found = candidates(rows)
+    (untold,) = (note for note in found.notes if note.key == "candidates.untold")
+    assert "candidates.reason_low_score" not in {reason.key for reason in untold.parameters["reasons"]}
+    assert [dict(note.parameters) for note in found.notes if note.key == "candidates.few_scored"] == [
+        {"n": 3, "least": 20}
+    ]
+    assert "low-score" in candidates([{"query": "alpha"}]).untold
+    assert not [note for note in candidates(rows, low_score=0.2).notes if note.key == "candidates.few_scored"]

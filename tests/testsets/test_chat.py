@@ -159,6 +159,11 @@ def test_keys_come_from_the_environment_and_are_shown_nowhere(monkeypatch: pytes
     assert json.loads(reply.text)["reason"].startswith("you sent")
     assert key not in repr(asking)
     assert key not in json.dumps(asking.configuration)
+    with (
+        model(lambda asked: Reply({"error": "no"}, 401)) as server,
+        pytest.raises(RetrieverError, match="the key in JUDGE_KEY is not accepted"),
+    ):
+        chat(server.endpoint, api_key_env="JUDGE_KEY").ask(HELLO)
     with pytest.raises(RankgaugeError, match=r"NO_SUCH_KEY .* is not set"):
         chat("http://localhost/v1", api_key_env="NO_SUCH_KEY")
 

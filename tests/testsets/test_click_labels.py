@@ -13,6 +13,8 @@ import pytest
 from rankgauge import ClickLabels, Query, RankgaugeError, TestSet, click_labels
 from rankgauge.formats.labels import load_labels
 from rankgauge.model.labels import LabelPolicy
+from rankgauge.reports import report
+from rankgauge.reports.click_labels import click_report
 from rankgauge.words import LANGUAGES
 from tests.cli.command import run_command
 
@@ -168,6 +170,16 @@ def test_positions_that_never_vary() -> None:
     assert "clicks.not_identified" in {note.key for note in forced.notes if note.level == "warning"}
 
 
+def test_it_is_told_why_another_model_than_the_best_was_taken() -> None:
+    """The star stands beside the best one, or there is a line that says why it does not."""
+    log, told = simulated("pbm", 300), {}
+    for seed in range(2):
+        made = click_labels(log, seed=seed)
+        shown = report(click_report(made), format="terminal")
+        told[made.model == made.tried[0].model] = "was used: the simplest" in shown
+    assert told == {True: False, False: True}
+
+
 def test_clicks_at_random_are_called_so() -> None:
     log = simulated("pbm", 3000)
     noise = np.random.default_rng(1).random(len(log)) < 0.2 / log["position"].to_numpy()
@@ -175,6 +187,9 @@ def test_clicks_at_random_are_called_so() -> None:
     assert made.informative is False or made.open_labels == 0
     keys = {note.key for note in made.notes}
     assert "clicks.uninformative" in keys or "clicks.one_grade" in keys
+    shown = report(click_report(made), format="terminal")
+    assert shown.splitlines()[1].startswith("warning: held-out clicks")
+    assert shown.count("held-out clicks are not predicted") == 1
 
 
 def test_counts_know_no_lists(log: pl.DataFrame) -> None:

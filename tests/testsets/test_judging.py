@@ -360,11 +360,15 @@ def test_anchors_show_drift(tmp_path: Path) -> None:
         about: dict[str, Any] = {"judge": judge_at(server), "labels": tmp_path / "l.jsonl"}
         about["anchors"] = tmp_path / "anchors.jsonl"
         pool = [("q0", "d0-0")]
-        first = judge(pool, test_set, corpus, **about).judges[0].anchors
+        told = judge(pool, test_set, corpus, **about).judges[0]
+        first = told.anchors
         assert first is not None
+        assert (told.new, told.before) == (1, 0)  # graded as an anchor, in this run
         assert (first.n, first.equal, first.compared, first.drifted) == (40, 1.0, 0, False)
         assert len(server.asked) == 40  # the pair of the pool is an anchor too
-        second = judge(pool, test_set, corpus, **about).judges[0].anchors
+        told = judge(pool, test_set, corpus, **about).judges[0]
+        second = told.anchors
+        assert (told.new, told.before) == (0, 1)
         assert len(server.asked) == 80  # anew in each run
         assert second is not None
         assert (second.compared, second.changed, second.drifted) == (40, 0.0, False)

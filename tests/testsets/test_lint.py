@@ -373,6 +373,14 @@ def test_the_same_question_is_one(first: str, second: str, kind: str) -> None:
     assert [one.kind for one in lint(asked, only=["repeated-queries", "near-queries"]).findings] == [kind]
 
 
+def test_of_five_copies_four_are_too_many() -> None:
+    """Not ten, which is how many pairs they make."""
+    docs = {f"copy{n}": CORPUS["d0-3"] for n in range(4)}
+    made = clean(grades={**dict.fromkeys(docs, 2), "d0-3": 2, "d0-1": 3, "d0-2": 1, "d0-0": 0})
+    (found,) = rankgauge.lint(made, {**CORPUS, **docs}, only=["copied-documents"]).findings
+    assert (found.kind, found.count) == ("copies_count", 4)
+
+
 def test_queries_that_a_run_lacks_say_nothing_of_its_labels() -> None:
     some = {query: docs for query, docs in run_of().items() if query in ("q1", "q2", "q3")}
     assert lint(clean(), runs={"all": run_of(), "some": some, "none": {}}, only=["coverage"]).findings == []

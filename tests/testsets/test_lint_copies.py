@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankgauge.model.alike_queries import Alike, Asked, alike_queries, repeated
 from rankgauge.model.normal_text import NormalText, same_text
+from rankgauge.model.query_words import one_letter_apart
 from rankgauge.testsets.lint import copies
-from rankgauge.testsets.lint.alike import Alike, Asked, alike_queries, repeated
 from rankgauge.testsets.lint.copies import Copy, find_copies, likeness
-from rankgauge.testsets.lint.tokens import one_letter_apart
 from tests.oracles.cases import fast
 
 

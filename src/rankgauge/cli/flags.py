@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -53,5 +53,7 @@ def _flag(option: click.Parameter, value: str) -> str:
         read = ast.literal_eval(value)
     except (ValueError, SyntaxError):  # a place for one, such as N
         return f"{name} {value}"
+    if isinstance(read, Mapping):
+        return visible(" ".join(f"{name} {key}={shlex.quote(str(one))}" for key, one in read.items()))
     values = read if isinstance(read, list | tuple) else [read]
     return visible(" ".join(f"{name} {shlex.quote(str(one))}" for one in values))

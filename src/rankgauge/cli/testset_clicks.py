@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from rankgauge.cli import options
-from rankgauge.cli.testset_showing import show
+from rankgauge.cli.testset_showing import next_step, show
 from rankgauge.words import Language, say
 
 __all__ = ["clicks"]
@@ -107,6 +107,8 @@ def clicks(
     if output is not None:
         found.save(output)
     show(click_report(found), found.to_dict(), as_json, output, language)
+    if output not in (None, "-") and found.labels and not as_json:
+        next_step("build", language, testset=test_set, labels=output)
     click.get_current_context().exit(0 if found.labels and found.informative is not False else 1)
 
 

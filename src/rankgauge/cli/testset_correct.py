@@ -8,7 +8,7 @@ import click
 
 from rankgauge.cli import options, testset_measuring
 from rankgauge.cli.echo import echo
-from rankgauge.cli.testset_showing import show
+from rankgauge.cli.testset_showing import next_step, show
 from rankgauge.words import Language, say
 
 __all__ = ["correct", "draw"]
@@ -83,6 +83,9 @@ def draw(
         save_pool(found.pool, output)
     show(sample_report(found), found.to_dict(), as_json, output, language)
     echo(say("spans.wrote", language, path=sample), err=True)
+    if output not in (None, "-") and not as_json:
+        more = [word for measure in measures for word in ("-m", measure)]
+        next_step("draw", language, testset=None, pool=output, judge=labels, runs=[*runs, "--sample", sample, *more])
 
 
 @click.command()

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rankgauge.cli import options
-from rankgauge.cli.testset_showing import show
+from rankgauge.cli.testset_showing import next_step, show
 from rankgauge.words import Language
 
 __all__ = ["judge"]
@@ -218,6 +218,8 @@ def judge(
     show(judge_report(found), found.to_dict(), as_json, None, language)
     answers = cache or f"{os.path.splitext(labels or '')[0]}.answers.jsonl"
     echo(say("judge.wrote", language, path=labels, answers=answers), err=True)
+    if found.complete and not as_json:
+        next_step("build", language, testset=source, labels=labels)
     ctx.exit(0 if found.complete else 1)
 
 

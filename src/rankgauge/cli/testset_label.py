@@ -16,7 +16,7 @@ from rankgauge.cli.testset_review import (
     scale_option,
     tell_ordering,
 )
-from rankgauge.cli.testset_showing import show
+from rankgauge.cli.testset_showing import next_step, show
 from rankgauge.words import Language
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def label(
             queue = review_queue(tested, Labels(others), named, pool=pool, **choices)
         watch = VerdictWatch(tested, named, asked, scale=grades) if len(named) > 1 else None
         session = ReviewSession(queue, tested, file, judge=judge, corpus=corpus, scale=grades, rubric=rubric)
-        _work(session, watch, as_json, language)
+        _work(session, watch, source, as_json, language)
 
 
 @click.command()
@@ -171,10 +171,10 @@ def adjudicate(
             adjudicates=True,
             others=others,
         )
-        _work(session, None, as_json, language)
+        _work(session, None, source, as_json, language)
 
 
-def _work(session: ReviewSession, watch: Any, as_json: bool, language: Language) -> None:
+def _work(session: ReviewSession, watch: Any, source: str, as_json: bool, language: Language) -> None:
     """The session from its first document to its end, and what it came to."""
     from rankgauge.cli.interrupt import Interrupted
     from rankgauge.cli.keys import is_interactive
@@ -210,3 +210,5 @@ def _work(session: ReviewSession, watch: Any, as_json: bool, language: Language)
     }
     built = session_report(progress, session.file.path, standing, agreement, len(conflicts))
     show(built, data, as_json, None, language)
+    if progress.done and not as_json:
+        next_step("build", language, testset=source, labels=session.file.path)

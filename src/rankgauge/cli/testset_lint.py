@@ -41,6 +41,11 @@ _FAIL_ON = ("error", "warning", "info", "never")
 @click.option(
     "-o", "--output", metavar="FILE", help="Write the mended test set to this file; the old one is never changed."
 )
+@click.option(
+    "--to-judge",
+    metavar="FILE",
+    help="Write the documents that a person's label would mend to this file, as a pool for 'testset label'.",
+)
 @click.option("--from", "form", metavar="FORMAT", help="Format of TESTSET, if detection is wrong.")
 @click.option("--details", is_flag=True, help="Show all findings with more examples, and what each check lacks.")
 @options.json_flag
@@ -62,6 +67,7 @@ def lint(
     fail_on: Any,
     mend: bool,
     output: str | None,
+    to_judge: str | None,
     form: str | None,
     details: bool,
     as_json: bool,
@@ -74,7 +80,8 @@ def lint(
     """
     from rankgauge.cli.bars import bars
     from rankgauge.cli.evaluate import named_runs
-    from rankgauge.cli.testset_showing import show
+    from rankgauge.cli.testset_showing import show, wrote
+    from rankgauge.formats.pool import save_pool
     from rankgauge.reports.lint import lint_report
     from rankgauge.testsets.lint.linting import lint as check
 
@@ -82,7 +89,8 @@ def lint(
         raise click.UsageError("--mend and --output go together: they write a new test set")
     named = named_runs(runs) if runs else {}
     inputs = (source, *named.values(), corpus, queries, labels, against)
-    options.refuse_overwriting(output, [path for path in inputs if path])
+    for written in (output, to_judge):
+        options.refuse_overwriting(written, [path for path in inputs if path])
     with bars(lambda _: say("lint.comparing", language)) as tell:
         found = check(
             source,
@@ -104,6 +112,8 @@ def lint(
         mends = found.mends
         found.mended.save(output, "json" if output == "-" else None)
         data["mended"] = [{"kind": one.kind, "query": one.query, "doc": one.doc, "to": one.to} for one in mends]
+    if to_judge is not None:
+        save_pool(found.to_judge, to_judge)
     show(
         lint_report(found, mends, whole=details),
         data,
@@ -112,4 +122,6 @@ def lint(
         language,
         details=details,
     )
+    if to_judge is not None:
+        wrote(to_judge, language)
     ctx.exit(1 if found.fails(fail_on, mended=mend) else 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli import options
-from rankgauge.cli.testset_showing import show
+from rankgauge.cli.testset_showing import next_step, show
 from rankgauge.words import Language
 
 __all__ = ["pool"]
@@ -62,3 +62,5 @@ def pool(
     found = pooled(opened, k, judged=judged, queries=test_set, shuffle=shuffle)
     save_pool(found.pool, output)
     show(pool_report(found), found.to_dict(), as_json, output, language)
+    if output != "-" and not as_json:
+        next_step("pool", language, testset=source, pool=output)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from rankgauge.cli import options
-from rankgauge.cli.testset_showing import show
+from rankgauge.cli.testset_showing import next_step, show
 from rankgauge.words import Language
 
 __all__ = [
@@ -170,6 +170,9 @@ def queue(
     elif output is not None:
         found.save(output)
     show(queue_report(found, tested, listed=output is None), found.to_dict(), as_json, output, language)
+    if output not in (None, "-") and not as_json:
+        step = "sheet" if ending in (".csv", ".tsv") else "label"
+        next_step(step, language, testset=source, queue=output, name=reviewer)
 
 
 @click.command("import-reviews")
@@ -214,6 +217,8 @@ def import_reviews(
         adjudicates=adjudicate,
     )
     show(import_report(found), found.to_dict(), as_json, None, language)
+    if found.graded and not as_json:
+        next_step("build", language, testset=None, labels=labels)
 
 
 @click.command()

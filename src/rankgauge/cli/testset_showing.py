@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from rankgauge.cli.echo import echo
 from rankgauge.words import Language, say
 
-__all__ = ["show", "wrote"]
+__all__ = ["next_step", "show", "wrote"]
 
 
 def show(
@@ -48,3 +49,12 @@ def show(
 def wrote(path: str, language: Language) -> None:
     """That a file was written."""
     echo(say("spans.wrote", language, path=path), err=True)
+
+
+def next_step(what: str, language: Language, **paths: str | Sequence[str] | None) -> None:
+    """The command to go on with, as it can be pasted; what is not known is named in capitals."""
+    import shlex
+
+    listed = {name: [path] if isinstance(path, str) else path for name, path in paths.items()}
+    named = {name: name.upper() if own is None else " ".join(map(shlex.quote, own)) for name, own in listed.items()}
+    echo(say(f"testsets.next_{what}", language, **named), err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from pathlib import Path
 from typing import Literal, get_args
@@ -21,6 +22,7 @@ __all__ = [
     "detect",
     "format_of_name",
     "is_beir_folder",
+    "separator_of",
 ]
 
 Format = Literal["trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir"]
@@ -54,10 +56,19 @@ def format_of_name(path: str | os.PathLike[str]) -> Format | None:
     return next((form for form, endings in _ENDINGS.items() if ending in endings), None)
 
 
+def separator_of(kind: Format, head: bytes) -> str:
+    """What separates the columns of a text table, of CSV by its first line: Excel writes semicolons where commas are
+    for decimals."""
+    if kind == "tsv":
+        return "\t"
+    first = head.split(b"\n", 1)[0]
+    return ";" if b";" in first and b"," not in first else ","
+
+
 def has_named_columns(head: bytes) -> Format | None:
     """Whether the first line is a header with a query and a document column, and how it is separated."""
-    line = head.split(b"\n", 1)[0].decode("utf-8", errors="replace").strip()
-    for kind, separator in (("csv", ","), ("tsv", "\t")):
+    line = head.removeprefix(codecs.BOM_UTF8).split(b"\n", 1)[0].decode("utf-8", errors="replace").strip()
+    for kind, separator in (("csv", separator_of("csv", head)), ("tsv", "\t")):
         names = {part.strip().strip('"').casefold() for part in line.split(separator)}
         if len(names) > 1 and names & set(ID_COLUMNS["query"]) and names & set(ID_COLUMNS["doc"]):
             return "csv" if kind == "csv" else "tsv"

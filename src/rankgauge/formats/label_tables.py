@@ -39,8 +39,11 @@ def read_label_table(source: Source, form: Format, judge: str) -> list[Label]:
 
 def _label(cells: Mapping[str, Any], judge: str) -> Label:
     texts = {name: str(cells.get(name, "")).strip() for name in ("query", "doc", *_OTHERS)}
+    said = cells["grade"]
+    if isinstance(said, str) and said.count(",") == 1 and "." not in said:
+        said = said.replace(",", ".")  # as Excel writes it where semicolons separate
     try:
-        grade = float(cells["grade"])
+        grade = float(said)
     except (TypeError, ValueError):
         raise DataError(f"the grade {cells['grade']!r} is no number") from None
     given = {name: text for name, text in texts.items() if text}

@@ -129,12 +129,12 @@ def _entry(cells: Mapping[str, Any]) -> LoggedQuery:
     )
 
 
-def _number(value: Any, what: str) -> float | None:
-    """A number, or None for an empty cell."""
+def _number(value: Any, what: str, comma: str = "") -> float | None:
+    """A number, or None for an empty cell. A comma separates thousands, or stands for the decimal point."""
     if value is None or (isinstance(value, str) and value.strip().casefold() in ("", "null", "none", "nan", "-")):
         return None
     try:
-        number = float(value.replace(",", "") if isinstance(value, str) else value)
+        number = float(value.replace(",", comma) if isinstance(value, str) else value)
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"the {what} {value!r} is no number"[:200]) from None
     return number if math.isfinite(number) else None
@@ -153,7 +153,8 @@ def _score(value: Any, listed: Any) -> float | None:
     """The score that is logged, or that of the first result."""
     if value is None and isinstance(listed, list | tuple) and listed and isinstance(listed[0], Mapping):
         value = listed[0].get("score")
-    return _number(value, "score")
+    decimal = isinstance(value, str) and value.count(",") == 1 and "." not in value
+    return _number(value, "score", "." if decimal else "")
 
 
 def _clicks(value: Any) -> int | None:

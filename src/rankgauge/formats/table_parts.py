@@ -14,12 +14,12 @@ import polars as pl
 from rankgauge.errors import DataError, Fault, FormatError
 from rankgauge.extras import optional
 from rankgauge.formats.copies import local_path
-from rankgauge.formats.detect import Format
+from rankgauge.formats.detect import Format, separator_of
 from rankgauge.formats.limits import TEXTS
 from rankgauge.formats.parquet import rows_at_once, text_length
 from rankgauge.formats.run_parts import Pair, Place, RunParts
 from rankgauge.formats.sources import LARGE_PACKED, Source
-from rankgauge.formats.tables import SEPARATORS, readable, row_faults
+from rankgauge.formats.tables import readable, row_faults
 from rankgauge.model.columns import as_ids, as_numbers
 from rankgauge.model.frames import ID_COLUMNS, column_roles
 from rankgauge.model.run import Run
@@ -111,7 +111,8 @@ def _blocks(source: Source, kind: Format, rows: Rows) -> Iterator[pl.DataFrame]:
                 continue
             end = _end_of_record(block) or len(block)
             header, block = block[:end].removesuffix(b"\n") + b"\n", block[end:]
-        frame = pl.read_csv(header + block, separator=SEPARATORS[kind], infer_schema=False, raise_if_empty=False)
+        separator = separator_of(kind, header)
+        frame = pl.read_csv(header + block, separator=separator, infer_schema=False, raise_if_empty=False)
         chosen = chosen or rows.chosen(frame.columns, source.name)
         yield _named(frame, *chosen)
     if not header:

@@ -10,7 +10,7 @@ from typing import TypeVar
 import polars as pl
 
 from rankgauge.errors import DataError, Fault, FormatError
-from rankgauge.formats.detect import ARROW, Format
+from rankgauge.formats.detect import ARROW, Format, separator_of
 from rankgauge.formats.parquet import DamagedError, read_bounded
 from rankgauge.formats.sources import Source, not_utf8
 from rankgauge.model.frames import ID_COLUMNS, named_columns
@@ -18,7 +18,6 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
 
 __all__ = [
-    "SEPARATORS",
     "qrels_of_table",
     "read_qrels_table",
     "read_run_table",
@@ -29,8 +28,6 @@ __all__ = [
 ]
 
 T = TypeVar("T", Run, Qrels)
-
-SEPARATORS = {"csv": ",", "tsv": "\t"}
 
 
 def read_table(source: Source, kind: Format) -> pl.DataFrame:
@@ -49,7 +46,7 @@ def read_table(source: Source, kind: Format) -> pl.DataFrame:
         if kind == "arrow":
             read = pl.read_ipc if data.startswith(ARROW) else pl.read_ipc_stream
             return read(io.BytesIO(data))
-        return pl.read_csv(data, separator=SEPARATORS[kind], infer_schema=False, raise_if_empty=False)
+        return pl.read_csv(data, separator=separator_of(kind, data), infer_schema=False, raise_if_empty=False)
 
 
 @contextmanager
@@ -135,4 +132,4 @@ def render_table(frame: pl.DataFrame, kind: Format) -> bytes:
     if kind == "arrow":
         frame.write_ipc(buffer := io.BytesIO())
         return buffer.getvalue()
-    return frame.write_csv(separator=SEPARATORS[kind]).encode()
+    return frame.write_csv(separator="\t" if kind == "tsv" else ",").encode()

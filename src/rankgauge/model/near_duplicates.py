@@ -82,9 +82,11 @@ def one_slip(a: str, b: str) -> bool:
     return short[start + 1 :] == long[start + 1 :] or short[start:] == swapped
 
 
-def groups_of(texts: Sequence[str], together: Sequence[str] = ()) -> list[list[int]]:
-    """The numbers of the texts, in groups: what is nearly the same, in any order of its words, or has the same name in
-    `together` (which is empty where a text belongs to nothing), is in one group."""
+def groups_of(
+    texts: Sequence[str], together: Sequence[str] = (), also: Sequence[tuple[int, int]] = ()
+) -> list[list[int]]:
+    """The numbers of the texts, in groups: what is nearly the same, in any order of its words, has the same name in
+    `together` (which is empty where a text belongs to nothing), or is a pair in `also`, is in one group."""
     parents = list(range(len(texts)))
 
     def root(i: int) -> int:
@@ -95,7 +97,7 @@ def groups_of(texts: Sequence[str], together: Sequence[str] = ()) -> list[list[i
 
     named: dict[str, int] = {}
     pairs = [(named.setdefault(name, i), i) for i, name in enumerate(together) if name]
-    for a, b in (*pairs, *near_duplicates(texts, reordered=True)):
+    for a, b in (*pairs, *also, *near_duplicates(texts, reordered=True)):
         low, high = sorted((root(a), root(b)))
         parents[high] = low
     groups: dict[int, list[int]] = {}

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Literal, get_args
 
 from rankgauge.errors import DataError
+from rankgauge.model.alike_queries import Asked, alike_queries, repeated
 from rankgauge.model.near_duplicates import groups_of
 from rankgauge.model.query import Query
 
@@ -66,7 +67,7 @@ def parts_of(
     scores: Mapping[str, float] | None = None,
 ) -> set[int]:
     """The numbers of the queries of the first part."""
-    units = groups_of([query.text for query in queries], [query.conversation for query in queries])
+    units = groups_of([query.text for query in queries], [query.conversation for query in queries], _same(queries))
     chooser = random.Random(seed)
     if not by and len(units) == len(queries):
         return set(chooser.sample(range(len(queries)), round(share * len(queries))))
@@ -74,6 +75,19 @@ def parts_of(
     strata = strata_of(queries, by, scores)
     own = [Counter(name for i in unit for name in sorted(strata[i])) for unit in units]
     return {i for unit in _stratified(units, own, share, len(queries)) for i in unit}
+
+
+def _same(queries: Sequence[Query]) -> list[tuple[int, int]]:
+    """Queries that ask the same in other words, by the rules that find a leak between two test sets. What a turn of a
+    conversation means depends on what was said before."""
+    asked = [
+        Asked(str(i), query.text, frozenset(query.relevant))
+        for i, query in enumerate(queries)
+        if query.text and not query.conversation
+    ]
+    pairs = [(one.first, one.second) for one in alike_queries(asked, every=True)]
+    pairs += [(group[0].id, other.id) for group in repeated(asked) for other in group[1:]]
+    return [(int(a), int(b)) for a, b in pairs]
 
 
 def _stratified(

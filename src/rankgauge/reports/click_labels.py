@@ -14,6 +14,8 @@ __all__ = ["click_report"]
 
 _RANKS = (1, 2, 3, 5, 10)
 _EXAMINED = 10
+_USELESS = ("clicks.no_labels", "clicks.uninformative")
+"""What makes the rest hardly worth reading, and so comes first."""
 
 
 def click_report(found: ClickLabels) -> Report:
@@ -37,14 +39,17 @@ def _blocks(found: ClickLabels) -> Iterator[Block]:
         entries = [Note("clicks.reason", {"what": Note(f"clicks.left_{reason}"), "n": n})
                    for reason, n in found.left_out.items()]  # fmt: skip
         first.append(Note("clicks.left_out", {"entries": entries}))
-    yield Notes(first)
+    useless = [note for note in found.notes if note.key in _USELESS]
+    yield Notes([first[0], *useless, *first[1:]])
     if found.labels:
         yield _grades(found)
     if found.tried:
         yield _models(found)
+        if found.model != found.tried[0].model:
+            yield Notes([Note("clicks.simplest", {"model": found.model, "best": found.tried[0].model})])
     else:
         yield Paragraph(Note("clicks.not_tried", {"model": Note(f"clicks.model_{found.model}")}))
-    yield Notes([*_agreement(found), *found.notes])
+    yield Notes([*_agreement(found), *(note for note in found.notes if note not in useless)])
     shares = [percent(min(share, 1.0), 0) for share in found.examination[:_EXAMINED]]
     shrinkage = Note("clicks.shrinkage", {"mean": found.prior_mean, "strength": found.prior_strength})
     yield Notes([Note("clicks.examined", {"shares": shares}), shrinkage], detail="evidence")

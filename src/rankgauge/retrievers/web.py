@@ -166,7 +166,8 @@ class Service:
         if 300 <= status < 400:
             where = headers.get("Location")
             return self._error(
-                f"{said}, redirected to {where!r}; redirects are not followed: set url to where it leads", status=status
+                f"{said}, redirected to {where!r}; redirects are not followed: give the URL that it leads to",
+                status=status,
             )
         advice = self._advice.get(status, "")
         # Masked before it is cut: half a key would not be found.

@@ -92,6 +92,8 @@ class Candidates:
     """Searches left out, since their query is empty, too long, or nothing but what was masked."""
     untold: list[Reason] = field(default_factory=list)
     """Reasons of which the log tells nothing."""
+    scored: int = 0
+    """Queries with scores, where these are too few for their lowest tenth to say something; else 0."""
     name: str = "candidates"
 
     @property
@@ -116,9 +118,12 @@ class Candidates:
         for name in ("similar", "known", "unusable", "masked"):
             if n := getattr(self, name):
                 notes.append(Note(f"candidates.{name}", {"n": n}))
-        if self.untold:
-            told = [Note(f"candidates.reason_{reason.replace('-', '_')}") for reason in self.untold]
+        unknown = [reason for reason in self.untold if reason != "low-score" or not self.scored]
+        if unknown:
+            told = [Note(f"candidates.reason_{reason.replace('-', '_')}") for reason in unknown]
             notes.append(Note("candidates.untold", {"reasons": told}))
+        if self.scored:
+            notes.append(Note("candidates.few_scored", {"n": self.scored, "least": _LEAST_SCORED}))
         if self.listed:
             notes.append(Note("candidates.review"))
         return notes
@@ -163,6 +168,7 @@ def candidates(
             groups.setdefault(" ".join(masks[entry.text].casefold().split()), []).append(entry)
     seen = [_Seen(own, masks) for own in groups.values()]
     limit = _limit(seen, low_score)
+    scored = sum(one.score is not None for one in seen)
     clicked = any(one.clicks for one in seen)
     why = {id(one): one.reasons(limit, least if clicked else None, wanted) for one in seen}
     chosen = sorted((one for one in seen if why[id(one)]), key=lambda one: (-one.searches, one.text))
@@ -191,6 +197,7 @@ def candidates(
         limit if "low-score" in wanted else None,
         sum(entry.count for entry in entries) - sum(one.searches for one in seen),
         [reason for reason in wanted if not _told(reason, entries, limit, clicked=clicked)],
+        scored if limit is None and "low-score" in wanted else 0,
         name,
     )
 

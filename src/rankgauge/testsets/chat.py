@@ -29,8 +29,8 @@ __all__ = ["ChatModel", "Message", "Reply"]
 Message = Mapping[str, str]
 """{"role": "system" | "user" | "assistant", "content": "..."}"""
 
+_NO_KEY: Final = "name the environment variable that holds the key with `api_key_env=`"
 _ADVICE: Final = {
-    **dict.fromkeys((401, 403), "name the environment variable that holds the key with api_key_env"),
     404: "the endpoint is the URL before /chat/completions, such as https://host/v1; does it serve this model?",
 }
 _PATH: Final = "/chat/completions"
@@ -108,11 +108,13 @@ class ChatModel:
         self.timeout = check_number("timeout", timeout, 0.001)
         self.prices = as_prices(prices)
         self.extra = _extra(extra)
+        header = _key_header(self._target, api_key_env)
+        refused = f"the key in {api_key_env or _OPENAI[0]} is not accepted" if header else _NO_KEY
         self._service = Service(
             self.url,
-            headers=_key_header(self._target, api_key_env),
+            headers=header,
             timeout=self.timeout,
-            advice=_ADVICE,
+            advice={**_ADVICE, **dict.fromkeys((401, 403), refused)},
             proxies=True,
             too_long="no chat model answers at such length: is this the URL of a chat completion?",
         )

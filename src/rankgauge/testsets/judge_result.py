@@ -130,7 +130,8 @@ class JudgeResult:
         """Warnings first: what was not judged, then what speaks against the grades."""
         notes: list[Note] = []
         if self.stopped:
-            notes.append(Note(f"judge.stopped_{self.stopped}", {"n": len(self.left)}, "warning"))
+            none = self.stopped == "budget" and not self.spent.calls  # the same command would end so again
+            notes.append(Note(f"judge.stopped_{'at_once' if none else self.stopped}", {"n": len(self.left)}, "warning"))
         for reason, n in Counter(one.reason for one in self.failures).items():
             notes.append(Note(f"judge.failed_{reason}", {"n": n}, "warning"))
         notes += [*self.remarks, *(note for one in self.judges for note in one.notes)]

@@ -67,6 +67,7 @@ class JudgeRun:
     def report(self, people: Mapping[Pair, float], probe: int) -> JudgeReport:
         """Do all of it."""
         judge, work, before = self.judge, self.work, replace(self.ledger.spent)
+        at_first = work.open(judge, self.store.labels)
         probed = self._probed(probe) if probe and not self.stopped else None
         anchored = self._anchored(people) if people and not self.stopped else None
         open_ones = work.open(judge, self.store.labels)
@@ -79,8 +80,8 @@ class JudgeRun:
             judge.version,
             judge.configuration,
             len(work.pairs),
-            len(work.pairs) - len(open_ones) - len(work.textless),
-            len(self._spreads),
+            len(work.pairs) - len(at_first) - len(work.textless),
+            len(self._spreads) + len(set(at_first) - set(open_ones)),
             len(self.failures),
             len(self.left),
             _since(before, self.ledger.spent),

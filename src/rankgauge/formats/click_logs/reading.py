@@ -16,7 +16,7 @@ from rankgauge.formats.click_logs.assembling import assemble
 from rankgauge.formats.click_logs.columns import Reading, Roles, roles_of
 from rankgauge.formats.click_logs.gathering import Gathered
 from rankgauge.formats.click_logs.ubi import is_ubi, take_ubi
-from rankgauge.formats.detect import format_of_name
+from rankgauge.formats.detect import format_of_name, separator_of
 from rankgauge.formats.sources import Source, not_utf8
 from rankgauge.model.clicks import ClickTable
 from rankgauge.model.frames import is_frame, to_polars
@@ -199,8 +199,7 @@ def _read_parquet(source: Source, gathered: Gathered) -> Iterator[None]:
 
 
 def _read_table(source: Source, head: bytes, separator: str | None, gathered: Gathered) -> Iterator[None]:
-    first = head.split(b"\n", 1)[0]
-    sign = separator or (";" if b";" in first and b"," not in first else ",")
+    sign = separator or separator_of("csv", head)
     roles: Roles | None = None
     header: list[str] = []
     for block in _whole_rows(source):

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.model.query_words import content_words, query_words
 from rankgauge.model.ranked import Floats
 from rankgauge.model.testset import Query
 from rankgauge.testsets.lint.findings import Finding
 from rankgauge.testsets.lint.material import Material
 from rankgauge.testsets.lint.registry import check
-from rankgauge.testsets.lint.tokens import content_words, query_words
 
 __all__ = ["association", "direction"]
 

@@ -12,7 +12,6 @@ from rankgauge.testsets.lint.registry import check
 
 __all__ = ["copied_documents", "empty_documents", "missing_documents"]
 
-_DRIFT = "rankgauge testset drift TESTSET --corpus CORPUS"
 
 
 @check("corpus")
@@ -34,7 +33,7 @@ def missing_documents(material: Material) -> Iterator[Finding]:
     missing = [{"query": material.relevant[doc][0], "doc": doc} for doc in gone if not found[doc]]
     if missing:
         about = {"of": len(material.relevant)}
-        yield Finding("missing_documents", "error", missing, about, command=_DRIFT)
+        yield Finding("missing_documents", "error", missing, about)
 
 
 def nearby(gone: list[str], corpus: Mapping[str, str]) -> dict[str, str]:
@@ -62,6 +61,7 @@ def copied_documents(material: Material) -> Iterator[Finding]:
     contradicting: list[dict[str, Any]] = []
     twice: list[dict[str, Any]] = []
     seen: set[tuple[str, str, str]] = set()
+    surplus: set[tuple[str, ...]] = set()  # of five copies four are too many, whatever pairs they make
     for one in material.copies:
         for query in material.relevant[one.original]:
             grades = material.by_id[query].grades
@@ -78,7 +78,8 @@ def copied_documents(material: Material) -> Iterator[Finding]:
                 missed.append({**item, "grade": own})
             elif other != own:
                 contradicting.append({**item, "grade": own, "grade_copy": other})
-            else:
+            elif pair[::2] not in surplus:
+                surplus.add(pair[::2])
                 twice.append(item)
     if contradicting:
         yield Finding("contradicting_documents", "error", contradicting)

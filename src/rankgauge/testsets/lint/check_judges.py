@@ -17,7 +17,6 @@ from rankgauge.words import Note
 
 __all__ = ["conflicts", "judges", "labels", "probe"]
 
-_SETTLE = "rankgauge testset adjudicate TESTSET --labels LABELS --list"
 
 
 @check("labels")
@@ -55,7 +54,7 @@ def conflicts(material: Material) -> Iterator[Finding]:
             item = {"query": query, "doc": doc, "judge": high.judge, "grade": high.grade}
             items.append({**item, "judge_other": low.judge, "grade_other": low.grade})
     if items:
-        yield Finding("conflicting_labels", "warning", items, command=_SETTLE)
+        yield Finding("conflicting_labels", "warning", items)
 
 
 @check("labels")

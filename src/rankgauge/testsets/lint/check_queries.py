@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from rankgauge.model.alike_queries import Asked, alike_queries, repeated, same_key
+from rankgauge.model.query_words import content_words, folded, query_words
 from rankgauge.model.testset import Query, TestSet
-from rankgauge.testsets.lint.alike import Asked, alike_queries, repeated, same_key
 from rankgauge.testsets.lint.findings import Finding
 from rankgauge.testsets.lint.material import Material, has_texts
 from rankgauge.testsets.lint.registry import check
-from rankgauge.testsets.lint.tokens import content_words, folded, query_words
 
 __all__ = ["answer_in_query", "leakage", "near_queries", "query_texts", "repeated_queries", "synthetic_words"]
 

@@ -15,7 +15,6 @@ from rankgauge.testsets.lint.registry import check
 
 __all__ = ["coverage", "foreign_runs", "pool", "saturation", "size"]
 
-_JUDGE = "rankgauge judge-next TESTSET RUNS"
 _LOW, _GAP = 0.5, 0.15  # of Judged@k: too little of one list, and too far below that of another
 _ALL, _OTHERS = 0.99, 0.8  # shares of the judged documents in the list that they come from, and in the others
 _MANY = 0.3  # share of the queries that tell nothing, from which on it is more than good to know
@@ -48,7 +47,7 @@ def coverage(material: Material) -> Iterator[Finding]:
         if share < _LOW or best - share > _GAP
     ]
     if low:
-        yield Finding("unjudged", "warning", low, {"of": len(shares)}, command=_JUDGE)
+        yield Finding("unjudged", "warning", low, {"of": len(shares)})
 
 
 @check("runs")
@@ -71,7 +70,7 @@ def pool(material: Material) -> Iterator[Finding]:
         yield Finding("in_one_run", "info", [{"run": first, "share": shares[first]}])
     elif shares[others[0]] < _OTHERS:
         item = {"run": first, "share": shares[first], "next": others[0], "share_next": shares[others[0]]}
-        yield Finding("one_pool", "warning", [item], command=_JUDGE)
+        yield Finding("one_pool", "warning", [item])
 
 
 @check("two_runs")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -18,10 +17,12 @@ from rankgauge.formats.labels import load_labels
 from rankgauge.formats.queries import read_queries
 from rankgauge.measures import parse_measure
 from rankgauge.model.labels import Labels
+from rankgauge.model.pool import Pool
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet, as_testset
 from rankgauge.stats.levels import check_number
 from rankgauge.testsets.judge_probe import JudgeProbe
+from rankgauge.testsets.lint.commands import JUDGED, command_of, names_of
 from rankgauge.testsets.lint.findings import SEVERITIES, Finding, Mended, NotMade
 from rankgauge.testsets.lint.material import Material, Probe
 from rankgauge.testsets.lint.mending import mend
@@ -84,6 +85,13 @@ class Lint:
     def mends(self) -> list[Mended]:
         """Each change of the mended test set."""
         return self._mended[1]
+
+    @property
+    def to_judge(self) -> Pool:
+        """The documents of findings that a person's label mends: grades out of the scale or against each other, copies
+        without one."""
+        places = [pair for one in self.findings if one.kind in JUDGED for item in one.items for pair in _places(item)]
+        return Pool(dict.fromkeys(places), name=f"{self.material.test_set.name} to judge")
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it, without the test set."""
@@ -154,20 +162,27 @@ def lint(
     )
     chosen = _chosen(only, skip, own_checks)
     found, made, not_made = list[Finding](), list[str](), list[NotMade]()
-    names = _names(test_set, corpus, runs, queries, labels)
+    names = names_of(runs, testset=test_set, corpus=corpus, queries=queries, labels=labels, against=against)
     for name in chosen:
         one = own_checks.get(name) or CHECKS[name]
         if lacking := one.lacks(material):
             not_made.append(NotMade(name, lacking))
             continue
         try:
-            found += [replace(own, check=name, command=_command(own, names)) for own in one.find(material)]
+            found += [replace(own, check=name, command=command_of(own, name, names)) for own in one.find(material)]
         except RankgaugeError as error:
             not_made.append(NotMade(name, (), str(error)))
             continue
         made.append(name)
     order = {severity: place for place, severity in enumerate(SEVERITIES)}
     return Lint(sorted(found, key=lambda one: order[one.severity]), made, not_made, material)
+
+
+def _places(item: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The pairs of query and document that a place names."""
+    queries = [item[name] for name in ("query", "other") if name in item]
+    docs = [item[name] for name in ("doc", "copy") if name in item]
+    return [(query, doc) for query in queries for doc in docs]
 
 
 def _test_set(given: Any, texts: Any, form: str | None = None) -> TestSet:
@@ -249,21 +264,3 @@ def _chosen(only: Sequence[str], skip: Sequence[str], own: Mapping[str, Check]) 
             if name not in own:
                 CHECKS.check(name)
     return [name for name in (*CHECKS, *own) if (not only or name in only) and name not in skip]
-
-
-def _names(test_set: Any, corpus: Any, runs: Any, queries: Any, labels: Any) -> dict[str, str]:
-    """What stands for the inputs in commands: their paths, where they are files."""
-    given = {"TESTSET": test_set, "CORPUS": corpus, "QUERIES": queries, "LABELS": labels}
-    paths = {key: shlex.quote(os.fspath(one)) for key, one in given.items() if isinstance(one, str | os.PathLike)}
-    named = {key: paths.get(key, key) for key, one in given.items() if one is not None}
-    if isinstance(runs, Mapping) and runs and all(isinstance(run, str | os.PathLike) for run in runs.values()):
-        named["RUNS"] = " ".join(shlex.quote(f"{name}={os.fspath(run)}") for name, run in runs.items())
-    return named
-
-
-def _command(found: Finding, names: Mapping[str, str]) -> str:
-    """The command of a finding with the paths that were given."""
-    if not found.safe:
-        return " ".join(names.get(word, word) for word in found.command.split(" "))
-    texts = "".join(f" --{key.lower()} {names[key]}" for key in ("CORPUS", "QUERIES") if key in names)
-    return f"rankgauge testset lint {names['TESTSET']}{texts} --mend -o mended.json"

@@ -11,13 +11,13 @@ import numpy as np
 
 from rankgauge.evaluation import evaluate
 from rankgauge.model.labels import Labels
+from rankgauge.model.query_words import query_words
 from rankgauge.model.ranked import Bools, Floats
 from rankgauge.model.run import Run
 from rankgauge.model.testset import Query, TestSet
 from rankgauge.testsets.judge_probe import JudgeProbe
 from rankgauge.testsets.lint.copies import Copy, find_copies
 from rankgauge.testsets.lint.findings import Finding
-from rankgauge.testsets.lint.tokens import query_words
 
 __all__ = ["Material", "Probe", "Scored"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from rankgauge.model.alike_queries import repeated
 from rankgauge.model.testset import Query, TestSet
-from rankgauge.testsets.lint.alike import repeated
 from rankgauge.testsets.lint.check_documents import nearby
 from rankgauge.testsets.lint.check_queries import asked, contradiction
 from rankgauge.testsets.lint.findings import Mended

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rankgauge.testsets.lint.tokens import content_words, folded, is_keywords, one_letter_apart, query_words
+from rankgauge.model.query_words import content_words, folded, is_keywords, one_letter_apart, query_words
 
 __all__ = ["Alike", "Asked", "alike_queries", "repeated", "same_key"]
 
@@ -48,14 +48,17 @@ def repeated(queries: Iterable[Asked]) -> list[list[Asked]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def alike_queries(queries: Sequence[Asked], others: Sequence[Asked] | None = None) -> list[Alike]:
+def alike_queries(
+    queries: Sequence[Asked], others: Sequence[Asked] | None = None, *, every: bool = False
+) -> list[Alike]:
     """Pairs that ask the same, though they are not typed alike; with `others`, of one of each. Of a group that all ask
-    the same, each is paired with the first."""
+    the same, each is paired with the first; but one that is like several is so in one pair, unless `every` one is
+    wanted."""
     pool = [*queries, *(others or ())]
     side = [0] * len(queries) + [1] * len(others or ())
     words = [query_words(query.text) for query in pool]
     content = [content_words(own) for own in words]
-    joined = _Pairs(pool, side, others is not None)
+    joined = _Pairs(pool, side, others is not None, every)
     keys: dict[Hashable, list[int]] = {}
     for i, own in enumerate(content):
         if own:
@@ -71,8 +74,8 @@ def alike_queries(queries: Sequence[Asked], others: Sequence[Asked] | None = Non
 class _Pairs:
     """Pairs that were found, each once, without those that are typed alike."""
 
-    def __init__(self, pool: Sequence[Asked], side: Sequence[int], across: bool) -> None:
-        self._pool, self._side, self._across = pool, side, across
+    def __init__(self, pool: Sequence[Asked], side: Sequence[int], across: bool, every: bool) -> None:
+        self._pool, self._side, self._across, self._every = pool, side, across, every
         self._typed = [same_key(query.text) for query in pool]
         self._seen: set[tuple[int, int]] = set()
         self._paired: set[int] = set()
@@ -102,7 +105,7 @@ class _Pairs:
 
     def _add(self, a: int, b: int) -> None:
         a, b = min(a, b), max(a, b)
-        if (a, b) not in self._seen and b not in self._paired:
+        if (a, b) not in self._seen and (self._every or b not in self._paired):
             self._seen.add((a, b))
             self._paired.add(b)  # one pair tells enough of it
             self.found.append(Alike(self._pool[a].id, self._pool[b].id))
