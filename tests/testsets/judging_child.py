@@ -17,7 +17,10 @@ def main(endpoint: str, folder: str, pairs: int, listwise: int) -> None:
     test_set = TestSet(queries)
     estimate_judging(None, test_set, corpus, judge=Judge(endpoint, "m"))  # all is loaded before there are children
     Judge(endpoint, "m").chat.ask([{"role": "user", "content": "[[document 1 0 begins]]"}])
-    for line in sys.stdin:
+    child = 0
+    for _go in sys.stdin:
+        if child:
+            os.waitpid(child, 0)  # it was killed: until it is gone it holds the lock on its labels
         child = os.fork()
         if not child:
             asking = Judge(endpoint, "m", samples=2, listwise=listwise, concurrency=4, timeout=5)
@@ -25,8 +28,7 @@ def main(endpoint: str, folder: str, pairs: int, listwise: int) -> None:
             os.write(1, (json.dumps({"complete": found.complete, "calls": found.spent.calls}) + "\n").encode())
             os._exit(0)
         os.write(1, f"{child}\n".encode())
-        if line.strip() == "wait":
-            os.waitpid(child, 0)
+    os.waitpid(child, 0)
 
 
 if __name__ == "__main__":

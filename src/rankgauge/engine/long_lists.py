@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from rankgauge.model.contract import Contract
-from rankgauge.model.ordering import as_compared
+from rankgauge.model.ordering import as_compared, rank_rows
 from rankgauge.model.ranked import Bools, Floats, Ints
 
 __all__ = ["counted_places"]
@@ -43,7 +43,7 @@ def counted_places(
 def _before(asked: pl.DataFrame, level: Ints, docs: pl.Series) -> Ints:
     """For each document asked for, the rows of its score whose ids come first."""
     rows = pl.DataFrame({"level": level, "doc": docs, "asked": np.full(len(level), -1, dtype=np.int64)})
-    together = pl.concat([asked, rows]).sort("level", "doc", descending=[False, True], maintain_order=True)
+    together = rank_rows(pl.concat([asked, rows]), "level", "doc")
     number, lists = together["asked"].to_numpy(), together["level"].to_numpy()
     passed = np.cumsum(number < 0)
     begins = np.flatnonzero(np.r_[True, lists[1:] != lists[:-1]])

@@ -29,6 +29,7 @@ __all__ = [
     "place_of_scores",
     "places",
     "rank_lists",
+    "rank_rows",
 ]
 
 Id = TypeVar("Id", str, bytes)
@@ -49,6 +50,12 @@ def ids_descending(ids: Iterable[Id]) -> list[Id]:
     return sorted(ids, reverse=True)
 
 
+def rank_rows(rows: pl.DataFrame, group: str, doc: str, score: str | None = None) -> pl.DataFrame:
+    """Rows by group, and in each group in rank order; without scores, as documents that tie."""
+    by = [group, doc] if score is None else [group, score, doc]
+    return rows.sort(by, descending=[False] + [True] * (len(by) - 1), maintain_order=True)
+
+
 def _by_id(group: Ints, ids: list[bytes] | pl.Series) -> Ints:
     """Positions that put the documents of each group, which tie, into rank order; groups must not fall."""
     if isinstance(ids, list):
@@ -57,7 +64,7 @@ def _by_id(group: Ints, ids: list[bytes] | pl.Series) -> Ints:
     import polars as pl
 
     rows = pl.DataFrame({"group": group, "id": ids, "row": np.arange(len(ids))})
-    return rows.sort("group", "id", descending=[False, True])["row"].to_numpy()
+    return rank_rows(rows, "group", "id")["row"].to_numpy()
 
 
 def rank_lists(scores: Floats, starts: Ints, docs: pl.Series, contract: Contract) -> Ints:

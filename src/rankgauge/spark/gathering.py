@@ -15,6 +15,7 @@ from rankgauge.engine.match_frames import JudgmentIndex
 from rankgauge.engine.matching import Matched, checked_ids, marked_no_answer
 from rankgauge.errors import RankgaugeError
 from rankgauge.model.judgments import Qrels
+from rankgauge.model.ordering import rank_rows
 from rankgauge.model.ranked import RankedGrades
 from rankgauge.model.run import Run
 from rankgauge.spark.partitions import Matching, arrow, packed, unpacked
@@ -79,7 +80,7 @@ def put_together(answers: Iterable[tuple[str, bytes]], qrels: Qrels, name: str) 
 
     def sample() -> pl.DataFrame:
         found = [unpacked(rows).select("query", "doc", "score") for rows in parts["sample"]]
-        return pl.concat(found).sort("query", "score", "doc", descending=[False, True, True])
+        return rank_rows(pl.concat(found), "query", "doc", "score")
 
     return marked_no_answer(checked_ids(matched, qrels, first, name, sample), qrels)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+from rankgauge.arguments import named_arguments
 from rankgauge.errors import DataError
 from rankgauge.evaluation.plan import DEFAULT_MEASURES, Plan, make_plan
 from rankgauge.extras import optional, optional_class
@@ -22,17 +22,14 @@ __all__ = ["RetrievalMetric"]
 
 _NEEDED = ("RetrievalMetric", "torchmetrics", "torchmetrics")
 _Metric: Any = optional_class("torchmetrics", "Metric", *_NEEDED)
-_SETTINGS = (
-    *("compute_on_cpu", "compute_with_cache", "dist_sync_on_step", "dist_sync_fn", "distributed_available_fn"),
-    *("process_group", "sync_on_compute"),
-)
 
 
+@named_arguments
 class RetrievalMetric(_Metric):  # type: ignore[misc]
     """A `torchmetrics.Metric` with the numbers of `evaluate`, for training loops: `update`, then `compute`.
 
-    `measures`, `contract`, `ties`, `missing`, `no_relevant`, `depth` and `rel` are those of `evaluate_tensors`;
-    `settings` are those of every metric of torchmetrics, such as `sync_on_compute`. `compute()` returns a dictionary
+    `measures`, `contract`, `ties`, `missing`, `no_relevant`, `depth` and `rel` are those of `evaluate_tensors`; the
+    others are those of every metric of torchmetrics. `compute()` returns a dictionary
     from each measure, as it was asked for, to its mean; of a single measure given as a text, the mean alone.
 
     Rows of whole queries are scored at once, and only their scores are kept: 8 bytes for each query and measure. With
@@ -53,13 +50,23 @@ class RetrievalMetric(_Metric):  # type: ignore[misc]
         no_relevant: str | None = None,
         depth: int | None = None,
         rel: float | None = None,
-        **settings: Any,
+        compute_on_cpu: bool = False,
+        compute_with_cache: bool = True,
+        dist_sync_on_step: bool = False,
+        dist_sync_fn: Callable[..., Any] | None = None,
+        distributed_available_fn: Callable[[], bool] | None = None,
+        process_group: Any = None,
+        sync_on_compute: bool = True,
     ) -> None:
-        for name in settings.keys() - {*_SETTINGS}:
-            own = ("measures", "contract", "ties", "missing", "no_relevant", "depth", "rel")
-            close = difflib.get_close_matches(name, (*own, *_SETTINGS), n=1)
-            meant = f"did you mean {close[0]}?" if close else f"it has: {', '.join((*own, *_SETTINGS))}"
-            raise DataError(f"RetrievalMetric() has no parameter {name!r}; {meant}")
+        settings = {
+            "compute_on_cpu": compute_on_cpu,
+            "compute_with_cache": compute_with_cache,
+            "dist_sync_on_step": dist_sync_on_step,
+            "dist_sync_fn": dist_sync_fn,
+            "distributed_available_fn": distributed_available_fn,
+            "process_group": process_group,
+            "sync_on_compute": sync_on_compute,
+        }
         super().__init__(**settings)
         asked = [str(measure) for measure in parse_measures(measures)]
         self._choices = (asked, contract, ties, missing, no_relevant, None, depth, rel)
