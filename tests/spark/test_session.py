@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from rankgauge import spark as on_spark
 from rankgauge.errors import DataError, FormatError, MissingExtraError, RankgaugeError
 from rankgauge.spark import session
+from rankgauge.spark.columns import check_frame
 from rankgauge.spark.failures import SparkError, told
 from tests.cli.command import run_command
 
@@ -52,6 +54,22 @@ def test_an_old_spark() -> None:
         session.check_version(Old())
 
 
+def test_a_session_that_was_stopped() -> None:
+    context = SimpleNamespace(_jsc=None)
+    beside_java = SimpleNamespace(sparkContext=context)
+    for session_ in (beside_java, SimpleNamespace(is_stopped=True)):
+        frame = type("DataFrame", (), {"__module__": "pyspark.sql.dataframe", "sparkSession": session_})()
+        with pytest.raises(DataError, match="the Spark session of `df_run` was stopped: start one"):
+            check_frame(frame, "df_run")
+
+
+def test_the_logs_of_java_are_for_debugging(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stack trace of a hundred lines would stand before the sentence that tells what is wrong."""
+    assert session.own_settings()["spark.log.level"] == "OFF"
+    monkeypatch.setenv("RANKGAUGE_DEBUG", "1")
+    assert session.own_settings()["spark.log.level"] == "WARN"
+
+
 def test_formats_that_spark_does_not_read() -> None:
     with pytest.raises(FormatError, match="Spark reads parquet, csv, tsv, trec, not json: rankgauge convert writes"):
         on_spark.read_run(None, "run.json", "json")
@@ -63,6 +81,18 @@ Traceback (most recent call last):
     process()
 {last}
 \tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:581)
+"""
+
+
+JAVA = """An error occurred while calling o32.parquet.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times
+org.apache.spark.SparkException: [FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER] Encountered error while reading file
+\tat org.apache.spark.util.ThreadUtils$.parmap(ThreadUtils.scala:486)
+Caused by: org.apache.spark.SparkException: Exception thrown in awaitResult
+\t... 1 more
+Caused by: java.lang.RuntimeException: file:/data/run.parquet is not a Parquet file (length is too low: 11)
+\tat org.apache.parquet.hadoop.ParquetFileReader.readFooter(ParquetFileReader.java:599)
+\t... 9 more
 """
 
 
@@ -80,6 +110,11 @@ Traceback (most recent call last):
         ("ExecutorLostFailure (executor 1 exited caused by one of the running tasks)", "a worker was killed or ended"),
         ("Total size of results is bigger than spark.driver.maxResultSize (1024.0 MiB)", "maxResultSize: raise it"),
         ("[TABLE_NOT_FOUND] no such table\n\tat java.lang.Thread.run", "scoring: [TABLE_NOT_FOUND] no such table"),
+        (JAVA, "scoring: file:/data/run.parquet is not a Parquet file (length is too low: 11)"),
+        (
+            "An error occurred while calling o3.parquet.\n: java.io.EOFException: cut short\n\tat x",
+            "scoring: cut short",
+        ),
         ("", "scoring: it gave no reason"),
     ],
 )

@@ -12,12 +12,10 @@ from rankgauge.errors import RankgaugeError
 from rankgauge.extras import check_all_installed, optional
 from rankgauge.spark.failures import told
 
-__all__ = ["check_spark", "check_version", "session"]
+__all__ = ["check_spark", "check_version", "own_settings", "session"]
 
 _LEAST = 4
 _NEEDED = {"pyspark": "pyspark>=4", "pyarrow": "pyarrow", "pandas": "pandas"}  # Spark itself asks for pandas
-
-_OWN = {"spark.log.level": "ERROR", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 
 def check_spark() -> None:
@@ -58,6 +56,13 @@ def session() -> Any:
     with told("Spark could not be started"):
         builder = SparkSession.builder.appName("rankgauge")
         if "PYSPARK_GATEWAY_PORT" not in os.environ:  # not under spark-submit, whose settings stay
-            for name, value in _OWN.items():
+            for name, value in own_settings().items():
                 builder = builder.config(name, value)
         return builder.getOrCreate()
+
+
+def own_settings() -> dict[str, str]:
+    """Of a session that nobody else prepared. What fails is told in a sentence: Spark's log would put a stack trace of
+    Java before it."""
+    level = "WARN" if os.environ.get("RANKGAUGE_DEBUG") else "OFF"
+    return {"spark.log.level": level, "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
