@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 __all__ = ["Bar", "Bars"]
 
@@ -34,6 +36,11 @@ class Bars:
 
     def most(self, what: str, figure: float, bar: float, unit: str) -> Bar:
         return self._hold(Bar(what, figure, bar, at_least=False, unit=unit))
+
+    def take(self, held: Iterable[Mapping[str, Any]]) -> None:
+        """Those that another process held, as `to_list` gives them."""
+        for bar in held:
+            self._hold(Bar(**{name: value for name, value in bar.items() if name != "met"}))
 
     def _hold(self, bar: Bar) -> Bar:
         self._held.append(bar)
