@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -44,6 +46,30 @@ def test_without_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(RankgaugeError, match=r"there is none in JAVA_HOME \(.+\): install it"):
         session.session()
+
+
+@pytest.mark.needs("pyspark")
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Unrecognized option: --add-modules=jdk.incubator.vector", "this Java is too old, and Spark needs Java 17 or"),
+        ("WARNING: x\nError: no room for the heap\n\tat y", "Java said: Error: no room for the heap"),
+        ("", "JAVA_GATEWAY_EXITED"),
+    ],
+)
+def test_a_java_that_does_not_start(said: str, told: str, tmp_path: Path) -> None:
+    """What it writes is told in a line, and nothing else reaches the terminal."""
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\ncat >&2 <<END\n{said}\nEND\nexit 1\n")
+    java.chmod(0o755)
+    (tmp_path / "qrels").write_text("q 0 d 1\n")
+    command = [sys.executable, "-m", "rankgauge", "evaluate", "qrels", "a.parquet", "--engine", "spark"]
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_an_old_spark() -> None:
