@@ -102,7 +102,7 @@ def from_dictionaries(bars: Bars) -> Found:
             print(f"    {shape:<7} {order:<9} {seconds['pytrec_eval']:6.3f} {seconds['rankgauge']:6.3f}  {held}")
             ratio = seconds["pytrec_eval"] / seconds["no module"]
             plain = bars.times(f"{shape} dictionaries, {order}, without", ratio, PLAIN_DICTIONARY_BARS[shape])
-            print(f"    {'':<7} {'':<9} {'without the module':>13} {seconds['without']:6.3f}  {plain}")
+            print(f"    {'':<7} {'':<9} {'without the module':>13} {seconds['no module']:6.3f}  {plain}")
         found[shape] = timed
     return found
 
