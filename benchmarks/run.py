@@ -77,6 +77,8 @@ def from_files(bars: Bars) -> Found:
         held = str(bars.most("marco files, a bare scan in one thread", ratio, 1.5, "x"))
         print(f"\n  a bare scan of marco: {compared['scan'].seconds:.2f} s; rankgauge takes {held}")
         found["scan"] = {tool: vars(cost) for tool, cost in compared.items()}
+    else:
+        bars.skip("the bare scan: there is no C++ compiler")
     return found
 
 
@@ -111,7 +113,7 @@ def by_size(bars: Bars) -> Found:
     print("Cost against size, whole process")
     sizes = {rows: costs(rows) for rows in rows_that_fit()}
     if missing := set(ROWS) - set(sizes):
-        print(f"without {max(missing):,} rows, for want of {DISK / 1e9:.0f} GB on the disk")
+        bars.skip(f"cost at {max(missing):,} rows, for want of {DISK / 1e9:.0f} GB on the disk")
     print(bars_of(sizes))
     return {kind: {str(rows): vars(cost[kind]) for rows, cost in sizes.items()} for kind in KINDS}
 
@@ -212,7 +214,7 @@ def on_spark(bars: Bars) -> Found:
 
     print("A run in Parquet on Spark, 5 measures, second run on two cores, beside Spark's own RankingMetrics")
     if (lacking := absent()) is not None:
-        print(f"    skipped: {lacking}")
+        bars.skip(f"Spark: {lacking}")
         return {}
     timed: Found = _told("benchmarks.spark")
     for queries, found in timed.items():
@@ -226,9 +228,11 @@ def on_spark(bars: Bars) -> Found:
 def arrays(bars: Bars) -> Found:
     print("Scores in arrays beside torchmetrics, searches by embeddings beside the whole matrix of scores")
     if missing := [name for name in ("torch", "torchmetrics") if find_spec(name) is None]:
-        print(f"    skipped: {' and '.join(missing)} not installed: make .venv/.tensors")
+        bars.skip(f"arrays beside torchmetrics: {' and '.join(missing)} not installed: make .venv/.tensors")
         return {}
     found: Found = {}
+    if shutil.which("nvidia-smi") is None:
+        bars.skip("arrays on a GPU: there is none")
     for device in ("cpu", *(["cuda"] if shutil.which("nvidia-smi") else [])):
         with TemporaryDirectory() as folder:
             target = Path(folder) / "figures.json"

@@ -43,6 +43,14 @@ def test_bars_of_another_process() -> None:
     assert [bar.what for bar in own.missed] == ["a"]
 
 
+def test_what_was_not_measured_is_told_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    bars = Bars()
+    bars.times("files", 13, 12)
+    bars.skip("Spark: there is no Java")
+    assert capsys.readouterr().out == "    skipped: Spark: there is no Java\n"
+    assert bars.told() == "All 1 bars were met.\nnot measured: Spark: there is no Java"
+
+
 def test_what_is_aimed_at_has_a_part() -> None:
     assert {"files", "dictionaries", "shuffled", "sizes", "arrays", "spark"} <= run.PARTS.keys()
 
