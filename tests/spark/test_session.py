@@ -99,6 +99,9 @@ def test_the_logs_of_java_are_for_debugging(monkeypatch: pytest.MonkeyPatch) -> 
 def test_formats_that_spark_does_not_read() -> None:
     with pytest.raises(FormatError, match="Spark reads parquet, csv, tsv, trec, not json: rankgauge convert writes"):
         on_spark.read_run(None, "run.json", "json")
+    for path, form in {"run.jsonl": "jsonl", "run.json.gz": "json", "s3a://x/run.arrow/": "arrow"}.items():
+        with pytest.raises(FormatError, match=f"Spark reads parquet, csv, tsv, trec, not {form}"):
+            on_spark.read_run(None, path)
 
 
 PYTHON = """An exception was thrown from the Python worker. Please see the stack trace below.
