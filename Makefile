@@ -7,7 +7,7 @@ TORCH ?= torch==2.13.0
 # What pytest is told beside, such as ARGS="-k gate".
 ARGS ?=
 
-.PHONY: demo test test-quick soak sanitize lint bench bench-large docs dist clean pictures
+.PHONY: demo test test-quick soak sanitize portable lint bench bench-large docs dist clean pictures
 .DELETE_ON_ERROR:
 
 # One stamp file for each set of extras, so that nothing is installed twice.
@@ -83,6 +83,14 @@ sanitize: $(VENV)/.test
 	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libubsan.so)" PYTHONMALLOC=malloc \
 	  ASAN_OPTIONS=detect_leaks=0,verify_asan_link_order=0 PYTHONPATH=$(SANITIZED) \
 	  $(BIN)/python -m pytest -n0 tests/engine/test_native.py
+
+# The module as compilers build it whose library reads no floats, such as those of macOS.
+PORTABLE := build/portable
+portable: $(VENV)/.test
+	rm -rf $(PORTABLE)
+	RANKGAUGE_NATIVE_FLAGS=-DRANKGAUGE_PORTABLE \
+	  VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/uv pip install --quiet --python $(BIN)/python --no-cache --target $(PORTABLE) ./native
+	PYTHONPATH=$(PORTABLE) $(BIN)/python -m pytest -n0 tests/engine/test_native.py
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

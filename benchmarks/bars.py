@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 __all__ = ["Bar", "Bars"]
 
@@ -27,6 +29,7 @@ class Bar:
 class Bars:
     def __init__(self) -> None:
         self._held: list[Bar] = []
+        self._skipped: list[str] = []
 
     def times(self, what: str, ratio: float, bar: float) -> Bar:
         """How many times faster something is."""
@@ -34,6 +37,16 @@ class Bars:
 
     def most(self, what: str, figure: float, bar: float, unit: str) -> Bar:
         return self._hold(Bar(what, figure, bar, at_least=False, unit=unit))
+
+    def take(self, held: Iterable[Mapping[str, Any]]) -> None:
+        """Those that another process held, as `to_list` gives them."""
+        for bar in held:
+            self._hold(Bar(**{name: value for name, value in bar.items() if name != "met"}))
+
+    def skip(self, why: str) -> None:
+        """Bars of which nothing was measured, and what it would take; printed here, and again at the end."""
+        print(f"    skipped: {why}")
+        self._skipped.append(why)
 
     def _hold(self, bar: Bar) -> Bar:
         self._held.append(bar)
@@ -47,11 +60,12 @@ class Bars:
         return [{**asdict(bar), "met": bar.met} for bar in self._held]
 
     def told(self) -> str:
-        """Which bars were missed."""
-        held = len(self._held)
+        """Which bars were missed, and which were not measured."""
+        held, missed = len(self._held), self.missed
         if not held:
-            return "No bar stands for what was measured."
-        if not self.missed:
-            return f"All {held} bars were met."
-        lines = [f"{len(self.missed)} of {held} bars were missed:", *(f"    {bar.what}: {bar}" for bar in self.missed)]
-        return "\n".join(lines)
+            lines = ["No bar stands for what was measured."]
+        elif not missed:
+            lines = [f"All {held} bars were met."]
+        else:
+            lines = [f"{len(missed)} of {held} bars were missed:", *(f"    {bar.what}: {bar}" for bar in missed)]
+        return "\n".join([*lines, *(f"not measured: {why}" for why in self._skipped)])

@@ -13,10 +13,12 @@ from pathlib import Path
 
 from benchmarks.peers import MEASURES
 
-__all__ = ["ASKED", "OWN", "Cost", "best", "machine", "measure"]
+__all__ = ["ASKED", "OWN", "WITHOUT_NATIVE", "Cost", "best", "machine", "measure"]
 
 OWN = [str(Path(sys.executable).with_name("rankgauge")), "evaluate"]
 ASKED = [part for name in MEASURES for part in ("-m", name)]
+WITHOUT_NATIVE = ["env", "RANKGAUGE_NATIVE=0"]
+"""Before a command: NumPy and polars alone."""
 _PACKAGES = ("rankgauge", "rankgauge-native", "numpy", "polars", "pytrec-eval-terrier", "ir-measures", "ranx")
 
 

@@ -1,4 +1,4 @@
-"""`make bench-large`: runs larger than memory, in no order, in bounded memory. Goal: 100 million rows under 1 GB.
+"""`make bench-large`: runs larger than memory, in no order, in bounded memory. Bar: 100 million rows under 1 GB.
 
 A row of the shuffled run stands where a permutation puts it, i -> i * step modulo the number of rows, so that no more
 than a piece of the run is in memory while it is written. `ROWS=20000000 make bench-large` is a smaller one.
@@ -15,13 +15,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks.bars import Bars
 from benchmarks.costs import ASKED, OWN, machine, measure
 from benchmarks.run import keep
 
 FOLDER = Path(__file__).parent / "data"
 ROWS = int(os.environ.get("ROWS", 100_000_000))
 DEPTH, JUDGED = 1_000, 10
-GOAL = 1_000  # MB
+MOST = 1_000  # MB
 _PIECE = 2_000_000
 _DOCUMENTS, _STRIDE = 8_841_823, 7_919
 
@@ -76,17 +77,18 @@ def main() -> None:
         return
     # In a process of its own: a child's peak of memory starts at its parent's.
     measure([sys.executable, "-m", "benchmarks.large", "write"])
-    results = {}
-    print(f"{ROWS:,} rows in no order: peak memory (goal: under {GOAL} MB) and seconds")
+    results, bars = {}, Bars()
+    print(f"{ROWS:,} rows in no order: seconds and peak memory")
     for ending in (".run", ""):
         run = FOLDER / f"large_{ROWS}{ending}"
         size = sum(file.stat().st_size for file in run.iterdir()) if run.is_dir() else run.stat().st_size
         cost = measure([*OWN, str(FOLDER / f"large_{ROWS}.qrels"), str(run), *ASKED])
-        missed = "" if cost.megabytes < GOAL else ", MISSED"
         kind = "TREC text" if ending else "Parquet folder"
-        print(f"    {kind:<15} {size / 1e6:6.0f} MB: {cost.megabytes:5.0f} MB{missed}, {cost.seconds:.0f} s")
+        held = bars.most(f"{ROWS:,} rows in no order, {kind}", cost.megabytes, MOST, " MB")
+        print(f"    {kind:<15} {size / 1e6:6.0f} MB: {cost.seconds:.0f} s, {held}")
         results[kind] = {"rows": ROWS, "bytes": size, **vars(cost)}
-    print(f"written: {keep({'machine': machine(), 'figures': {'large': results}})}")
+    print(bars.told())
+    print(f"written: {keep({'machine': machine(), 'figures': {'large': results}, 'bars': bars.to_list()})}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ With `--dictionaries` the files are read into dictionaries first, and only the s
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 import time
@@ -47,8 +48,9 @@ def ranx(qrels: str, run: str) -> object:
 
 
 def dictionaries(qrels_path: str, run_path: str) -> dict[str, dict[str, float]]:
-    """Seconds of processor time of pytrec_eval and of rankgauge on the same dictionaries, best of nine each, taking
-    turns. Each works in one thread, so that by the clock they would be the same on a machine at rest."""
+    """Seconds of processor time of pytrec_eval and of rankgauge, with its compiled module and without, on the same
+    dictionaries, best of nine each, taking turns. Each works in one thread, so that by the clock they would be the same
+    on a machine at rest."""
     import pytrec_eval as tool
 
     from rankgauge import evaluate
@@ -56,9 +58,18 @@ def dictionaries(qrels_path: str, run_path: str) -> dict[str, dict[str, float]]:
     qrels, run = dictionary(qrels_path, 3, int), dictionary(run_path, 4, float)
     shuffler = random.Random(1)
     shuffled = {query: dict(shuffler.sample(list(docs.items()), len(docs))) for query, docs in run.items()}
+
+    def without(lists: dict[str, Any]) -> None:
+        os.environ["RANKGAUGE_NATIVE"] = "0"
+        try:
+            evaluate(qrels, lists, MEASURES)
+        finally:
+            del os.environ["RANKGAUGE_NATIVE"]
+
     contenders: dict[str, Callable[[dict[str, Any]], object]] = {
         "pytrec_eval": lambda lists: tool.RelevanceEvaluator(qrels, set(TREC)).evaluate(lists),
         "rankgauge": lambda lists: evaluate(qrels, lists, MEASURES),
+        "no module": without,
     }
     result: dict[str, dict[str, float]] = {}
     for order, lists in (("sorted", run), ("shuffled", shuffled)):

@@ -12,12 +12,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks import shuffled
 from benchmarks.bars import Bars
 from benchmarks.chart import bars_of, save_picture
-from benchmarks.costs import ASKED, OWN, Cost, best, machine, measure
+from benchmarks.costs import ASKED, OWN, WITHOUT_NATIVE, Cost, best, machine, measure
 from benchmarks.sizes import DISK, KINDS, ROWS, costs, rows_that_fit
 
 __all__ = ["ASKED", "OWN", "measure"]
@@ -34,6 +37,10 @@ PEERS = ("pytrec_eval", "ir_measures", "ranx")
 # How many times faster than each peer is aimed at.
 FILE_BARS = {"marco": (12, 10, 10), "rag": (5, 3, 3), "robust": (1.8, 1, 1)}
 DICTIONARY_BARS = {"marco": 12, "rag": 3, "robust": 2}
+# Without the compiled module, beside pytrec_eval: what NumPy and polars reached before there was one, less a tenth, by
+# which runs differ.
+PLAIN_FILE_BARS = {"marco": 5.9, "rag": 2.4, "robust": 1.2}
+PLAIN_DICTIONARY_BARS = {"marco": 9.9, "rag": 1.2, "robust": 0.8}
 
 Found = dict[str, Any]
 
@@ -47,14 +54,19 @@ def from_files(bars: Bars) -> Found:
     found: Found = {}
     for shape, about in SHAPES.items():
         peers = {peer: [sys.executable, "-m", "benchmarks.peers", peer, *files(shape)] for peer in PEERS}
-        compared = best({"rankgauge": [*OWN, *files(shape), *ASKED], **peers}, ROUNDS)
-        own = compared["rankgauge"]
+        own_command = [*OWN, *files(shape), *ASKED]
+        compared = best({"rankgauge": own_command, "no module": [*WITHOUT_NATIVE, *own_command], **peers}, ROUNDS)
+        own, without = compared["rankgauge"], compared["no module"]
         print(f"\n  {shape}: {about}")
         for tool, cost in compared.items():
             held = ""
             if tool in PEERS:
                 ratio = cost.seconds / own.seconds
                 held = str(bars.times(f"{shape} files, {tool}", ratio, FILE_BARS[shape][PEERS.index(tool)]))
+            if tool == PEERS[0]:
+                ratio = cost.seconds / without.seconds
+                plain = bars.times(f"{shape} files, {tool}, without the module", ratio, PLAIN_FILE_BARS[shape])
+                held += f"; without the module {plain}"
             print(f"    {tool:<12} {cost.seconds:7.2f} s {cost.cpu:7.2f} CPU s {cost.megabytes:7.0f} MB  {held}")
         found[shape] = {tool: vars(cost) for tool, cost in compared.items()}
     scan = _scan()
@@ -65,6 +77,8 @@ def from_files(bars: Bars) -> Found:
         held = str(bars.most("marco files, a bare scan in one thread", ratio, 1.5, "x"))
         print(f"\n  a bare scan of marco: {compared['scan'].seconds:.2f} s; rankgauge takes {held}")
         found["scan"] = {tool: vars(cost) for tool, cost in compared.items()}
+    else:
+        bars.skip("the bare scan: there is no C++ compiler")
     return found
 
 
@@ -88,6 +102,9 @@ def from_dictionaries(bars: Bars) -> Found:
             ratio = seconds["pytrec_eval"] / seconds["rankgauge"]
             held = bars.times(f"{shape} dictionaries, {order}", ratio, DICTIONARY_BARS[shape])
             print(f"    {shape:<7} {order:<9} {seconds['pytrec_eval']:6.3f} {seconds['rankgauge']:6.3f}  {held}")
+            ratio = seconds["pytrec_eval"] / seconds["no module"]
+            plain = bars.times(f"{shape} dictionaries, {order}, without", ratio, PLAIN_DICTIONARY_BARS[shape])
+            print(f"    {'':<7} {'':<9} {'without the module':>13} {seconds['no module']:6.3f}  {plain}")
         found[shape] = timed
     return found
 
@@ -96,9 +113,14 @@ def by_size(bars: Bars) -> Found:
     print("Cost against size, whole process")
     sizes = {rows: costs(rows) for rows in rows_that_fit()}
     if missing := set(ROWS) - set(sizes):
-        print(f"without {max(missing):,} rows, for want of {DISK / 1e9:.0f} GB on the disk")
+        bars.skip(f"cost at {max(missing):,} rows, for want of {DISK / 1e9:.0f} GB on the disk")
     print(bars_of(sizes))
     return {kind: {str(rows): vars(cost[kind]) for rows, cost in sizes.items()} for kind in KINDS}
+
+
+def in_no_order(bars: Bars) -> Found:
+    print(f"{shuffled.ROWS:,} rows in no order, with the compiled module and without; frames: the call, beside them")
+    return shuffled.in_no_order(bars)
 
 
 def randomization(bars: Bars) -> Found:
@@ -192,7 +214,7 @@ def on_spark(bars: Bars) -> Found:
 
     print("A run in Parquet on Spark, 5 measures, second run on two cores, beside Spark's own RankingMetrics")
     if (lacking := absent()) is not None:
-        print(f"    skipped: {lacking}")
+        bars.skip(f"Spark: {lacking}")
         return {}
     timed: Found = _told("benchmarks.spark")
     for queries, found in timed.items():
@@ -203,9 +225,29 @@ def on_spark(bars: Bars) -> Found:
     return timed
 
 
+def arrays(bars: Bars) -> Found:
+    print("Scores in arrays beside torchmetrics, searches by embeddings beside the whole matrix of scores")
+    if missing := [name for name in ("torch", "torchmetrics") if find_spec(name) is None]:
+        bars.skip(f"arrays beside torchmetrics: {' and '.join(missing)} not installed: make .venv/.tensors")
+        return {}
+    found: Found = {}
+    if shutil.which("nvidia-smi") is None:
+        bars.skip("arrays on a GPU: there is none")
+    for device in ("cpu", *(["cuda"] if shutil.which("nvidia-smi") else [])):
+        with TemporaryDirectory() as folder:
+            target = Path(folder) / "figures.json"
+            command = [sys.executable, "-m", "benchmarks.tensors", "--device", device, "--json", str(target)]
+            subprocess.run(command, check=True)
+            told = json.loads(target.read_text())
+        bars.take(told["bars"])
+        found[device] = told["figures"]
+    return found
+
+
 PARTS: dict[str, Callable[[Bars], Found]] = {
     "files": from_files,
     "dictionaries": from_dictionaries,
+    "shuffled": in_no_order,
     "sizes": by_size,
     "randomization": randomization,
     "runner": runner,
@@ -213,6 +255,7 @@ PARTS: dict[str, Callable[[Bars], Found]] = {
     "clicks": clicks,
     "stream": stream,
     "starting": starting,
+    "arrays": arrays,
     "spark": on_spark,
 }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.costs import ASKED, OWN, Cost, best
 
-__all__ = ["KINDS", "ROWS", "costs", "rows_that_fit"]
+__all__ = ["KINDS", "ROWS", "costs", "files_of", "rows_that_fit"]
 
 FOLDER = Path(__file__).parent / "data"
 ROWS = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
@@ -34,10 +34,11 @@ def costs(rows: int, kinds: tuple[str, ...] = tuple(KINDS)) -> dict[str, Cost]:
     """What each shape costs at a size."""
     # In a process of its own, which takes numpy and polars: a child's peak of memory starts at its parent's.
     subprocess.run([sys.executable, "-m", "benchmarks.shapes", str(rows), *kinds], check=True)
-    commands = {kind: [*OWN, *_files(kind, rows), *ASKED] for kind in kinds}
+    commands = {kind: [*OWN, *files_of(kind, rows), *ASKED] for kind in kinds}
     return best(commands, _ROUNDS if rows <= 1_000_000 else 1)
 
 
-def _files(kind: str, rows: int) -> list[str]:
+def files_of(kind: str, rows: int) -> list[str]:
+    """Judgments and run of a shape in a size."""
     ending = ".parquet" if kind == "shuffled" else ""
     return [str(FOLDER / f"{kind}_{rows}.{side}{ending}") for side in ("qrels", "run")]

@@ -12,6 +12,7 @@ On a machine that has only NumPy and the libraries of arrays, a folder with `src
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import time
 import warnings
@@ -197,7 +198,7 @@ def main() -> None:
     parser.add_argument("--own", action="store_true", help="without torchmetrics and other searches")
     parser.add_argument("--check", action="store_true", help="compare all measures and lists with NumPy's")
     parser.add_argument("--only", choices=("tensors", "embeddings"), help="leave the other part out")
-    parser.add_argument("--json", type=Path, help="a file for the figures, beside that of benchmarks/results")
+    parser.add_argument("--json", type=Path, help="a file for the figures, in place of one in benchmarks/results")
     asked = parser.parse_args()
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or JAX takes most of the memory from the others
     bars, facts = Bars(), machine()
@@ -217,10 +218,11 @@ def main() -> None:
         figures |= {"check lists": check_embeddings(asked.device, bars, libraries)} if asked.check else {}
         figures["embeddings"] = embedding_speed(asked.device, bars, libraries, peer=not asked.own)
     print(f"\n{bars.told()}")
-    kept = keep({"machine": facts, "figures": figures, "bars": bars.to_list()})
-    if asked.json is not None:
-        asked.json.write_bytes(kept.read_bytes())
-    print(f"written: {kept}")
+    results: Found = {"machine": facts, "figures": figures, "bars": bars.to_list()}
+    if asked.json is None:
+        print(f"written: {keep(results)}")
+    else:
+        asked.json.write_text(json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Builds the module for the stable interface of Python 3.11; a C++17 compiler is all it takes."""
 
+import hashlib
 import os
 import sys
 
@@ -11,6 +12,7 @@ else:
     compiling, linking = ["-std=c++17", "-O3", "-fvisibility=hidden", "-Wall", "-Wextra"], ["-pthread"]
 # For tests: what is added here, such as -fsanitize=address,undefined.
 more = os.environ.get("RANKGAUGE_NATIVE_FLAGS", "").split()
+objects = hashlib.sha256(" ".join(more).encode()).hexdigest()[:12] if more else "plain"
 
 setup(
     ext_modules=[
@@ -26,8 +28,5 @@ setup(
         )
     ],
     # Objects compiled with other flags are not this build's: setuptools would take them up without a look.
-    options={
-        "bdist_wheel": {"py_limited_api": "cp311"},
-        "build": {"build_base": "build/flags" if more else "build/plain"},
-    },
+    options={"bdist_wheel": {"py_limited_api": "cp311"}, "build": {"build_base": f"build/{objects}"}},
 )

@@ -102,16 +102,41 @@ def test_from_hugging_face(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_without_a_network_the_error_says_what_to_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def load(name: str) -> Any:
-        raise ConnectionError("Name or service not known")
+        raise ConnectionError(
+            "HTTPSConnectionPool(host='public.example.org', port=443): Max retries exceeded with url: /x"
+        )
 
     monkeypatch.setitem(sys.modules, "ir_datasets", SimpleNamespace(load=load))  # type: ignore[arg-type]
     with pytest.raises(RankgaugeError) as told:
         fetch_benchmark("beir-scifact", tmp_path / "kept", source="ir_datasets")
     said = str(told.value)
-    assert "ConnectionError: Name or service not known" in said
+    assert "from ir_datasets (no network, or no way to public.example.org); try `source='huggingface'`, or down" in said
     assert "BEIR/datasets/scifact.zip (2.82 MB, MD5 5f7d1de60b170fc8027bb7898e2efca1)" in said
     assert "`local=PATH`" in said
     assert not (tmp_path / "kept").exists()
+
+
+def test_a_network_that_is_missing_is_not_told_by_a_page_of_a_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def snapshot_download(**_: Any) -> str:
+        try:
+            raise ConnectionError("[Errno -2] Name or service not known")
+        except ConnectionError as error:
+            raise ValueError("we cannot find the appropriate snapshot folder " * 9) from error
+
+    library = SimpleNamespace(snapshot_download=snapshot_download)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", library)  # type: ignore[arg-type]
+    with pytest.raises(RankgaugeError) as told:
+        fetch_benchmark("bright-biology", tmp_path / "kept", source="huggingface")
+    assert "from Hugging Face (no network, or no way to its server); download it" in str(told.value)
+
+
+def test_a_failure_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match="has to be downloaded by hand"):
+        fetch_benchmark("lecard")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failure_in_the_middle_of_the_documents_leaves_nothing(

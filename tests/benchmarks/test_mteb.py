@@ -134,12 +134,18 @@ def test_files_of_older_versions(value: dict[str, Any], wanted: list[Any], tmp_p
         ("[]", "no result file of MTEB"),
         ("{", "this is no JSON"),
         ('{"mteb_version": "2", "scores": {}}', "it holds no scores"),
+        ('{"mteb_version": "2", "scores": {"test": [1]}}', "it holds no scores"),
     ],
 )
 def test_other_files_are_refused(text: str, said: str, tmp_path: Path) -> None:
     put(tmp_path / "x.json", text)
     with pytest.raises(FormatError, match=said):
         load_mteb_results(tmp_path / "x.json")
+
+
+def test_a_figure_beyond_all_floats_is_left_out(tmp_path: Path) -> None:
+    put(tmp_path / "x.json", '{"mteb_version": "2", "test": {"ndcg_at_5": %s, "ndcg_at_10": 0.5}}' % ("9" * 400))
+    assert load_mteb_results(tmp_path / "x.json")[0].figures == {"nDCG@10": 0.5}
 
 
 def test_a_folder_without_results(tmp_path: Path) -> None:

@@ -76,3 +76,12 @@ def test_results_of_mteb_as_a_table(tmp_path: Path) -> None:
     assert "org/model" in done.stdout
     assert "nDCG@10" in done.stdout
     assert json.loads(run_command("benchmark", "results", tmp_path, "--json").stdout)["results"][0]["task"] == "SciFact"
+
+
+def test_what_no_library_offers_is_taken_from_a_folder() -> None:
+    """Nothing is promised that fetching alone could not do, and sets of one's own have no page with a licence."""
+    shown = run_command("benchmark", "show", "medcorpus", "--lang", "en").stdout
+    assert "licence: that of your own set" in shown
+    assert "`rankgauge benchmark fetch medcorpus --from PATH` takes what was downloaded" in " ".join(shown.split())
+    assert "`rankgauge benchmark fetch lecard` gets it" not in run_command("benchmark", "show", "lecard").stdout
+    assert "`rankgauge benchmark fetch beir-scifact` gets it" in run_command("benchmark", "show", "beir-scifact").stdout

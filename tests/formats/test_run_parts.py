@@ -334,3 +334,18 @@ def test_copies_of_killed_processes_are_removed(tmp_path: Path) -> None:
         with full, pytest.raises(FormatError, match=r"No space left on device(.|\n)*TMPDIR"):
             copy.__enter__()
         assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("name", ["run.arrows", "run.arrow", "run"])
+def test_the_stream_format_of_arrow(tmp_path: Path, name: str) -> None:
+    """Whatever it is called, in memory and part by part; cut short it is an error."""
+    pytest.importorskip("pyarrow")
+    path = tmp_path / name
+    RUN.write_ipc_stream(path)
+    assert scores(path) == scores(path, stream=True) == EXPECTED
+    whole = path.read_bytes()
+    for cut in (4, 40, len(whole) // 2):
+        path.write_bytes(whole[:cut])
+        for stream in (False, True):
+            with pytest.raises(FormatError, match="this is no readable ARROW table"):
+                scores(path, stream=stream)

@@ -169,6 +169,11 @@ def test_the_order_of_the_list(spark: Any) -> None:
     )
 
 
+def row_of(like: Any, row: tuple[Any, ...]) -> Any:
+    """A row more, of the columns of a frame."""
+    return like.sparkSession.createDataFrame([row], like.schema)
+
+
 def test_scores_that_stay_there(judged_run: Any) -> None:
     """Where the queries are too many for the driver: every score and every mean, to the last bit."""
     qrels, run, qrels_there, run_there = judged_run
@@ -181,6 +186,9 @@ def test_scores_that_stay_there(judged_run: Any) -> None:
     twice = on_spark.score_queries(run_there.union(run_there), qrels_there, "AP")
     with pytest.raises(SparkError, match=r"the queries could not be scored: run: document 'd\d+' stands twice"):
         on_spark.mean_scores(twice)
+    nameless = qrels_there.union(row_of(qrels_there, ("q1", None, 1)))
+    with pytest.raises(SparkError, match="could not be scored: judgments: a row has no doc id; its query id is 'q1'"):
+        on_spark.mean_scores(on_spark.score_queries(run_there, nameless, "AP"))
 
 
 def retriever() -> Callable[[str, int], list[tuple[str, float]]]:

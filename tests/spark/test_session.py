@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -11,6 +14,7 @@ import pytest
 from rankgauge import spark as on_spark
 from rankgauge.errors import DataError, FormatError, MissingExtraError, RankgaugeError
 from rankgauge.spark import session
+from rankgauge.spark.columns import check_frame
 from rankgauge.spark.failures import SparkError, told
 from tests.cli.command import run_command
 
@@ -44,6 +48,30 @@ def test_without_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         session.session()
 
 
+@pytest.mark.needs("pyspark")
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Unrecognized option: --add-modules=jdk.incubator.vector", "this Java is too old, and Spark needs Java 17 or"),
+        ("WARNING: x\nError: no room for the heap\n\tat y", "Java said: Error: no room for the heap"),
+        ("", "JAVA_GATEWAY_EXITED"),
+    ],
+)
+def test_a_java_that_does_not_start(said: str, told: str, tmp_path: Path) -> None:
+    """What it writes is told in a line, and nothing else reaches the terminal."""
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\ncat >&2 <<END\n{said}\nEND\nexit 1\n")
+    java.chmod(0o755)
+    (tmp_path / "qrels").write_text("q 0 d 1\n")
+    command = [sys.executable, "-m", "rankgauge", "evaluate", "qrels", "a.parquet", "--engine", "spark"]
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_an_old_spark() -> None:
     class Old:
         version = "3.5.1"
@@ -52,9 +80,28 @@ def test_an_old_spark() -> None:
         session.check_version(Old())
 
 
+def test_a_session_that_was_stopped() -> None:
+    context = SimpleNamespace(_jsc=None)
+    beside_java = SimpleNamespace(sparkContext=context)
+    for session_ in (beside_java, SimpleNamespace(is_stopped=True)):
+        frame = type("DataFrame", (), {"__module__": "pyspark.sql.dataframe", "sparkSession": session_})()
+        with pytest.raises(DataError, match="the Spark session of `df_run` was stopped: start one"):
+            check_frame(frame, "df_run")
+
+
+def test_the_logs_of_java_are_for_debugging(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stack trace of a hundred lines would stand before the sentence that tells what is wrong."""
+    assert session.own_settings()["spark.log.level"] == "OFF"
+    monkeypatch.setenv("RANKGAUGE_DEBUG", "1")
+    assert session.own_settings()["spark.log.level"] == "WARN"
+
+
 def test_formats_that_spark_does_not_read() -> None:
     with pytest.raises(FormatError, match="Spark reads parquet, csv, tsv, trec, not json: rankgauge convert writes"):
         on_spark.read_run(None, "run.json", "json")
+    for path, form in {"run.jsonl": "jsonl", "run.json.gz": "json", "s3a://x/run.arrow/": "arrow"}.items():
+        with pytest.raises(FormatError, match=f"Spark reads parquet, csv, tsv, trec, not {form}"):
+            on_spark.read_run(None, path)
 
 
 PYTHON = """An exception was thrown from the Python worker. Please see the stack trace below.
@@ -63,6 +110,18 @@ Traceback (most recent call last):
     process()
 {last}
 \tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:581)
+"""
+
+
+JAVA = """An error occurred while calling o32.parquet.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times
+org.apache.spark.SparkException: [FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER] Encountered error while reading file
+\tat org.apache.spark.util.ThreadUtils$.parmap(ThreadUtils.scala:486)
+Caused by: org.apache.spark.SparkException: Exception thrown in awaitResult
+\t... 1 more
+Caused by: java.lang.RuntimeException: file:/data/run.parquet is not a Parquet file (length is too low: 11)
+\tat org.apache.parquet.hadoop.ParquetFileReader.readFooter(ParquetFileReader.java:599)
+\t... 9 more
 """
 
 
@@ -80,6 +139,11 @@ Traceback (most recent call last):
         ("ExecutorLostFailure (executor 1 exited caused by one of the running tasks)", "a worker was killed or ended"),
         ("Total size of results is bigger than spark.driver.maxResultSize (1024.0 MiB)", "maxResultSize: raise it"),
         ("[TABLE_NOT_FOUND] no such table\n\tat java.lang.Thread.run", "scoring: [TABLE_NOT_FOUND] no such table"),
+        (JAVA, "scoring: file:/data/run.parquet is not a Parquet file (length is too low: 11)"),
+        (
+            "An error occurred while calling o3.parquet.\n: java.io.EOFException: cut short\n\tat x",
+            "scoring: cut short",
+        ),
         ("", "scoring: it gave no reason"),
     ],
 )

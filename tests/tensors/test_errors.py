@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rankgauge import RankgaugeError, evaluate_tensors
+from rankgauge import RankgaugeError, evaluate_embeddings, evaluate_tensors
 from rankgauge.errors import ContractError, DataError, MissingExtraError
 
 S = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -21,6 +23,10 @@ FLAT = {"scores": np.ones(3), "relevance": np.ones(3)}
     ("given", "told"),
     [
         ({"scores": [[1.0]]}, "`scores` must be an array (NumPy, PyTorch, JAX, CuPy), not list"),
+        (
+            {"scores": np.ma.array(S, mask=S > 2)},
+            "`scores` is a masked array, whose mask would be lost: give its `.data`",
+        ),
         ({"relevance": G[:, :1]}, "`relevance` has the shape (2, 1), `scores` (2, 2); they must be equal"),
         ({"mask": np.ones((2, 3), bool)}, "`mask` has the shape (2, 3)"),
         ({"mask": np.ones((2, 2))}, "`mask` must hold True and False, not float64"),
@@ -68,6 +74,29 @@ def test_refused(given: dict[str, Any], told: str) -> None:
         evaluate_tensors(**arguments)
     assert told in str(error.value)
     assert isinstance(error.value, DataError | ContractError | RankgaugeError)
+
+
+@pytest.mark.needs("torch")
+def test_tensors_that_are_no_plain_rows() -> None:
+    torch = import_module("torch")
+    scores, grades = torch.asarray(S), torch.asarray(G)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # prototypes, PyTorch says
+        rows = scores.to_sparse_csr()
+        nested = torch.nested.nested_tensor([scores[0], scores[1, :1]])
+    for given, told in {
+        scores.to_sparse(): r"`scores` is a sparse tensor: give it dense \(`\.to_dense\(\)`\)",
+        rows: "`scores` is a sparse tensor",
+        nested: r"`scores` is a nested tensor: give documents flat",
+    }.items():
+        with pytest.raises(DataError, match=told):
+            evaluate_tensors(given, grades)
+    with pytest.raises(DataError, match="are on PyTorch's device meta, where they hold no numbers"):
+        evaluate_tensors(scores.to("meta"), grades.to("meta"))
+    with pytest.raises(DataError, match="`documents` is a sparse tensor"):
+        evaluate_embeddings(scores, scores.to_sparse(), ([0], [0], [1]))
+    with pytest.raises(DataError, match="`qrels` names row 0 of `documents`, which has no rows"):
+        evaluate_embeddings(scores, scores[:0], ([0], [0], [1]))
 
 
 def test_what_is_masked_may_be_anything() -> None:

@@ -106,6 +106,8 @@ def _entries(value: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, flo
     splits = value["scores"]
     for split, entries in splits.items() if isinstance(splits, Mapping) else ():
         for entry in entries if isinstance(entries, list) else ():
+            if not isinstance(entry, Mapping):
+                continue
             yield str(split), str(entry.get("hf_subset") or _DEFAULT), _numbers(entry)
 
 
@@ -119,11 +121,16 @@ def _old_entries(value: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str,
 
 
 def _numbers(entry: Mapping[str, Any]) -> dict[str, float]:
-    return {
-        str(key): float(value)
-        for key, value in entry.items()
-        if key not in _ASIDE and isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    }
+    return {str(key): float(value) for key, value in entry.items() if key not in _ASIDE and _is_figure(value)}
+
+
+def _is_figure(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 def _model(path: Path) -> str:

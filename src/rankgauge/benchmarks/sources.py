@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -23,6 +24,8 @@ __all__ = ["SOURCES", "how_to_get", "local_material", "material_from"]
 
 SOURCES = ("auto", "ir_datasets", "huggingface")
 _WORD = 300  # characters of what a library said
+_NO_NETWORK = {"ConnectionError", "ConnectError", "ConnectTimeout", "NameResolutionError", "gaierror"}
+_HOST = re.compile(r"host='([^']+)'")
 
 
 @contextmanager
@@ -134,5 +137,21 @@ def _snapshots(benchmark: Benchmark) -> list[Path]:
 
 
 def _failed(benchmark: Benchmark, source: str, error: Exception) -> RankgaugeError:
-    said = " ".join(f"{type(error).__name__}: {error}".split())[:_WORD]
-    return RankgaugeError(f"{benchmark.name} could not be had from {source} ({said}); {how_to_get(benchmark)}")
+    other = "ir_datasets" if source == "Hugging Face" else "huggingface"
+    there = benchmark.huggingface if other == "huggingface" else benchmark.ir_datasets
+    advice = f"try `source={other!r}`, or " if there else ""
+    return RankgaugeError(
+        f"{benchmark.name} could not be had from {source} ({_reason(error)}); {advice}{how_to_get(benchmark)}"
+    )
+
+
+def _reason(error: Exception) -> str:
+    """What a library said; of a network that is not there, it and the host alone, for the rest fills a screen."""
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    causes: list[BaseException] = [error]
+    while (before := causes[-1].__cause__ or causes[-1].__context__) is not None and before not in causes:
+        causes.append(before)
+    if any(type(one).__name__ in _NO_NETWORK for one in causes):
+        host = _HOST.search(said)
+        return "no network, or no way to " + host[1] if host else "no network, or no way to its server"
+    return said[:_WORD]

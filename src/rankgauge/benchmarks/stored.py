@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -92,9 +93,8 @@ def fetch_benchmark(
     target = default_folder(benchmark.name) if folder is None else Path(as_path("folder", folder))
     if target.exists():
         raise FormatError(os.fspath(target), ["it exists already; remove it first, or name another folder"])
-    target.parent.mkdir(parents=True, exist_ok=True)
-    scratch = os.fspath(target.parent)
     with (
+        _made(target.parent) as scratch,
         material_from(benchmark, source, local, scratch) as (material, origin),
         tempfile.TemporaryDirectory(dir=scratch, prefix=f".{target.name}.") as temporary,
     ):
@@ -103,6 +103,19 @@ def fetch_benchmark(
         _write(made, benchmark, material, origin, progress)
         made.rename(target)
     return load_benchmark(benchmark.name, target)
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[str]:
+    """A folder that is there; one that was made for this and stayed empty goes again."""
+    new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield os.fspath(folder)
+    finally:
+        if new:
+            with suppress(OSError):
+                folder.rmdir()
 
 
 def _write(folder: Path, benchmark: Benchmark, material: Material, origin: str, progress: Progress | None) -> None:

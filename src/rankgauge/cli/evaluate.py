@@ -18,7 +18,7 @@ from rankgauge.words import Language
 
 __all__ = ["check_standard_input", "evaluate", "input_paths", "named_runs", "short_names"]
 
-_ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|arrow|feather|gz|zst))+$", re.IGNORECASE)
+_ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|arrows?|feather|gz|zst))+$", re.IGNORECASE)
 
 
 @click.command()

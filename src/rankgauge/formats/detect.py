@@ -36,7 +36,7 @@ _ENDINGS: dict[Format, tuple[str, ...]] = {
     "csv": (".csv",),
     "tsv": (".tsv",),
     "parquet": (".parquet", ".pq"),
-    "arrow": (".arrow", ".feather", ".ipc"),
+    "arrow": (".arrow", ".arrows", ".feather", ".ipc"),
 }
 ARROW, _ARROW_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
 """What files of Arrow begin with; the stream format has only what its messages begin with."""
@@ -93,7 +93,7 @@ def detect(source: Source) -> Format:
     named = format_of_name(source.path)
     if head[:4] == b"PAR1":
         return "parquet"
-    if head.startswith(ARROW) or (named == "arrow" and head.startswith(_ARROW_STREAM)):
+    if head.startswith((ARROW, _ARROW_STREAM)):
         return "arrow"
     start = head.lstrip()[:1]
     if start in (b"{", b"[") and not (named in (None, "trec") and _has_numbers_of_trec(head)):

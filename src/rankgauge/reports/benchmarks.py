@@ -98,7 +98,7 @@ def _about(one: Benchmark) -> Iterator[Block]:
         *((_word(name), count(n)) for name, n in one.counts.items()),
         (_word("measures"), ", ".join(one.measures)),
         (_word("contract"), _contract(one)),
-        (_word("licence"), one.licence or _word("not_stated")),
+        (_word("licence"), _licence(one)),
         (_word("home"), one.home),
     ]
     entries += [(_word("measure"), _word("tagged", measure=measure, tag=tag)) for measure, tag in one.tagged.items()]
@@ -117,7 +117,13 @@ def _about(one: Benchmark) -> Iterator[Block]:
     notes = [_word(name) for name, holds in (("closed", one.closed), ("excludes", one.excludes)) if holds]
     if one.bm25 is None:
         notes.append(_word("no_bm25"))
-    yield Notes([*notes, _word("show_hint", name=one.name)])
+    hint = "show_hint" if one.ir_datasets or one.huggingface else "show_hint_by_hand"
+    yield Notes([*notes, _word(hint, name=one.name)])
+
+
+def _licence(one: Benchmark) -> Text:
+    """What is known of it; sets of one's own have no page that could state one."""
+    return one.licence or _word("not_stated" if one.home else "own_licence")
 
 
 def _contract(one: Benchmark) -> Text:
@@ -151,10 +157,9 @@ def fetched_report(loaded: BenchmarkSet) -> Report:
     """What was fetched, and under which licence."""
     judgments = sum(len(query.grades) for query in loaded.test_set)
     about = {"n": len(loaded.test_set), "judgments": judgments, "folder": str(loaded.folder)}
-    licence: Text = loaded.benchmark.licence or _word("not_stated")
     blocks: list[Block] = [
         Paragraph(Note("benchmarks.fetched", about), "lead"),
-        Paragraph(_word("licence_is", licence=licence)),
+        Paragraph(_word("licence_is", licence=_licence(loaded.benchmark))),
         Notes(loaded.notes),
     ]
     return Report(Note("benchmarks.title_fetched", {"title": loaded.benchmark.title}), blocks)
@@ -187,7 +192,7 @@ def _run(result: BenchmarkResult) -> Iterator[Block]:
     yield Table("figures", columns, [_figure(one, models, published) for one in result.figures], light=True)
     if own.bm25 is not None:
         yield Paragraph(_word("published_by", system=own.bm25.system, source=own.bm25.source), "hint")
-    yield Paragraph(_word("licence_is", licence=own.licence or _word("not_stated")))
+    yield Paragraph(_word("licence_is", licence=_licence(own)))
     yield Notes(result.notes)
 
 

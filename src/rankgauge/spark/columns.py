@@ -21,6 +21,16 @@ def check_frame(value: Any, argument: str) -> None:
     module = type(value).__module__
     if not module.startswith("pyspark.sql") or not hasattr(value, "sparkSession"):
         raise DataError(f"`{argument}` must be a Spark DataFrame, not a {type(value).__name__}")
+    if _is_stopped(value.sparkSession):
+        raise DataError(f"the Spark session of `{argument}` was stopped: start one, and read the rows anew")
+
+
+def _is_stopped(session: Any) -> bool:
+    """Of a session beside Java, or of Spark Connect."""
+    if hasattr(session, "is_stopped"):
+        return bool(session.is_stopped)
+    context = session.sparkContext
+    return getattr(context, "_jsc", context) is None
 
 
 def _type(frame: Any, column: str) -> str:

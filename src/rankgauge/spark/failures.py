@@ -12,6 +12,8 @@ from rankgauge.errors import RankgaugeError
 __all__ = ["SparkError", "told"]
 
 _MOST = 300
+_CAUSE = re.compile(r"^(?:Caused by)?: (?:[\w.$]+: )?(.+)$", re.MULTILINE)
+"""What Java raised: the error behind `An error occurred while calling ...`, and its causes."""
 _KNOWN = (
     (
         r"No module named '(rankgauge|polars|numpy|pyarrow|msgspec|click)",
@@ -61,9 +63,11 @@ def _reason(text: str) -> str:
         for line in trace.splitlines()
         if line and not line.startswith((" ", "\t"))
     ]
+    java = [found[1] for found in _CAUSE.finditer(text)]
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("at ")]
     if python and (own := re.match(r"rankgauge\.errors\.\w+: (.+)", python[-1])):
         return own[1]
     if python:
         return f"a Python worker failed: {python[-1][:_MOST]}"
-    return (lines[0] if lines else "it gave no reason")[:_MOST]
+    told = java[-1:] or lines  # the last cause is the first that happened
+    return (told[0] if told else "it gave no reason")[:_MOST]

@@ -265,15 +265,20 @@ def _check(frame: pl.DataFrame) -> None:
     for name, other in (("query", "doc"), ("doc", "query")):
         missing = frame[name].is_null() | (frame[name] == "").fill_null(False)
         if missing.any():
-            beside = frame[other][int(missing.arg_max() or 0)]
-            raise DataError(f"a row has no {name} id; its {other} id is {beside!r}")
+            row = frame.row(int(missing.arg_max() or 0), named=True)
+            raise DataError(f"{_of(row)}a row has no {name} id; its {other} id is {row[other]!r}")
     scores = frame["score"]
     bad = scores.is_null() | ~scores.is_finite().fill_null(False)
     if bad.any():
         row = frame.row(int(bad.arg_max() or 0), named=True)
-        raise DataError(
-            f"query {row['query']!r}, document {row['doc']!r}: the score {row['score']!r} is no finite number"
-        )
+        where = f"{_of(row)}query {row['query']!r}, document {row['doc']!r}"
+        number = "grade" if row.get(JUDGED) else "score"
+        raise DataError(f"{where}: the {number} {row['score']!r} is no finite number")
+
+
+def _of(row: dict[str, Any]) -> str:
+    """Whose row it is, where both are in one frame; else the driver says so."""
+    return "" if JUDGED not in row else "judgments: " if row[JUDGED] else "run: "
 
 
 def arrow(frame: pl.DataFrame) -> Iterator[Any]:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from rankgauge.errors import FormatError
+from rankgauge.formats.detect import format_of_name
 from rankgauge.spark.failures import told
 
 __all__ = ["read_run"]
@@ -19,7 +20,7 @@ def read_run(session: Any, path: str, form: str | None = None) -> Any:
     """A file, a folder, a pattern or a URL as a DataFrame: Parquet, CSV or TSV with a header, or TREC text."""
     if form is None:
         ending = re.search(r"\.(\w+?)(\.gz|\.zst|\.bz2)?/?$", path)
-        form = _ENDINGS.get(ending[1].lower(), "parquet") if ending else "parquet"
+        form = (_ENDINGS.get(ending[1].lower()) if ending else None) or format_of_name(path.rstrip("/")) or "parquet"
     if form not in _FORMATS:
         raise FormatError(path, [f"Spark reads {', '.join(_FORMATS)}, not {form}: rankgauge convert writes Parquet"])
     if "://" not in path and str(session.conf.get("spark.master", "")).startswith("local"):

@@ -162,7 +162,8 @@ def _triples(qrels: Any, n_queries: int, n_documents: int) -> tuple[Ints, Ints, 
             raise DataError(f"`qrels` must name rows of `{rows}` by whole numbers, not {part.dtype}")
         if len(part) and (int(part.min()) < 0 or int(part.max()) >= n):
             wrong = int(part.min()) if int(part.min()) < 0 else int(part.max())
-            raise DataError(f"`qrels` names row {wrong} of `{rows}`, which has rows 0 to {n - 1}")
+            has = f"rows 0 to {n - 1}" if n else "no rows"
+            raise DataError(f"`qrels` names row {wrong} of `{rows}`, which has {has}")
     if parts[2].dtype.kind not in "biuf":
         raise DataError(f"the grades of `qrels` must be numbers, not {parts[2].dtype}")
     grades = parts[2].astype(np.float64)

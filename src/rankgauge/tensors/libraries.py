@@ -18,6 +18,8 @@ def place_of(compat: Any, given: dict[str, Array]) -> tuple[Any, Any]:
     for name, value in given.items():
         if not compat.is_array_api_obj(value):
             raise DataError(f"`{name}` must be an array (NumPy, PyTorch, JAX, CuPy), not {type(value).__name__}")
+        if (lacking := _unfit(value)) is not None:
+            raise DataError(f"`{name}` is {lacking}")
     try:
         xp = compat.array_namespace(*given.values())
     except TypeError:
@@ -27,7 +29,21 @@ def place_of(compat: Any, given: dict[str, Array]) -> tuple[Any, Any]:
     if len({str(device) for device in devices.values()}) > 1:
         told = ", ".join(f"`{name}` on {device}" for name, device in devices.items())
         raise DataError(f"arrays on several devices: {told}; move them to one")
-    return xp, next(iter(devices.values()))
+    device = next(iter(devices.values()))
+    if str(device) == "meta":
+        raise DataError("the arrays are on PyTorch's device meta, where they hold no numbers")
+    return xp, device
+
+
+def _unfit(value: Array) -> str | None:
+    """What keeps an array from being read as plain rows, and what to give instead."""
+    if isinstance(value, np.ma.MaskedArray):
+        return "a masked array, whose mask would be lost: give its `.data`, and what is left out as `mask`"
+    if getattr(value, "is_nested", False):
+        return "a nested tensor: give documents flat, with `groups`, or padded (`.to_padded_tensor(0)`), with `mask`"
+    if hasattr(value, "is_sparse") and str(value.layout) != "torch.strided":
+        return "a sparse tensor: give it dense (`.to_dense()`)"
+    return None
 
 
 def on_processor(device: Any) -> bool:
