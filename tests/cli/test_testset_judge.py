@@ -44,6 +44,8 @@ def test_a_run_from_estimate_to_labels(files: Path) -> None:
         assert done.status == 1
         assert done.stdout.startswith("5 of 12 pairs judged; 0 failed, 7 left.")
         assert "the next run goes on from here" in done.stdout
+        assert done.stderr.startswith("12 calls, about ")  # what it will cost, before it is spent
+        assert "at most" in done.stderr.splitlines()[1]
         done = run_command(*asked(server.endpoint, *priced, "--lang", "zh"), status=None)
         assert done.status == 0
         assert done.stdout.startswith("已评判 12 对（其中 5 对来自以前的运行）。")

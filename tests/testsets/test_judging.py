@@ -272,6 +272,32 @@ def test_estimates_come_before_anything_is_asked(tmp_path: Path) -> None:
     assert estimate_judging(None, test_set, corpus, judge=Judge("http://h/v1", "m")).cost is None
 
 
+@pytest.mark.parametrize(("listwise", "samples"), [(1, 1), (1, 2), (4, 1)])
+def test_estimates_count_probes_and_anchors(listwise: int, samples: int, tmp_path: Path) -> None:
+    """They asked for several times what the estimate said."""
+    test_set, corpus = collection(6, 4)
+    anchors = anchors_of(TestSet([test_set[0], test_set[1]]), corpus)
+    about: dict[str, Any] = {"anchors": anchors, "probe": 8, "labels": tmp_path / "labels.jsonl"}
+    told: list[Any] = []
+    with right_judge(lambda text: true_grade(text) // 2) as server:  # never the highest grade, which is not attacked
+        about["judge"] = judge_at(server, listwise=listwise, samples=samples)
+        for _ in range(2):  # anchors are asked anew in the second run, and all else is kept
+            before = len(server.asked)
+            found = estimate_judging(None, test_set, corpus, **about)
+            result = judge(
+                None,
+                test_set,
+                corpus,
+                told=lambda one, before=before: told.append((one, len(server.asked) - before)),
+                **about,
+            )
+            assert found.calls == len(server.asked) - before == result.spent.calls
+            assert told.pop() == (found, 0)  # before anything was asked
+            assert result.estimate == found
+        alone = estimate_judging(None, test_set, corpus, judge=about["judge"])
+    assert alone.calls < found.calls + found.kept
+
+
 def test_aspects_become_subtopics(tmp_path: Path) -> None:
     """Criteria of the rubric and points of a query; alpha_nDCG and StRecall serve them."""
     test_set, corpus = collection(2, 4)
