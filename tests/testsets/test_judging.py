@@ -18,6 +18,7 @@ from rankgauge.formats.labels import load_labels, save_labels
 from rankgauge.model.labels import Label, LabelPolicy, Labels
 from rankgauge.testsets.judge_result import JudgeResult
 from rankgauge.words import LANGUAGES, tell
+from tests.cli.command import run_command
 from tests.retrievers.servers import Asked, Reply
 from tests.testsets.chat_server import Model, completion, model, said
 from tests.testsets.judged import answered, collection, documents_of, query_of, right_judge, true_grade
@@ -324,6 +325,15 @@ def test_aspects_become_subtopics(tmp_path: Path) -> None:
         more = {**aspects, "q1": ["colour", "weight"]}  # a new point is judged, for its query alone
         judge(None, test_set, corpus, judge=asking, labels=tmp_path / "l.jsonl", aspects=more)
         assert len(server.asked) == asked + 4
+    test_set.save(tmp_path / "set.json")
+    run_command(
+        *("testset", "build", tmp_path / "set.json", "--labels", tmp_path / "l.jsonl"),
+        *("--subtopics", tmp_path / "aspects.qrels"),
+    )
+    qrels = rankgauge.aspect_qrels(rankgauge.load_labels(tmp_path / "l.jsonl"))
+    rows = set(qrels.frame.select("query", "subtopic", "doc", "grade").iter_rows())
+    written = rankgauge.load_qrels(tmp_path / "aspects.qrels")
+    assert set(written.frame.select("query", "subtopic", "doc", "grade").iter_rows()) == rows
     qrels = rankgauge.aspect_qrels(found.labels)
     rows = set(qrels.frame.select("query", "subtopic", "doc").iter_rows())
     assert ("q0", "fresh", "d0-1") in rows

@@ -26,6 +26,9 @@ _FAIL_ON = ("error", "warning", "info", "never")
 @click.option("--labels", metavar="FILE", help="Labels with their judges: who gave the grades.")
 @click.option("--against", metavar="OTHER", help="Another test set: queries of both leak from one to the other.")
 @click.option("--scale", type=(float, float), metavar="LOW HIGH", help="The lowest and the highest grade there is.")
+@click.option(
+    "--probe", metavar="FILE", help="What 'testset judge --probe N --json' printed: how far documents lead the judge."
+)
 @click.option("--difference", type=float, metavar="D", help="The difference between systems that has to be found.")
 @click.option("-m", "--measure", default="nDCG@10", show_default=True, help="What runs are scored by.")
 @click.option("--only", multiple=True, metavar="CHECK", help="Make this check alone; may be given several times.")
@@ -60,6 +63,7 @@ def lint(
     labels: str | None,
     against: str | None,
     scale: tuple[float, float] | None,
+    probe: str | None,
     difference: float | None,
     measure: str,
     only: tuple[str, ...],
@@ -75,7 +79,8 @@ def lint(
 ) -> None:
     """Check a test set before it is trusted: queries, documents, grades, labels, and what runs tell of it.
 
-    Each finding comes with an example and what mends it. More is checked with --corpus, runs, --labels and --against.
+    Each finding comes with an example and what mends it. More is checked with --corpus, runs, --labels, --against
+    and --probe.
     The exit status is 1 if there are errors; with --mend, if some are left.
     """
     from rankgauge.cli.bars import bars
@@ -88,7 +93,7 @@ def lint(
     if mend != (output is not None):
         raise click.UsageError("--mend and --output go together: they write a new test set")
     named = named_runs(runs) if runs else {}
-    inputs = (source, *named.values(), corpus, queries, labels, against)
+    inputs = (source, *named.values(), corpus, queries, labels, against, probe)
     for written in (output, to_judge):
         options.refuse_overwriting(written, [path for path in inputs if path])
     with bars(lambda _: say("lint.comparing", language)) as tell:
@@ -100,6 +105,7 @@ def lint(
             queries=queries,
             against=against,
             scale=scale,
+            probe=probe,
             difference=difference,
             measure=measure,
             only=only,

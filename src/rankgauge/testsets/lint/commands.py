@@ -20,6 +20,8 @@ _HARDER: Final = "rankgauge testset generate CORPUS --forbid-words 5 -o harder.j
 _JUDGE: Final = "rankgauge judge-next TESTSET RUNS"
 _REVIEW: Final = "rankgauge testset queue TESTSET RUNS -o sheet.csv"
 _REVIEW_LABELS: Final = "rankgauge testset queue TESTSET --labels LABELS -o sheet.csv"
+_SKIP: Final = "rankgauge testset build TESTSET --labels LABELS --skip-unknown -o labelled.json"
+_BY_PEOPLE: Final = "rankgauge testset queue TESTSET -o sheet.csv"
 _COMMANDS: Final[Mapping[str, str]] = {
     "missing_documents": _DRIFT,
     "empty_documents": _DRIFT,
@@ -35,6 +37,9 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "conflicting_labels": "rankgauge testset adjudicate TESTSET --labels LABELS --list",
     "one_family": _REVIEW_LABELS,
     "judges_itself": _REVIEW_LABELS,
+    "labels_of_others": _SKIP,
+    "obeys_documents": _BY_PEOPLE,
+    "resolution": "rankgauge testset lint TESTSET RUNS --difference 0.05",
 }
 """By the kind of the finding; a command is told where all its inputs were given."""
 JUDGED: Final = frozenset(

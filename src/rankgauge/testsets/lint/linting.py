@@ -26,6 +26,7 @@ from rankgauge.testsets.lint.commands import JUDGED, command_of, names_of
 from rankgauge.testsets.lint.findings import SEVERITIES, Finding, Mended, NotMade
 from rankgauge.testsets.lint.material import Material, Probe
 from rankgauge.testsets.lint.mending import mend
+from rankgauge.testsets.lint.probes import read_probes
 from rankgauge.testsets.lint.registry import CHECKS, Check
 
 __all__ = ["FailOn", "Lint", "lint"]
@@ -121,7 +122,7 @@ def lint(
     measure: str = "nDCG@10",
     only: Sequence[str] = (),
     skip: Sequence[str] = (),
-    probe: Probe | None = None,
+    probe: Probe | PathLike | None = None,
     checks: Mapping[str, Callable[[Material], Iterable[Finding]]] | None = None,
     progress: Callable[[str, int, int], object] | None = None,
     format: str | None = None,  # noqa: A002
@@ -132,10 +133,10 @@ def lint(
     it has none. Checks that lack their inputs are listed with what to give: `corpus` (texts of the documents by id, or
     a path), `runs` by name, `labels` with their judges (those of the test set, where it has any), `against` (another
     test set, whose queries this one must not hold), `scale` (the lowest and highest grade), `difference` (that of the
-    `measure` which has to be found). `only` and `skip` name checks. `probe` is what `probe_judge` gave, or a function
-    that gives it. `checks` are more checks by name: functions that take the inputs (`.test_set`, `.corpus`, `.runs`,
-    ...) and give findings. `progress` gets the name of a check that takes long, what is done and all. `format` names
-    the format of a file where detection is wrong.
+    `measure` which has to be found). `only` and `skip` name checks. `probe` is what `probe_judge` gave, a function that
+    gives it, or the path of what `rankgauge testset judge --probe N --json` printed. `checks` are more checks by name:
+    functions that take the inputs (`.test_set`, `.corpus`, `.runs`, ...) and give findings. `progress` gets the name of
+    a check that takes long, what is done and all. `format` names the format of a file where detection is wrong.
     """
     tested, other = _test_set(test_set, queries, format), None if against is None else _test_set(against, None)
     if not len(tested):
@@ -145,8 +146,10 @@ def lint(
         if not difference > 0:
             raise DataError(f"`difference={difference!r}` must be above 0")
     parse_measure(measure)
-    if isinstance(probe, str) or not (probe is None or callable(probe) or isinstance(probe, JudgeProbe | Iterable)):
-        raise DataError(f"`probe` must be what `probe_judge` gives, or a function, not {probe!r}")
+    if isinstance(probe, str | os.PathLike):
+        probe = read_probes(probe)
+    if not (probe is None or callable(probe) or isinstance(probe, JudgeProbe | Iterable)):
+        raise DataError(f"`probe` must be what `probe_judge` gives, a path or a function, not {probe!r}")
     own_checks = _own_checks(checks)
     material = Material(
         tested,
