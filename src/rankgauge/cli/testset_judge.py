@@ -34,7 +34,9 @@ _told = options.together(
         "--scale", type=click.Choice(["binary", "0-3", "0-10"]), help="Grades, if --rubric is not given. Default: 0-3."
     ),
     click.option("--rubric", metavar="FILE", help="What each grade means: TOML with scale and [grades]."),
-    click.option("--prompt", metavar="FILE", help="What the model is told: TOML, as the built-in prompt-en.toml."),
+    click.option(
+        "--prompt", metavar="FILE", help="What the model is told: TOML, as 'testset rubric --prompt' prints it."
+    ),
     click.option(
         "--prompt-lang",
         type=click.Choice(["en", "zh"]),
