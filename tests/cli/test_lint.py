@@ -100,6 +100,26 @@ def test_every_command_runs(folder: Path) -> None:
     assert left.stdout.startswith("Nothing found")
 
 
+def test_queries_are_left_out_by_the_command_that_is_told(folder: Path) -> None:
+    near = Query("how do I reset it please", {"d1": 2}, "q8")
+    odd = [Query("x", {"d1": 1}, "q9"), Query("what does d2 say", {"d2": 1}, "q10")]
+    TestSet([*QUERIES, near, *odd]).save("tests.json")
+    found = {one["kind"]: one for one in json.loads(lint("--corpus", "corpus.jsonl", "--json").stdout)["findings"]}
+    command = "rankgauge testset lint tests.json --corpus corpus.jsonl --only {} --drop -o kept.json"
+    assert found["near_queries"]["command"] == command.format("near-queries")
+    for kind, gone in (("near_queries", {"q4", "q8"}), ("no_relevant", {"q5"}), ("tiny_query", {"q9"})):
+        told = run_command(*shlex.split(found[kind]["command"])[1:], "--details", status=None)
+        assert {query.id for query in load_testset("tests.json")} - {
+            query.id for query in load_testset("kept.json")
+        } == gone
+        assert f"query {min(gone)} is left out" in told.stdout
+    left = run_command("testset", "lint", "kept.json", "--only", "query-texts", status=None)
+    assert "single letter" not in left.stdout
+    lint("--only", "near-queries", "--fail-on", "warning", "--drop", "-o", "kept.json", status=0)
+    lint("--drop", status=2)
+    lint("--drop", "--mend", "-o", "kept.json", status=2)
+
+
 def test_a_scale_is_turned_round_by_the_command_that_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     codes = [Query(f"what is {i}", {f"d{i}-{g}": g for g in (1, 2, 4, -1)}, f"q{i}") for i in range(12)]

@@ -22,7 +22,7 @@ from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet, as_testset
 from rankgauge.stats.levels import check_number
 from rankgauge.testsets.judge_probe import JudgeProbe
-from rankgauge.testsets.lint.commands import JUDGED, command_of, names_of
+from rankgauge.testsets.lint.commands import DROPPED, JUDGED, command_of, names_of
 from rankgauge.testsets.lint.findings import SEVERITIES, Finding, Mended, NotMade
 from rankgauge.testsets.lint.material import Material, Probe
 from rankgauge.testsets.lint.mending import mend
@@ -59,13 +59,15 @@ class Lint:
         done = Counter(one.kind for one in self.mends)
         return [one for one in self.findings if not one.safe or done[one.kind] < one.count]
 
-    def fails(self, on: FailOn = "error", *, mended: bool = False) -> bool:
-        """Whether there is a finding as severe as `on`, or more; of the mended test set, whether one is left."""
+    def fails(self, on: FailOn = "error", *, mended: bool = False, dropped: bool = False) -> bool:
+        """Whether there is a finding as severe as `on`, or more; of the test set that is `mended`, or without the
+        queries that are `dropped`, whether one is left."""
         if on == "never":
             return False
         if on not in SEVERITIES:
             raise DataError(f"`on={on!r}` is none of {', '.join(SEVERITIES)}, never")
         findings = self.left if mended else self.findings
+        findings = [one for one in findings if not dropped or one.kind not in DROPPED]
         return any(SEVERITIES.index(one.severity) <= SEVERITIES.index(on) for one in findings)
 
     def of(self, check: str) -> list[Finding]:
@@ -86,6 +88,19 @@ class Lint:
     def mends(self) -> list[Mended]:
         """Each change of the mended test set."""
         return self._mended[1]
+
+    @property
+    def dropped(self) -> list[str]:
+        """The queries of findings that go where they are left out: one of two that are nearly the same, and those that
+        hold their answer, are a single letter, or have no relevant document."""
+        named = (item[DROPPED[one.kind]] for one in self.findings if one.kind in DROPPED for item in one.items)
+        return list(dict.fromkeys(named))
+
+    @property
+    def kept(self) -> TestSet:
+        """The test set without the queries that are `dropped`."""
+        out = set(self.dropped)
+        return self.material.test_set.with_queries(one for one in self.material.test_set if one.id not in out)
 
     @property
     def to_judge(self) -> Pool:
