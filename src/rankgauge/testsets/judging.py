@@ -63,6 +63,8 @@ def judge(
     what it will cost before anything is asked. `progress` gets a judge's name, and the numbers of finished calls and
     of all.
     """
+    if told is not None and not callable(told):
+        raise DataError(f"`told` must be a function that takes an estimate, not {told!r}"[:300])
     work = Work(pairs, test_set, corpus, judge, aspects)
     ledger = Ledger(_budget(budget))
     for one in work.judges:

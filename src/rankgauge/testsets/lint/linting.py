@@ -161,10 +161,9 @@ def lint(
         if not difference > 0:
             raise DataError(f"`difference={difference!r}` must be above 0")
     parse_measure(measure)
-    if isinstance(probe, str | os.PathLike):
-        probe = read_probes(probe)
-    if not (probe is None or callable(probe) or isinstance(probe, JudgeProbe | Iterable)):
-        raise DataError(f"`probe` must be what `probe_judge` gives, a path or a function, not {probe!r}")
+    probed = read_probes(probe) if isinstance(probe, str | os.PathLike) else probe
+    if not (probed is None or callable(probed) or isinstance(probed, JudgeProbe | Iterable)):
+        raise DataError(f"`probe` must be what `probe_judge` gives, a path or a function, not {probed!r}")
     own_checks = _own_checks(checks)
     material = Material(
         tested,
@@ -175,7 +174,7 @@ def lint(
         _scale(scale),
         difference,
         measure,
-        probe,
+        probed,
         progress,
     )
     chosen = _chosen(only, skip, own_checks)
