@@ -131,6 +131,9 @@ def test_a_scale_is_turned_round_by_the_command_that_is_told(tmp_path: Path, mon
     run_command(*shlex.split(found["command"])[1:])
     turned = load_testset("turned.json")
     assert dict(turned[0].grades) == {"d0-1": 4, "d0-2": 2, "d0-4": 1, "d0--1": -1}
+    below = json.loads(lint("--only", "scale", "--json", status=0).stdout)["findings"][-1]
+    run_command(*shlex.split(below["command"])[1:])
+    assert load_testset("graded.json")[0].grades["d0--1"] == 0
     again = run_command("testset", "lint", "turned.json", "a.run", "--only", "direction", "--only", "labels")
     assert again.stdout.startswith("Nothing found")  # a grade below 0 that the set has is no slip of its labels either
     for wrong in ("1", "1=2,1=3", "x=1", "1=", "1=nan", ""):
