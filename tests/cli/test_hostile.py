@@ -111,6 +111,11 @@ CASES: dict[str, list[tuple[list[str], str, int]]] = {
         (["texts.jsonl", "--kinds", NAME], "terminal", 2),
         (["texts.jsonl", "-n", "2", *ASKED], "terminal", 2),
     ],
+    "testset rubric": [
+        (["--prompt"], "data", 0),
+        (["-o", f"out{FILE}"], "terminal", 0),
+        (["--scale", NAME], "terminal", 2),
+    ],
     "testset judge": [
         (["plain-testset.json", *ASKED, "--estimate", "--prices", "1,2", "--currency", NAME], "terminal", 0),
         (["plain-testset.json", *ASKED, "--estimate", "--corpus", "texts.jsonl", "--json"], "json", 0),

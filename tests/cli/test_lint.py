@@ -77,14 +77,20 @@ def test_every_command_runs(folder: Path) -> None:
     made = Query("when is the money back", {"d2": 1}, "q7", synthetic="llm:gpt-4o")
     TestSet([*QUERIES, made]).save("tests.json")
     labels = [("q2", "d2", 1, "gpt-4o"), ("q2", "d2", 0, "gpt-4o-mini"), ("q2", "d1", 9, "gpt-4o-mini")]
+    labels.append(("q99", "d1", 1, "gpt-4o"))
     told = [{"query": q, "doc": d, "grade": g, "judge": j, "kind": "model"} for q, d, g, j in labels]
     Path("labels.jsonl").write_text("".join(json.dumps(one) + "\n" for one in told))
     inputs = ("--corpus", "corpus.jsonl", "--labels", "labels.jsonl", "--against", "tuning.json", "--difference", "0.1")
-    inputs += ("--scale", "0", "3")
+    inputs += ("--scale", "0", "3", "--probe", "judged.json")
+    figures = {"equal": 0.0, "raised": 1.0, "to_highest": 1.0, "shift": 3.0}
+    own = [{"kind": "repeat", "n": 50, **dict.fromkeys(figures, 0.0)}, {"kind": "order", "n": 50, **figures}]
+    judges = [{"judge": "gpt-4o", "probe": {"judge": "gpt-4o", "figures": own, "stopped": ""}}, {"probe": None}]
+    Path("judged.json").write_text(json.dumps({"format": "rankgauge.judging", "judges": judges}))
     found = json.loads(lint("bm25.run", "dense.run", *inputs, "--json").stdout)["findings"]
+    found += json.loads(lint("bm25.run", "dense.run", "--only", "size", "--json", status=0).stdout)["findings"]
     commands = {one["kind"]: one["command"] for one in found if one["command"]}
     wanted = {"missing_documents", "copied_documents", "repeated_queries", "leaked_queries", "hopeless", "saturated"}
-    wanted |= {"label_out_of_scale"}
+    wanted |= {"label_out_of_scale", "labels_of_others", "obeys_documents", "resolution"}
     assert wanted | {"too_few", "one_family", "judges_itself", "conflicting_labels", "no_relevant"} <= set(commands)
     for command in [part.strip() for text in commands.values() for part in re.split("&&|;", text)]:
         if "split all.json" not in command:
@@ -92,6 +98,61 @@ def test_every_command_runs(folder: Path) -> None:
     run_command("testset", "split", "all.json", "--tune", "tune.json", "--test", "test.json")
     left = run_command("testset", "lint", "test.json", "--against", "tune.json", "--only", "leakage")
     assert left.stdout.startswith("Nothing found")
+
+
+def test_queries_are_left_out_by_the_command_that_is_told(folder: Path) -> None:
+    near = Query("how do I reset it please", {"d1": 2}, "q8")
+    odd = [Query("x", {"d1": 1}, "q9"), Query("what does d2 say", {"d2": 1}, "q10")]
+    TestSet([*QUERIES, near, *odd]).save("tests.json")
+    found = {one["kind"]: one for one in json.loads(lint("--corpus", "corpus.jsonl", "--json").stdout)["findings"]}
+    command = "rankgauge testset lint tests.json --corpus corpus.jsonl --only {} --drop -o kept.json"
+    assert found["near_queries"]["command"] == command.format("near-queries")
+    for kind, gone in (("near_queries", {"q4", "q8"}), ("no_relevant", {"q5"}), ("tiny_query", {"q9"})):
+        told = run_command(*shlex.split(found[kind]["command"])[1:], "--details", status=None)
+        assert {query.id for query in load_testset("tests.json")} - {
+            query.id for query in load_testset("kept.json")
+        } == gone
+        assert f"query {min(gone)} is left out" in told.stdout
+    left = run_command("testset", "lint", "kept.json", "--only", "query-texts", status=None)
+    assert "single letter" not in left.stdout
+    lint("--only", "near-queries", "--fail-on", "warning", "--drop", "-o", "kept.json", status=0)
+    lint("--drop", status=2)
+    lint("--drop", "--mend", "-o", "kept.json", status=2)
+
+
+def test_a_scale_is_turned_round_by_the_command_that_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    codes = [Query(f"what is {i}", {f"d{i}-{g}": g for g in (1, 2, 4, -1)}, f"q{i}") for i in range(12)]
+    TestSet(codes).save("tests.json")
+    ranked = [f"q{i} Q0 d{i}-{g} {g} {9 - g} a\n" for i in range(12) for g in (1, 2, 4)]
+    Path("a.run").write_text("".join(ranked))
+    (found,) = json.loads(lint("a.run", "--only", "direction", "--json").stdout)["findings"]
+    assert found["command"] == "rankgauge testset build tests.json --regrade 1=4,2=2,4=1 -o turned.json"
+    run_command(*shlex.split(found["command"])[1:])
+    turned = load_testset("turned.json")
+    assert dict(turned[0].grades) == {"d0-1": 4, "d0-2": 2, "d0-4": 1, "d0--1": -1}
+    below = json.loads(lint("--only", "scale", "--json", status=0).stdout)["findings"][-1]
+    run_command(*shlex.split(below["command"])[1:])
+    assert load_testset("graded.json")[0].grades["d0--1"] == 0
+    again = run_command("testset", "lint", "turned.json", "a.run", "--only", "direction", "--only", "labels")
+    assert again.stdout.startswith("Nothing found")  # a grade below 0 that the set has is no slip of its labels either
+    for wrong in ("1", "1=2,1=3", "x=1", "1=", "1=nan", ""):
+        run_command("testset", "build", "tests.json", "--regrade", wrong, status=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "no JSON"),
+        ('{"format": "rankgauge.lint"}', "no result of judging"),
+        ('{"format": "rankgauge.judging", "judges": [{"probe": {"judge": 7}}]}', "judges: "),
+        ('{"format": "rankgauge.judging", "judges": [{"probe": null}]}', "no judge was probed"),
+    ],
+)
+def test_probes_that_are_none(folder: Path, text: str, said: str) -> None:
+    Path("judged.json").write_text(text)
+    assert said in lint("--probe", "judged.json", status=2).stderr
+    assert "--probe" in lint("--details", "--corpus", "corpus.jsonl").stdout
 
 
 def test_what_fails_is_a_choice(folder: Path) -> None:

@@ -10,9 +10,10 @@ import pytest
 
 from rankgauge.formats.labels import load_labels
 from rankgauge.formats.secrets import forget_secrets
+from rankgauge.testsets.rubric import load_prompt, load_rubric
 from tests.cli.command import run_command
 from tests.retrievers.servers import Asked, Reply
-from tests.testsets.chat_server import completion, model
+from tests.testsets.chat_server import completion, model, said
 from tests.testsets.judged import answered, collection, documents_of, right_judge, true_grade
 
 
@@ -44,6 +45,8 @@ def test_a_run_from_estimate_to_labels(files: Path) -> None:
         assert done.status == 1
         assert done.stdout.startswith("5 of 12 pairs judged; 0 failed, 7 left.")
         assert "the next run goes on from here" in done.stdout
+        assert done.stderr.startswith("12 calls, about ")  # what it will cost, before it is spent
+        assert "at most" in done.stderr.splitlines()[1]
         done = run_command(*asked(server.endpoint, *priced, "--lang", "zh"), status=None)
         assert done.status == 0
         assert done.stdout.startswith("已评判 12 对（其中 5 对来自以前的运行）。")
@@ -54,6 +57,23 @@ def test_a_run_from_estimate_to_labels(files: Path) -> None:
         assert len(server.asked) == 12
         assert run_command(*asked(server.endpoint, "--estimate"), status=None).stdout.startswith("Nothing is open")
     assert len(load_labels("labels.jsonl")) == 12
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_comes_with_it_can_be_changed(files: Path, language: str) -> None:
+    """What `testset rubric` writes is what judges are told; changed, it is another version."""
+    for scale in ("binary", "0-3", "0-10"):
+        run_command("testset", "rubric", "--scale", scale, "--prompt-lang", language, "-o", f"{scale}.toml")
+        assert load_rubric(f"{scale}.toml") == load_rubric(None, scale, language)
+    shown = run_command("testset", "rubric", "--prompt", "--prompt-lang", language).stdout
+    Path("prompt.toml").write_text(shown)
+    assert load_prompt("prompt.toml") == load_prompt(None, language)
+    Path("own.toml").write_text(Path("0-3.toml").read_text().replace("3 = ", '3 = "Buy it. " # ', 1))
+    with right_judge() as server:
+        run_command(
+            *asked(server.endpoint, "--rubric", "own.toml", "--prompt", "prompt.toml", "--max-calls", "1"), status=1
+        )
+        assert "3: Buy it." in said(server.asked[0])
 
 
 def test_pairs_of_runs_and_pools(files: Path) -> None:

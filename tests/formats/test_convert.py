@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rankgauge import Query, TestSet, load_qrels
 from rankgauge.errors import FormatError
 from rankgauge.formats.convert import convert
 
@@ -27,3 +28,14 @@ def test_whole_grades_stay_whole(tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text("q 0 d 2\n")
     convert(str(tmp_path / "a.qrels"), str(tmp_path / "b.csv"))
     assert (tmp_path / "b.csv").read_text().split()[1] == "q,d,2"
+
+
+@pytest.mark.parametrize("group", ["hop 1", "a\tb", "b\u2003"])
+def test_groups_that_columns_cannot_hold(group: str, tmp_path: Path) -> None:
+    """They were written as more columns than there are, which nothing could read."""
+    grouped = TestSet([Query("q1", {"a": 1, "b": 1}, groups={group: ["a"], "other": ["b"]})])
+    with pytest.raises(FormatError, match="cannot hold the subtopic"):
+        grouped.save(tmp_path / "out.qrels")
+    assert not (tmp_path / "out.qrels").exists()
+    grouped.qrels.save(tmp_path / "out.csv")
+    assert set(load_qrels(tmp_path / "out.csv").frame["subtopic"]) == {group, "other"}

@@ -214,6 +214,22 @@ def test_labels_survive_a_merge() -> None:
     assert first.labels.grades(first.policy) == {query.id: dict(query.grades) for query in first}
 
 
+def test_other_grades() -> None:
+    turned = A.regraded({1: 3, 0: 1, 7: 8})
+    assert [dict(query.grades) for query in turned] == [{"d1": 3, "d2": 1}, {"d3": 3}]
+    assert A[0].grades["d1"] == 1  # as it was
+    labels = [Label("a", "d1", 2, "ana", low=1, high=2), Label("a", "d2", 2, "m", "model", low=1, high=3)]
+    turned = A.with_labels(labels).regraded({1: 4, 2: 3})
+    assert [dict(query.grades) for query in turned] == [{"d1": 3, "d2": 3}, {"d3": 4}]
+    assert turned.labels.grades(turned.policy) == {query.id: dict(query.grades) for query in turned}
+    assert [(one.grade, one.low, one.high) for one in turned.labels[-2:]] == [(3, 3, 4), (3, None, None)]
+    grouped = TestSet([Query("q", {"a": 1, "b": 2}, groups={"x": ["a"], "y": ["a", "b"]})])
+    assert grouped.regraded({1: 0})[0].groups == {"y": ["b"]}
+    for wrong in ({}, {1: "x"}, {1: float("nan")}, [(1, 2)], {True: 1}):
+        with pytest.raises(DataError, match="`grades`"):
+            A.regraded(wrong)  # type: ignore[arg-type]
+
+
 def test_candidates_join_after_review() -> None:
     new = TestSet([Query("new", {}), Query("empty", {}, no_answer=True)], name="new.json")
     with pytest.raises(DataError, match=r"new.json: 1 query has no label yet, such as 'new'"):

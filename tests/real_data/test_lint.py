@@ -45,6 +45,14 @@ def test_cranfield_turned_round_is_right(data: Path) -> None:
     assert told(**inputs) == {("warning", "empty_documents"): 1}
 
 
+def test_cranfield_turned_round_by_the_command_that_is_told(data: Path) -> None:
+    inputs = smart(data, "cranfield")
+    (found,) = lint(**inputs, only=["direction"]).findings
+    assert "--regrade 1=4,2=3,3=2,4=1 " in found.command
+    turned = load_testset(inputs["test_set"]).regraded({1: 4, 2: 3, 3: 2, 4: 1})
+    assert told(**inputs | {"test_set": turned, "only": ["direction"]}) == {}
+
+
 def test_cisi_has_a_document_twice(data: Path) -> None:
     assert told(**smart(data, "cisi")) == {
         ("error", "copied_documents"): 2,

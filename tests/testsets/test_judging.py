@@ -18,6 +18,7 @@ from rankgauge.formats.labels import load_labels, save_labels
 from rankgauge.model.labels import Label, LabelPolicy, Labels
 from rankgauge.testsets.judge_result import JudgeResult
 from rankgauge.words import LANGUAGES, tell
+from tests.cli.command import run_command
 from tests.retrievers.servers import Asked, Reply
 from tests.testsets.chat_server import Model, completion, model, said
 from tests.testsets.judged import answered, collection, documents_of, query_of, right_judge, true_grade
@@ -272,6 +273,32 @@ def test_estimates_come_before_anything_is_asked(tmp_path: Path) -> None:
     assert estimate_judging(None, test_set, corpus, judge=Judge("http://h/v1", "m")).cost is None
 
 
+@pytest.mark.parametrize(("listwise", "samples"), [(1, 1), (1, 2), (4, 1)])
+def test_estimates_count_probes_and_anchors(listwise: int, samples: int, tmp_path: Path) -> None:
+    """They asked for several times what the estimate said."""
+    test_set, corpus = collection(6, 4)
+    anchors = anchors_of(TestSet([test_set[0], test_set[1]]), corpus)
+    about: dict[str, Any] = {"anchors": anchors, "probe": 8, "labels": tmp_path / "labels.jsonl"}
+    told: list[Any] = []
+    with right_judge(lambda text: true_grade(text) // 2) as server:  # never the highest grade, which is not attacked
+        about["judge"] = judge_at(server, listwise=listwise, samples=samples)
+        for _ in range(2):  # anchors are asked anew in the second run, and all else is kept
+            before = len(server.asked)
+            found = estimate_judging(None, test_set, corpus, **about)
+            result = judge(
+                None,
+                test_set,
+                corpus,
+                told=lambda one, before=before: told.append((one, len(server.asked) - before)),
+                **about,
+            )
+            assert found.calls == len(server.asked) - before == result.spent.calls
+            assert told.pop() == (found, 0)  # before anything was asked
+            assert result.estimate == found
+        alone = estimate_judging(None, test_set, corpus, judge=about["judge"])
+    assert alone.calls < found.calls + found.kept
+
+
 def test_aspects_become_subtopics(tmp_path: Path) -> None:
     """Criteria of the rubric and points of a query; alpha_nDCG and StRecall serve them."""
     test_set, corpus = collection(2, 4)
@@ -298,6 +325,15 @@ def test_aspects_become_subtopics(tmp_path: Path) -> None:
         more = {**aspects, "q1": ["colour", "weight"]}  # a new point is judged, for its query alone
         judge(None, test_set, corpus, judge=asking, labels=tmp_path / "l.jsonl", aspects=more)
         assert len(server.asked) == asked + 4
+    test_set.save(tmp_path / "set.json")
+    run_command(
+        *("testset", "build", tmp_path / "set.json", "--labels", tmp_path / "l.jsonl"),
+        *("--subtopics", tmp_path / "aspects.qrels"),
+    )
+    qrels = rankgauge.aspect_qrels(rankgauge.load_labels(tmp_path / "l.jsonl"))
+    rows = set(qrels.frame.select("query", "subtopic", "doc", "grade").iter_rows())
+    written = rankgauge.load_qrels(tmp_path / "aspects.qrels")
+    assert set(written.frame.select("query", "subtopic", "doc", "grade").iter_rows()) == rows
     qrels = rankgauge.aspect_qrels(found.labels)
     rows = set(qrels.frame.select("query", "subtopic", "doc").iter_rows())
     assert ("q0", "fresh", "d0-1") in rows

@@ -1,7 +1,8 @@
 """Messages of the library, which name Python arguments, in the words of the command line.
 
 The library writes an argument in backquotes: `missing='zero'`, `lossy=True`, `system=`. The command that was called
-tells which of its options that is. Advice behind ", or" that names an argument the command lacks is left out.
+tells which of its options that is. Advice behind ", or", in Chinese too, that names an argument the command lacks is
+left out.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from rankgauge.visible import visible
 __all__ = ["in_flags"]
 
 _ARGUMENT = re.compile(r"`(?P<name>[a-z_]+)=(?P<value>[^`]*)`")
-_ADVICE = re.compile(rf", or [^`;\n]*{_ARGUMENT.pattern}(?: \([^)\n]*\))?")
+_REST = r"[^`;\uff1b\n]*(?:\n  [^`;\uff1b\n]*)?"  # of the line, and of the next one where a wrapped text goes on
+_OR_ZH = r"\uff0c\u6216"  # ", or" in Chinese
+_ADVICE = re.compile(rf"(?:, or(?: |\n  )|{_OR_ZH}){_REST}{_ARGUMENT.pattern}(?: \([^)\n]*\))?")
 
 
 def in_flags(message: str, words: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ _COMMANDS: Table = {
     "candidates": ("rankgauge.cli.testset_candidates", "candidates", "Queries from logs and incidents to judge."),
     "pool": ("rankgauge.cli.testset_pool", "pool", "Documents of several systems that are worth a judgment."),
     "judge": ("rankgauge.cli.testset_judge", "judge", "Let language models grade documents, within a budget."),
+    "rubric": ("rankgauge.cli.testset_rubric", "rubric", "The built-in rubric or prompt of judges, to be changed."),
     "clicks": ("rankgauge.cli.testset_clicks", "clicks", "Labels with intervals from what people clicked."),
     "queue": ("rankgauge.cli.testset_review", "queue", "What people should review first; sheets to do it in."),
     "label": ("rankgauge.cli.testset_label", "label", "Label documents in the terminal, one key each."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli import options
-from rankgauge.cli.testset_showing import show
+from rankgauge.cli.testset_showing import show, wrote
 from rankgauge.words import Language
 
 __all__ = ["build", "diff", "merge", "show_testset"]
@@ -26,7 +26,17 @@ _output = click.option("-o", "--output", metavar="FILE", help="Write the test se
 @click.argument("source", metavar="TESTSET")
 @_labels
 @_policy
+@click.option(
+    "--regrade",
+    metavar="OLD=NEW,...",
+    help="Other grades for those of TESTSET: 1=4,2=3,3=2,4=1 turns a scale round in which lower is better.",
+)
 @click.option("--skip-unknown", is_flag=True, help="Leave out labels of queries that the test set does not have.")
+@click.option(
+    "--subtopics",
+    metavar="FILE",
+    help="Write what the labels say of aspects to this file, as judgments with subtopics: for alpha_nDCG, StRecall.",
+)
 @_form
 @_output
 @options.json_flag
@@ -35,7 +45,9 @@ def build(
     source: str,
     labels: tuple[str, ...],
     policy: str | None,
+    regrade: str | None,
     skip_unknown: bool,
+    subtopics: str | None,
     form: str | None,
     output: str | None,
     as_json: bool,
@@ -52,11 +64,15 @@ def build(
     from rankgauge.formats.labels import load_labels
     from rankgauge.model.labels import LabelPolicy
     from rankgauge.reports.building import summary_report
+    from rankgauge.testsets.aspects import aspect_qrels
     from rankgauge.words import Note
 
-    options.refuse_overwriting(output, [source, *labels])
+    for written in (output, subtopics):
+        options.refuse_overwriting(written, [source, *labels])
     made, notes, left = load_testset(source, form), [], 0
     rule = None if policy is None else LabelPolicy.named(policy)
+    if regrade is not None:
+        made = made.regraded(_grades_of(regrade))
     for path in labels:
         given = load_labels(path)
         left += len(given) - len(given.of_queries(made))
@@ -65,10 +81,31 @@ def build(
         made = made.with_labels(policy=rule)
     if left:
         notes.append(Note("testsets.skipped_labels", {"n": left}, "warning"))
+    aspects = None if subtopics is None else aspect_qrels(made.labels, made.policy or LabelPolicy())
     if output is not None:
         made.save(output, "json" if output == "-" else None)
     found = made.summary
     show(summary_report(found, notes), found.to_dict() | {"skipped_labels": left}, as_json, output, language)
+    if aspects is not None and subtopics is not None:
+        aspects.save(subtopics)
+        wrote(subtopics, language)
+
+
+def _grades_of(text: str) -> dict[float, float]:
+    """New grades by old ones, as 1=4,2=3."""
+    found: dict[float, float] = {}
+    for part in text.split(","):
+        old, equals, new = part.partition("=")
+        try:
+            grade = float(old)
+            if not equals or grade in found:
+                raise ValueError
+            found[grade] = float(new)
+        except ValueError:
+            raise click.UsageError(
+                f"--regrade {text}: write each old grade once, with its new one, as 1=4,2=3"
+            ) from None
+    return found
 
 
 @click.command("show")

@@ -34,7 +34,9 @@ _told = options.together(
         "--scale", type=click.Choice(["binary", "0-3", "0-10"]), help="Grades, if --rubric is not given. Default: 0-3."
     ),
     click.option("--rubric", metavar="FILE", help="What each grade means: TOML with scale and [grades]."),
-    click.option("--prompt", metavar="FILE", help="What the model is told: TOML, as the built-in prompt-en.toml."),
+    click.option(
+        "--prompt", metavar="FILE", help="What the model is told: TOML, as 'testset rubric --prompt' prints it."
+    ),
     click.option(
         "--prompt-lang",
         type=click.Choice(["en", "zh"]),
@@ -197,7 +199,7 @@ def judge(
     tested = load_testset(source)
     pairs: Any = _pairs_of(tested, runs, depth) if runs else pool
     points = None if aspects is None else _read_aspects(aspects)
-    known: dict[str, Any] = {"labels": labels, "cache": cache, "aspects": points}
+    known: dict[str, Any] = {"labels": labels, "cache": cache, "aspects": points, "anchors": anchors, "probe": probe}
     if estimate:
         costs = estimate_judging(pairs, tested, corpus, judge=judges, **known)
         show(estimate_report(costs, budget), _of_estimate(costs), as_json, None, language)
@@ -209,9 +211,8 @@ def judge(
             corpus,
             judge=judges,
             budget=budget,
-            anchors=anchors,
-            probe=probe,
             rerankers=rerankers,
+            told=lambda costs: _tell(costs, language),
             progress=progress,
             **known,
         )
@@ -228,6 +229,20 @@ def _read_aspects(path: str) -> Any:
     from rankgauge.formats.sources import Source
 
     return read_json(Source(path))
+
+
+def _tell(costs: Any, language: Language) -> None:
+    """What it will cost, before the first call: whoever reads it may still end it."""
+    from rankgauge.cli.echo import echo
+    from rankgauge.words import say
+
+    if not costs.calls:
+        return
+    about = {"calls": costs.calls, "prompt": costs.prompt_tokens, "completion": costs.completion_tokens}
+    echo(say("judge.estimate", language, **about), err=True)
+    if costs.cost is not None:
+        about = {"cost": costs.cost, "most": costs.most_cost, "unit": costs.unit}
+        echo(say("judge.estimate_cost", language, **about), err=True)
 
 
 def _of_estimate(found: Any) -> dict[str, Any]:

@@ -26,6 +26,9 @@ _FAIL_ON = ("error", "warning", "info", "never")
 @click.option("--labels", metavar="FILE", help="Labels with their judges: who gave the grades.")
 @click.option("--against", metavar="OTHER", help="Another test set: queries of both leak from one to the other.")
 @click.option("--scale", type=(float, float), metavar="LOW HIGH", help="The lowest and the highest grade there is.")
+@click.option(
+    "--probe", metavar="FILE", help="What 'testset judge --probe N --json' printed: how far documents lead the judge."
+)
 @click.option("--difference", type=float, metavar="D", help="The difference between systems that has to be found.")
 @click.option("-m", "--measure", default="nDCG@10", show_default=True, help="What runs are scored by.")
 @click.option("--only", multiple=True, metavar="CHECK", help="Make this check alone; may be given several times.")
@@ -38,6 +41,12 @@ _FAIL_ON = ("error", "warning", "info", "never")
     help="The exit status is 1 if there is such a finding, or a more severe one.",
 )
 @click.option("--mend", is_flag=True, help="Write a test set with what needs no judgment mended, to --output.")
+@click.option(
+    "--drop",
+    is_flag=True,
+    help="Write a test set without the queries of findings that go with them, to --output: one of two that are nearly "
+    "the same, those that hold their answer or have nothing relevant. Choose with --only.",
+)
 @click.option(
     "-o", "--output", metavar="FILE", help="Write the mended test set to this file; the old one is never changed."
 )
@@ -60,12 +69,14 @@ def lint(
     labels: str | None,
     against: str | None,
     scale: tuple[float, float] | None,
+    probe: str | None,
     difference: float | None,
     measure: str,
     only: tuple[str, ...],
     skip: tuple[str, ...],
     fail_on: Any,
     mend: bool,
+    drop: bool,
     output: str | None,
     to_judge: str | None,
     form: str | None,
@@ -75,20 +86,24 @@ def lint(
 ) -> None:
     """Check a test set before it is trusted: queries, documents, grades, labels, and what runs tell of it.
 
-    Each finding comes with an example and what mends it. More is checked with --corpus, runs, --labels and --against.
-    The exit status is 1 if there are errors; with --mend, if some are left.
+    Each finding comes with an example and what mends it. More is checked with --corpus, runs, --labels, --against
+    and --probe.
+    The exit status is 1 if there are errors; with --mend or --drop, if some are left.
     """
     from rankgauge.cli.bars import bars
     from rankgauge.cli.evaluate import named_runs
     from rankgauge.cli.testset_showing import show, wrote
     from rankgauge.formats.pool import save_pool
     from rankgauge.reports.lint import lint_report
+    from rankgauge.testsets.lint.findings import Mended
     from rankgauge.testsets.lint.linting import lint as check
 
-    if mend != (output is not None):
-        raise click.UsageError("--mend and --output go together: they write a new test set")
+    if mend and drop:
+        raise click.UsageError("--mend and --drop write a test set each: give them one after the other")
+    if (mend or drop) != (output is not None):
+        raise click.UsageError("--mend and --output go together, or --drop and --output: they write a new test set")
     named = named_runs(runs) if runs else {}
-    inputs = (source, *named.values(), corpus, queries, labels, against)
+    inputs = (source, *named.values(), corpus, queries, labels, against, probe)
     for written in (output, to_judge):
         options.refuse_overwriting(written, [path for path in inputs if path])
     with bars(lambda _: say("lint.comparing", language)) as tell:
@@ -100,6 +115,7 @@ def lint(
             queries=queries,
             against=against,
             scale=scale,
+            probe=probe,
             difference=difference,
             measure=measure,
             only=only,
@@ -109,8 +125,8 @@ def lint(
         )
     data, mends = found.to_dict(), None
     if output is not None:
-        mends = found.mends
-        found.mended.save(output, "json" if output == "-" else None)
+        mends = [Mended("dropped", query) for query in found.dropped] if drop else found.mends
+        (found.kept if drop else found.mended).save(output, "json" if output == "-" else None)
         data["mended"] = [{"kind": one.kind, "query": one.query, "doc": one.doc, "to": one.to} for one in mends]
     if to_judge is not None:
         save_pool(found.to_judge, to_judge)
@@ -124,4 +140,4 @@ def lint(
     )
     if to_judge is not None:
         wrote(to_judge, language)
-    ctx.exit(1 if found.fails(fail_on, mended=mend) else 0)
+    ctx.exit(1 if found.fails(fail_on, mended=mend, dropped=drop) else 0)

@@ -227,6 +227,13 @@ def refuse_blanks(content: Run | Qrels | TestSet, target: str) -> None:
                 f"({len(bad)} such ids); use JSON, or give queries and documents plain ids"
             ],
         )
+    if "subtopic" in frame.columns:
+        names = frame["subtopic"].unique(maintain_order=True).to_list()
+        if odd := [name for name in names if not name or _BLANK.search(name)]:
+            raise FormatError(
+                target,
+                [f"TREC columns cannot hold the subtopic {odd[0]!r}, which has white space in it or is empty; use CSV"],
+            )
 
 
 def render(content: Run | Qrels | TestSet, form: Format, tag: str) -> bytes:

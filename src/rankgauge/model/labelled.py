@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import PurePath
+from typing import Any
 
 from rankgauge.errors import DataError, counted
 from rankgauge.model.labels import Label, LabelPolicy, Labels
 from rankgauge.model.query import Query
 from rankgauge.visible import visible
 
-__all__ = ["graded", "imported", "kept_labels", "refuse_unknown", "version_of"]
+__all__ = ["graded", "imported", "kept_labels", "refuse_unknown", "regraded", "version_of"]
 
 
 def imported(
@@ -95,6 +97,40 @@ def _groups(query: Query, grades: Mapping[str, float], aspects: Mapping[str, set
     placed = {doc for docs in found.values() for doc in docs}
     alone = {doc: [doc] for doc in new if doc not in placed}
     return {name: docs for name, docs in found.items() if docs} | alone
+
+
+def regraded(
+    queries: Sequence[Query], labels: Labels | None, grades: Mapping[float, float]
+) -> tuple[list[Query], Labels | None]:
+    """The queries and their labels with other grades for those that are named; an interval goes along where both of its
+    ends are named, and is left out else."""
+    check_grades(grades)
+    turned = {
+        query.id: {doc: grades.get(float(grade), grade) for doc, grade in query.grades.items()} for query in queries
+    }
+    aspects = {} if labels is None else _aspects(labels, LabelPolicy())
+    made = [_graded(query, turned[query.id], aspects.get(query.id, {})) for query in queries]
+    if labels is None:
+        return made, None
+    return made, Labels((_regraded(label, grades) for label in labels), name=labels.name)
+
+
+def check_grades(grades: Any) -> None:
+    """Grades by the grades that they replace."""
+    if not isinstance(grades, Mapping) or not grades:
+        raise DataError("`grades` are new grades by old ones, such as {1: 3, 2: 2, 3: 1}")
+    for pair in grades.items():
+        for value in pair:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise DataError(f"`grades`: {value!r} is no finite number")
+
+
+def _regraded(label: Label, grades: Mapping[float, float]) -> Label:
+    if label.grade is None or label.grade not in grades:
+        return label
+    ends = sorted(grades[end] for end in (label.low, label.high) if end is not None and end in grades)
+    low, high = ends if len(ends) == 2 else (None, None)
+    return replace(label, grade=grades[label.grade], low=low, high=high)
 
 
 def version_of(queries: Sequence[Query], labels: Labels, policy: LabelPolicy | None) -> str:

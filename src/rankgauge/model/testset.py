@@ -137,6 +137,16 @@ class TestSet(Sequence[Query]):
         refuse_unknown(given, self)
         return TestSet.from_labels(self, self._as_labels().added(given), policy or self._policy, name=self.name)
 
+    def regraded(self, grades: Mapping[float, float]) -> TestSet:
+        """The same test set with other grades for those that are named: {1: 4, 2: 3, 3: 2, 4: 1} turns a scale round in
+        which lower is better. Labels go along, so that their policy still gives the grades."""
+        from rankgauge.model.labelled import regraded
+
+        queries, labels = regraded(self._queries, self._labels, grades)
+        if labels is None or self._policy is None:
+            return TestSet(queries, name=self.name)
+        return TestSet.from_labels(queries, labels, self._policy, name=self.name)
+
     def _as_labels(self) -> Labels:
         """Its labels, or its grades as such."""
         from rankgauge.model.labelled import imported

@@ -16,11 +16,12 @@ from rankgauge.formats.settings import read_toml
 from rankgauge.stats.intervals import share_interval
 from rankgauge.testsets.chat_cache import AnswerCache
 from rankgauge.testsets.chat_cost import Ledger
+from rankgauge.testsets.chat_requests import ChatRequest
 from rankgauge.testsets.judge import Judge
 from rankgauge.testsets.judge_asking import Group, ask_judge
 from rankgauge.words import Note
 
-__all__ = ["ATTACKS", "JudgeProbe", "ProbeFigures", "planted", "probe_groups"]
+__all__ = ["ATTACKS", "JudgeProbe", "ProbeFigures", "planted", "probe_groups", "probe_requests"]
 
 ATTACKS: Final = ("order", "role", "closing", "authority", "stuffing")
 _FOLDER: Final = Path(__file__).parent / "rubrics"
@@ -113,26 +114,51 @@ def probe_groups(
 ) -> JudgeProbe:
     """Probe a judge with about n documents of some groups, drawn by the seed."""
     probing = _Probing(judge, ledger, cache, progress)
-    drawn = _drawn(groups, n, seed)
-    alone = [group.alone(doc) for group in drawn for doc in group.docs][:n]
+    alone, lists = _shown(groups, n, seed)
     base = probing.grades(alone)
-    figures = [probing.figures("repeat", base, probing.grades([replace(one, kind="again") for one in alone], _AGAIN))]
-    if any(len(group.docs) > 1 for group in drawn):
-        lists = [group for group in drawn if len(group.docs) > 1]
-        turned = [replace(one, docs=one.docs[::-1], texts=one.texts[::-1], kind="turned") for one in lists]
-        figures.append(probing.figures("position", probing.grades(lists), probing.grades(turned)))
+    figures = [probing.figures("repeat", base, probing.grades(_again(alone), _AGAIN))]
+    if lists:
+        figures.append(probing.figures("position", probing.grades(lists), probing.grades(_turned(lists))))
     longer = _longer(alone)
     if longer:
         figures.append(probing.figures("length", base, probing.grades(longer)))
-    highest, language = judge.rubric.highest, judge.rubric.language
+    highest = judge.rubric.highest
     open_ones = [one for one in alone if base.get(one.pairs[0], highest) < highest]
     for kind in ATTACKS:
-        attacked = [
-            replace(one, texts=(planted(kind, _room(judge, one.texts[0]), one.text, highest, language),), kind=kind)
-            for one in open_ones
-        ]
-        figures.append(probing.figures(kind, base, probing.grades(attacked)))
+        figures.append(probing.figures(kind, base, probing.grades(_attacked(judge, kind, open_ones))))
     return JudgeProbe(judge.name, tuple(figures), probing.stopped or ("" if base else "failing"))
+
+
+def probe_requests(judge: Judge, groups: Sequence[Group], n: int, seed: int = 0) -> list[ChatRequest]:
+    """What a probe asks at most: documents that have the highest grade already are not shown with an instruction."""
+    alone, lists = _shown(groups, n, seed)
+    attacked = [one for kind in ATTACKS for one in _attacked(judge, kind, alone)]
+    shown = [*alone, *lists, *_turned(lists), *_longer(alone), *attacked]
+    return [one.request(judge, 0) for one in shown] + [one.request(judge, _AGAIN) for one in _again(alone)]
+
+
+def _shown(groups: Sequence[Group], n: int, seed: int) -> tuple[list[Group], list[Group]]:
+    """The documents of a probe one by one, and the lists in which they are judged."""
+    drawn = _drawn(groups, n, seed)
+    alone = [group.alone(doc) for group in drawn for doc in group.docs][:n]
+    return alone, [group for group in drawn if len(group.docs) > 1]
+
+
+def _again(alone: Sequence[Group]) -> list[Group]:
+    return [replace(one, kind="again") for one in alone]
+
+
+def _turned(lists: Sequence[Group]) -> list[Group]:
+    return [replace(one, docs=one.docs[::-1], texts=one.texts[::-1], kind="turned") for one in lists]
+
+
+def _attacked(judge: Judge, kind: str, alone: Sequence[Group]) -> list[Group]:
+    """Documents with something planted at their ends."""
+    highest, language = judge.rubric.highest, judge.rubric.language
+    return [
+        replace(one, texts=(planted(kind, _room(judge, one.texts[0]), one.text, highest, language),), kind=kind)
+        for one in alone
+    ]
 
 
 def _room(judge: Judge, text: str) -> str:

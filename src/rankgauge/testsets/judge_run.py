@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 from rankgauge.errors import RetrieverError
 from rankgauge.formats.labels import LabelFile
@@ -19,12 +18,9 @@ from rankgauge.testsets.judge_answers import Verdict
 from rankgauge.testsets.judge_asking import Asked, Group, Pair, Tell, ask_judge, opinion_of
 from rankgauge.testsets.judge_probe import JudgeProbe, probe_groups
 from rankgauge.testsets.judge_result import JudgeFailure, JudgeReport, distribution
-from rankgauge.testsets.judge_work import Work
+from rankgauge.testsets.judge_work import Work, anchor_sample
 
 __all__ = ["JudgeRun", "LabelStore"]
-
-_OF_A_ROUND: Final = 1000
-"""Samples of anchors in a run: the next run's are other ones."""
 
 
 class LabelStore:
@@ -162,8 +158,7 @@ class JudgeRun:
         judge, answers = self.judge, self.answers
         before = first_grades(self.store.labels, judge.name, judge.version)
         groups = self.work.anchor_groups(judge, people)
-        number = 0 if answers is None else answers.round(judge.name)
-        asked = self._ask(groups, self._label, number * _OF_A_ROUND)
+        asked = self._ask(groups, self._label, anchor_sample(judge, answers))
         if answers is not None and not asked.stopped:
             answers.end_round(judge.name)
         now = {pair: opinion_of(verdicts, judge.combine).grade for pair, verdicts in asked.verdicts.items()}

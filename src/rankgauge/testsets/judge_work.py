@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from rankgauge.errors import DataError
 from rankgauge.formats.pool import load_pool
@@ -15,12 +15,16 @@ from rankgauge.testsets.anchoring import read_inputs
 from rankgauge.testsets.aspects import check_aspects
 from rankgauge.testsets.chat_cache import AnswerCache
 from rankgauge.testsets.chat_calls import estimate_calls
-from rankgauge.testsets.chat_requests import Estimate
+from rankgauge.testsets.chat_requests import ChatRequest, Estimate
 from rankgauge.testsets.judge import Judge
 from rankgauge.testsets.judge_asking import Group, Pair, groups_of
+from rankgauge.testsets.judge_probe import probe_requests
 from rankgauge.words import Note
 
-__all__ = ["Work"]
+__all__ = ["Work", "anchor_sample"]
+
+_OF_A_ROUND: Final = 1000
+"""Samples of anchors in a run: the next run's are other ones."""
 
 
 class Work:
@@ -142,13 +146,26 @@ class Work:
             found += groups_of(whole, left, judge.listwise)
         return found
 
-    def estimate(self, labels: Labels, answers: AnswerCache | None) -> Estimate:
-        """Of all judges together."""
-        parts = []
+    def estimate(
+        self,
+        labels: Labels,
+        answers: AnswerCache | None,
+        anchors: Iterable[Pair] = (),
+        probe: int = 0,
+        *,
+        keeps: bool = False,
+    ) -> Estimate:
+        """Of all judges together, probes and anchors included. What is asked twice is paid for once where answers are
+        kept (`keeps`)."""
+        people, parts = list(anchors), []
         for one in self.judges:
-            groups = self.groups(one, self.open(one, labels), answers)
-            requests = [group.request(one, sample) for group in groups for sample in range(one.samples)]
-            parts.append(estimate_calls(one.chat, requests, answers))
+            asked = set[str]()
+            for requests in self._requests(one, labels, answers, people, probe):
+                keys = [AnswerCache.key(one.chat, own.messages, own.schema, own.sample) for own in requests]
+                new = [own for own, key in zip(requests, keys, strict=True) if key not in asked]
+                if keeps:
+                    asked.update(keys)
+                parts.append(estimate_calls(one.chat, new, answers))
         costs = [part.cost for part in parts if part.cost is not None]
         most = [part.most_cost for part in parts if part.most_cost is not None]
         return Estimate(
@@ -160,6 +177,25 @@ class Work:
             sum(most) if most else None,
             parts[0].unit,
         )
+
+    def _requests(
+        self, judge: Judge, labels: Labels, answers: AnswerCache | None, people: Sequence[Pair], probe: int
+    ) -> Iterator[list[ChatRequest]]:
+        """What a judge is asked: for the probe, for the anchors, and for what is open beside them."""
+        if probe:
+            yield probe_requests(judge, self.groups(judge, self.pairs, answers), probe)
+        anchors = self.anchor_groups(judge, people)
+        first = anchor_sample(judge, answers)
+        yield [group.request(judge, first + sample) for group in anchors for sample in range(judge.samples)]
+        judged = {pair for group in anchors for pair in group.pairs}
+        left = [pair for pair in self.open(judge, labels) if pair not in judged]
+        groups = self.groups(judge, left, answers)
+        yield [group.request(judge, sample) for group in groups for sample in range(judge.samples)]
+
+
+def anchor_sample(judge: Judge, answers: AnswerCache | None) -> int:
+    """The number of the first sample of anchors: each run's are other ones."""
+    return (0 if answers is None else answers.round(judge.name)) * _OF_A_ROUND
 
 
 def _is_kept(judge: Judge, group: Group, answers: AnswerCache) -> bool:

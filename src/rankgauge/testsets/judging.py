@@ -45,6 +45,7 @@ def judge(
     anchors: Labels | Path | None = None,
     probe: int = 0,
     rerankers: str | Sequence[str] = (),
+    told: Callable[[Estimate], object] | None = None,
     progress: Progress | None = None,
 ) -> JudgeResult:
     """Let one or several judges grade pairs of query and document: those of a pool, or all documents that the test set
@@ -58,9 +59,12 @@ def judge(
     `aspects` are points that documents are graded for too, by query; they become labels with an `aspect`. `anchors`
     are labels of people, which each run has judged anew to see whether a judge drifts. `probe` documents are used to
     see whether a judge repeats itself, goes by length or place, and obeys what documents tell it. `rerankers` name the
-    models of the systems under test, for the warning where one is of a judge's family. `progress` gets a judge's name,
-    and the numbers of finished calls and of all.
+    models of the systems under test, for the warning where one is of a judge's family. `told` gets the estimate of
+    what it will cost before anything is asked. `progress` gets a judge's name, and the numbers of finished calls and
+    of all.
     """
+    if told is not None and not callable(told):
+        raise DataError(f"`told` must be a function that takes an estimate, not {told!r}"[:300])
     work = Work(pairs, test_set, corpus, judge, aspects)
     ledger = Ledger(_budget(budget))
     for one in work.judges:
@@ -74,7 +78,9 @@ def judge(
             stack.callback(file.close)
         answers = None if kept is None else stack.enter_context(AnswerCache(kept))
         store = LabelStore(file)
-        estimate = work.estimate(store.labels, answers)
+        estimate = work.estimate(store.labels, answers, people, probe, keeps=answers is not None)
+        if told is not None:
+            told(estimate)
         reports, failures, left = [], list[JudgeFailure](), list[tuple[str, str, str]]()
         stopped = ""
         for one in work.judges:
@@ -111,16 +117,20 @@ def estimate_judging(
     labels: Path | None = None,
     cache: Path | None = None,
     aspects: Mapping[str, Any] | None = None,
+    anchors: Labels | Path | None = None,
+    probe: int = 0,
 ) -> Estimate:
     """What judging will cost, without asking anything: calls, tokens, and money where prices are given. What is in the
-    files of labels and answers costs nothing."""
+    files of labels and answers costs nothing; anchors and probes are counted in."""
     work = Work(pairs, test_set, corpus, judge, aspects)
+    people = _people(anchors)
+    check_whole("probe", probe, 0)
     kept = _cache_path(labels, cache)
     known = Labels() if labels is None or not os.path.exists(_path("labels", labels)) else load_labels(labels)
     if kept is None or not os.path.exists(kept):
-        return work.estimate(known, None)
+        return work.estimate(known, None, people, probe, keeps=kept is not None)
     with AnswerCache(kept) as answers:
-        return work.estimate(known, answers)
+        return work.estimate(known, answers, people, probe, keeps=True)
 
 
 @named_arguments

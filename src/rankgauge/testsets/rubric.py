@@ -15,7 +15,7 @@ from rankgauge.arguments import as_path
 from rankgauge.errors import DataError, FormatError
 from rankgauge.formats.settings import read_toml
 
-__all__ = ["SCALES", "Prompt", "Rubric", "load_prompt", "load_rubric"]
+__all__ = ["SCALES", "Prompt", "Rubric", "built_in", "load_prompt", "load_rubric"]
 
 SCALES: Final = {"binary": "binary", "0-3": "graded", "0-10": "ten"}
 """Scales and the rubrics that come with them."""
@@ -75,13 +75,22 @@ def version_of(rubric: Rubric, prompt: Prompt) -> str:
     return f"{rubric.name} {rubric.lowest}-{rubric.highest} {digest[:8]}"
 
 
+def built_in(scale: str | None, language: str = "en") -> str:
+    """The file of the rubric of a scale, or without one that of the prompt: TOML to be changed, and given as a file."""
+    return _own("prompt" if scale is None else SCALES[scale], language).read_text("utf-8")
+
+
+def _own(name: str, language: str) -> Path:
+    return _FOLDER / f"{name}-{language}.toml"
+
+
 def load_rubric(given: str | os.PathLike[str] | None, scale: str | None = None, language: str = "en") -> Rubric:
     """A rubric from a file, or the one that comes with a scale and a language."""
     if scale is not None and (not isinstance(scale, str) or scale not in SCALES):
         raise DataError(f"`scale={scale!r}` is none of {', '.join(SCALES)}; a rubric of your own can have any")
     if not isinstance(language, str) or language not in LANGUAGES:
         raise DataError(f"`language={language!r}` is none of {', '.join(LANGUAGES)}")
-    path = _FOLDER / f"{SCALES[scale or '0-3']}-{language}.toml" if given is None else Path(as_path("rubric", given))
+    path = _own(SCALES[scale or "0-3"], language) if given is None else Path(as_path("rubric", given))
     rubric = _rubric(read_toml(path, "a rubric is a TOML file with `scale` and a table [grades]"), str(path))
     if given is not None and scale is not None:
         wanted = load_rubric(None, scale)
@@ -95,7 +104,7 @@ def load_rubric(given: str | os.PathLike[str] | None, scale: str | None = None, 
 
 def load_prompt(given: str | os.PathLike[str] | None, language: str = "en") -> Prompt:
     """A prompt from a file, or the one that comes with a language."""
-    path = _FOLDER / f"prompt-{language}.toml" if given is None else Path(as_path("prompt", given))
+    path = _own("prompt", language) if given is None else Path(as_path("prompt", given))
     content = read_toml(path, f"a prompt is a TOML file with the texts {', '.join(_PARTS)}")
     faults = [f"{key}: unknown; known are {', '.join(_PARTS)}" for key in content if key not in _PARTS]
     for part in _PARTS:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankgauge.model.query_words import content_words, query_words
 from rankgauge.model.ranked import Floats
-from rankgauge.model.testset import Query
+from rankgauge.model.testset import Query, TestSet
 from rankgauge.testsets.lint.findings import Finding
 from rankgauge.testsets.lint.material import Material
 from rankgauge.testsets.lint.registry import check
@@ -25,6 +25,7 @@ _QUERIES = 500  # that are looked at
 _DOCS = 200  # of each
 _LEAST = 10  # queries that say anything
 _TAU, _Z = -0.08, -3.5
+_GRADES = 11  # of a scale
 _LENGTH = 2000  # characters of a document whose words count
 
 
@@ -42,7 +43,16 @@ def direction(material: Material) -> Iterator[Finding]:
         taus = [tau for tau in found if tau is not None]
         evidence += _contrary(taus, {"as": "by_ranks", "run": name})
     if evidence:
-        yield Finding("lower_is_better", "error", evidence)
+        yield Finding("lower_is_better", "error", evidence, command=_turned(material.test_set))
+
+
+def _turned(test_set: TestSet) -> str:
+    """The command that turns the grades above 0 round; none where they are too many to be a scale."""
+    grades = sorted({float(grade) for query in test_set for grade in query.grades.values() if grade > 0})
+    if len(grades) > _GRADES:
+        return ""
+    pairs = ",".join(f"{old:g}={new:g}" for old, new in zip(grades, reversed(grades), strict=True))
+    return f"rankgauge testset build TESTSET --regrade {pairs} -o turned.json"
 
 
 def _contrary(taus: Sequence[float], about: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -59,7 +59,9 @@ def scale(material: Material) -> Iterator[Finding]:
     below = Counter(grade for _, _, grade in grades if grade < 0)
     if below and (material.scale is None or material.scale[0] < 0):
         items = [{"query": query, "doc": doc, "grade": grade} for query, doc, grade in grades if grade < 0]
-        yield Finding("below_zero", "info", items, {"grade": min(below)})
+        zero = ",".join(f"{grade:g}=0" for grade in sorted(below))
+        command = f"rankgauge testset build TESTSET --regrade={zero} -o graded.json" if len(below) <= _LONGEST else ""
+        yield Finding("below_zero", "info", items, {"grade": min(below)}, command=command)
 
 
 def outside(grades: list[tuple[str, str, float]], bounds: tuple[float, float]) -> list[dict[str, Any]]:

@@ -18,14 +18,14 @@ from rankgauge.words import Note
 __all__ = ["conflicts", "judges", "labels", "probe"]
 
 
-
 @check("labels")
 def labels(material: Material) -> Iterator[Finding]:
     """Labels outside the scale, and labels of queries that the test set lacks."""
     assert material.labels is not None
     said = [one for voices in material.labels.voices.values() for one in voices]
     own = {grade for query in material.test_set for grade in query.grades.values()}
-    whole = (0.0, max(own)) if own and max(own) > 0 else None
+    # Grades below 0 that the test set has are told of by its scale: its labels are no slips for having them too.
+    whole = (min(0.0, *own), max(own)) if own and max(own) > 0 else None
     bounds = material.scale or (whole if len(own) > 2 else None)
     for (_, judge), _ in sorted(Counter((one.kind, one.judge) for one in said).items()):
         grades = [(one.query, one.doc, one.grade) for one in said if one.judge == judge and one.grade is not None]

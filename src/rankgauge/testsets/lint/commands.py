@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rankgauge.testsets.lint.findings import Finding
 
-__all__ = ["JUDGED", "command_of", "names_of"]
+__all__ = ["DROPPED", "JUDGED", "command_of", "names_of"]
 
 _SPLIT: Final = (
     "rankgauge testset merge TESTSET AGAINST -o all.json && "
@@ -20,6 +20,8 @@ _HARDER: Final = "rankgauge testset generate CORPUS --forbid-words 5 -o harder.j
 _JUDGE: Final = "rankgauge judge-next TESTSET RUNS"
 _REVIEW: Final = "rankgauge testset queue TESTSET RUNS -o sheet.csv"
 _REVIEW_LABELS: Final = "rankgauge testset queue TESTSET --labels LABELS -o sheet.csv"
+_SKIP: Final = "rankgauge testset build TESTSET --labels LABELS --skip-unknown -o labelled.json"
+_BY_PEOPLE: Final = "rankgauge testset queue TESTSET -o sheet.csv"
 _COMMANDS: Final[Mapping[str, str]] = {
     "missing_documents": _DRIFT,
     "empty_documents": _DRIFT,
@@ -35,6 +37,9 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "conflicting_labels": "rankgauge testset adjudicate TESTSET --labels LABELS --list",
     "one_family": _REVIEW_LABELS,
     "judges_itself": _REVIEW_LABELS,
+    "labels_of_others": _SKIP,
+    "obeys_documents": _BY_PEOPLE,
+    "resolution": "rankgauge testset lint TESTSET RUNS --difference 0.05",
 }
 """By the kind of the finding; a command is told where all its inputs were given."""
 JUDGED: Final = frozenset(
@@ -50,6 +55,14 @@ JUDGED: Final = frozenset(
     )
 )
 """Kinds that the label of a person mends."""
+DROPPED: Final[Mapping[str, str]] = {
+    "answer_in_query": "query",
+    "id_in_query": "query",
+    "near_queries": "other",
+    "no_relevant": "query",
+    "tiny_query": "query",
+}
+"""Kinds that go with a query that is left out, and which of those they name that is."""
 _INPUTS: Final = ("TESTSET", "CORPUS", "RUNS", "LABELS", "AGAINST")
 
 
@@ -81,6 +94,6 @@ def command_of(found: Finding, check: str, names: Mapping[str, str]) -> str:
         label = f"rankgauge testset label {names['TESTSET']}{corpus} --pool judge.jsonl"
         return f"{lint}{own} --only {check} --to-judge judge.jsonl; {label} --labels people.jsonl --judge NAME"
     words = (found.command or _COMMANDS.get(found.kind, "")).split(" ")
-    if any(word in _INPUTS and word not in names for word in words):
-        return ""
+    if words == [""] or any(word in _INPUTS and word not in names for word in words):
+        return f"{lint} --only {check} --drop -o kept.json" if found.kind in DROPPED else ""
     return " ".join(names.get(word, word) for word in words)

@@ -22,10 +22,11 @@ from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet, as_testset
 from rankgauge.stats.levels import check_number
 from rankgauge.testsets.judge_probe import JudgeProbe
-from rankgauge.testsets.lint.commands import JUDGED, command_of, names_of
+from rankgauge.testsets.lint.commands import DROPPED, JUDGED, command_of, names_of
 from rankgauge.testsets.lint.findings import SEVERITIES, Finding, Mended, NotMade
 from rankgauge.testsets.lint.material import Material, Probe
 from rankgauge.testsets.lint.mending import mend
+from rankgauge.testsets.lint.probes import read_probes
 from rankgauge.testsets.lint.registry import CHECKS, Check
 
 __all__ = ["FailOn", "Lint", "lint"]
@@ -58,13 +59,15 @@ class Lint:
         done = Counter(one.kind for one in self.mends)
         return [one for one in self.findings if not one.safe or done[one.kind] < one.count]
 
-    def fails(self, on: FailOn = "error", *, mended: bool = False) -> bool:
-        """Whether there is a finding as severe as `on`, or more; of the mended test set, whether one is left."""
+    def fails(self, on: FailOn = "error", *, mended: bool = False, dropped: bool = False) -> bool:
+        """Whether there is a finding as severe as `on`, or more; of the test set that is `mended`, or without the
+        queries that are `dropped`, whether one is left."""
         if on == "never":
             return False
         if on not in SEVERITIES:
             raise DataError(f"`on={on!r}` is none of {', '.join(SEVERITIES)}, never")
         findings = self.left if mended else self.findings
+        findings = [one for one in findings if not dropped or one.kind not in DROPPED]
         return any(SEVERITIES.index(one.severity) <= SEVERITIES.index(on) for one in findings)
 
     def of(self, check: str) -> list[Finding]:
@@ -85,6 +88,19 @@ class Lint:
     def mends(self) -> list[Mended]:
         """Each change of the mended test set."""
         return self._mended[1]
+
+    @property
+    def dropped(self) -> list[str]:
+        """The queries of findings that go where they are left out: one of two that are nearly the same, and those that
+        hold their answer, are a single letter, or have no relevant document."""
+        named = (item[DROPPED[one.kind]] for one in self.findings if one.kind in DROPPED for item in one.items)
+        return list(dict.fromkeys(named))
+
+    @property
+    def kept(self) -> TestSet:
+        """The test set without the queries that are `dropped`."""
+        out = set(self.dropped)
+        return self.material.test_set.with_queries(one for one in self.material.test_set if one.id not in out)
 
     @property
     def to_judge(self) -> Pool:
@@ -121,7 +137,7 @@ def lint(
     measure: str = "nDCG@10",
     only: Sequence[str] = (),
     skip: Sequence[str] = (),
-    probe: Probe | None = None,
+    probe: Probe | PathLike | None = None,
     checks: Mapping[str, Callable[[Material], Iterable[Finding]]] | None = None,
     progress: Callable[[str, int, int], object] | None = None,
     format: str | None = None,  # noqa: A002
@@ -132,10 +148,10 @@ def lint(
     it has none. Checks that lack their inputs are listed with what to give: `corpus` (texts of the documents by id, or
     a path), `runs` by name, `labels` with their judges (those of the test set, where it has any), `against` (another
     test set, whose queries this one must not hold), `scale` (the lowest and highest grade), `difference` (that of the
-    `measure` which has to be found). `only` and `skip` name checks. `probe` is what `probe_judge` gave, or a function
-    that gives it. `checks` are more checks by name: functions that take the inputs (`.test_set`, `.corpus`, `.runs`,
-    ...) and give findings. `progress` gets the name of a check that takes long, what is done and all. `format` names
-    the format of a file where detection is wrong.
+    `measure` which has to be found). `only` and `skip` name checks. `probe` is what `probe_judge` gave, a function that
+    gives it, or the path of what `rankgauge testset judge --probe N --json` printed. `checks` are more checks by name:
+    functions that take the inputs (`.test_set`, `.corpus`, `.runs`, ...) and give findings. `progress` gets the name of
+    a check that takes long, what is done and all. `format` names the format of a file where detection is wrong.
     """
     tested, other = _test_set(test_set, queries, format), None if against is None else _test_set(against, None)
     if not len(tested):
@@ -145,8 +161,9 @@ def lint(
         if not difference > 0:
             raise DataError(f"`difference={difference!r}` must be above 0")
     parse_measure(measure)
-    if isinstance(probe, str) or not (probe is None or callable(probe) or isinstance(probe, JudgeProbe | Iterable)):
-        raise DataError(f"`probe` must be what `probe_judge` gives, or a function, not {probe!r}")
+    probed = read_probes(probe) if isinstance(probe, str | os.PathLike) else probe
+    if not (probed is None or callable(probed) or isinstance(probed, JudgeProbe | Iterable)):
+        raise DataError(f"`probe` must be what `probe_judge` gives, a path or a function, not {probed!r}")
     own_checks = _own_checks(checks)
     material = Material(
         tested,
@@ -157,7 +174,7 @@ def lint(
         _scale(scale),
         difference,
         measure,
-        probe,
+        probed,
         progress,
     )
     chosen = _chosen(only, skip, own_checks)
