@@ -189,12 +189,14 @@ def own_name(path: str) -> str:
 
 def short_names(files: list[str]) -> dict[str, str]:
     """Names of files for tables: dl19.bm25.run and dl19.dense.run are bm25 and dense. Endings of more than one file go
-    only if the names stay different."""
+    only if the names stay different, and no number stays alone: search-v2.14.run and search-v2.15.run are v2.14 and
+    v2.15, for "15 leads" says nothing."""
     short = [_ENDINGS.sub("", name) or name for name in files]
     first, last = min(short, default=""), max(short, default="")
     same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    cut = max(first[:same].rfind(mark) + 1 for mark in "._-") if len(set(files)) > 1 else 0
-    tails = [name[cut:] for name in short]
+    cuts = (place + 1 for place in reversed(range(same)) if first[place] in "._-")
+    cut = next((place for place in cuts if not any(name[place : place + 1].isdigit() for name in short)), 0)
+    tails = [name[cut:] for name in short] if len(set(files)) > 1 else short
     for names in (tails, short):
         if len(set(names)) == len(set(files)) and all(names):
             return dict(zip(files, names, strict=True))
