@@ -168,6 +168,7 @@ def test_pictures_are_current(name: str, language: Language) -> None:
     texts += [say("comparison.verdict_worse", language), say("answer.baseline", language)]
     texts += [say("answer.lost", language, b="dense"), say("answer.vs", language, a="bm25")]
     texts += [say("demo.next", language), say("demo.report", language, path="rankgauge-demo.html")]
+    texts.append("$ rankgauge demo " + ("rankgauge" if language == "en" else "--lang zh rankgauge"))
     for text in texts:
         assert " ".join(text.split()) in shown, f"docs/images/{name} is stale ({text}): run make pictures"
     assert str(ROOT) not in kept
