@@ -33,7 +33,9 @@ def drawn(*ends: tuple[float, float], width: int = 40, zero: bool = True) -> lis
 def test_zero_is_named_below_its_place(ends: list[tuple[float, float]], labels: list[str]) -> None:
     *bars, scale = drawn(*ends, width=26)
     assert scale.split() == labels
-    place = next(i for i, sign in enumerate(scale) if sign == "0" and scale[i - 1] in " " and scale[i + 1 : i + 2] != ".")
+    place = next(
+        i for i, sign in enumerate(scale) if sign == "0" and scale[i - 1] in " " and scale[i + 1 : i + 2] != "."
+    )
     assert all(bar[place : place + 1] in "┊┼├┤●" for bar in bars)
 
 
