@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge import compare, compare_scores, evaluate
-from rankgauge.cli.evaluate import short_names
 from rankgauge.cli.showing import terminal_look
 from rankgauge.comparison.verdicts import contradicting, summary_notes
 from rankgauge.evaluation import record_of
+from rankgauge.formats.names import run_name, short_names
 from rankgauge.record import Record
 from rankgauge.reports import report
 from rankgauge.reports.build import record_report
@@ -332,6 +332,12 @@ def test_lists_of_quoted_names_break_between_them() -> None:
 )
 def test_names_of_files(given: list[str], short: list[str]) -> None:
     assert [short_names(given)[name] for name in given] == short
+
+
+def test_a_file_is_called_alike_on_the_command_line_and_in_python(tmp_path: Path) -> None:
+    (tmp_path / "bm25.v2.run").write_text("q1 Q0 d1 1 1.0 x\n")
+    assert evaluate({"q1": {"d1": 1}}, tmp_path / "bm25.v2.run", ["RR"]).name == "bm25.v2"
+    assert run_name(tmp_path / "-") == "-"
 
 
 @given(st.lists(st.text("ab1._-", min_size=1, max_size=8), max_size=5, unique=True))

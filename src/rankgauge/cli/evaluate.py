@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import glob
-import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import click
 
@@ -14,11 +12,11 @@ from rankgauge.cli import options
 from rankgauge.cli.bars import watched
 from rankgauge.cli.keeping import Keeping, keeping
 from rankgauge.cli.showing import chosen_format, format_option, latex_option, scenario_option, show
+from rankgauge.formats.names import own_name, short_names
 from rankgauge.words import Language
 
-__all__ = ["check_standard_input", "evaluate", "input_paths", "named_runs", "short_names"]
+__all__ = ["check_standard_input", "evaluate", "input_paths", "named_runs"]
 
-_ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|arrow|feather|gz|zst))+$", re.IGNORECASE)
 
 
 @click.command()
@@ -176,31 +174,6 @@ def _is_path(text: str) -> bool:
     """Whether all of it is a path, which may hold a = too: s3://bucket/date=3, runs/date=*."""
     before, equals, _ = text.partition("=")
     return not equals or "://" in before or Path(text).exists() or bool(glob.glob(text))
-
-
-def own_name(path: str) -> str:
-    """The last part of a path that tells which run it is: neither a pattern nor a column's value."""
-    if Path(path).is_file():
-        return Path(path).name
-    parts = [part for part in re.split(r"[/\\]", unquote(path) if "://" in path else path) if part]
-    telling = [part for part in parts if not re.search(r"[*?\[=]|^.+:$", part)]
-    return telling[-1] if telling else path
-
-
-def short_names(files: list[str]) -> dict[str, str]:
-    """Names of files for tables: dl19.bm25.run and dl19.dense.run are bm25 and dense. Endings of more than one file go
-    only if the names stay different, and no number stays alone: search-v2.14.run and search-v2.15.run are v2.14 and
-    v2.15, for "15 leads" says nothing."""
-    short = [_ENDINGS.sub("", name) or name for name in files]
-    first, last = min(short, default=""), max(short, default="")
-    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    cuts = (place + 1 for place in reversed(range(same)) if first[place] in "._-")
-    cut = next((place for place in cuts if not any(name[place : place + 1].isdigit() for name in short)), 0)
-    tails = [name[cut:] for name in short] if len(set(files)) > 1 else short
-    for names in (tails, short):
-        if len(set(names)) == len(set(files)) and all(names):
-            return dict(zip(files, names, strict=True))
-    return {name: name for name in files}
 
 
 def input_paths(qrels: str, runs: tuple[str, ...], output: str | None, *, stream: bool = False) -> dict[str, str]:
