@@ -202,6 +202,12 @@ def navigation(settings: str) -> list[str]:
     return re.findall(r": (\S+\.md)$", (ROOT / settings).read_text(encoding="utf-8"), re.MULTILINE)
 
 
+@pytest.mark.parametrize(("settings", "folder"), [("mkdocs.yml", DOCS), ("mkdocs.zh.yml", DOCS / "zh")])
+def test_the_first_page_leads_to_every_other(settings: str, folder: Path) -> None:
+    links = (folder / "index.md").read_text(encoding="utf-8")
+    assert [page for page in navigation(settings) if page != "index.md" and f"]({page})" not in links] == []
+
+
 def test_every_page_is_in_the_navigation() -> None:
     chinese = {f"zh/{page}" for page in navigation("mkdocs.zh.yml")}
     assert {*navigation("mkdocs.yml"), *chinese} == {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
