@@ -193,6 +193,20 @@ def test_one_fault_of_all_systems_is_one_remark() -> None:
     assert len({tell(note, "en") for note in remarks}) == len(remarks)
 
 
+def test_pairs_of_one_remark_tell_the_least_and_most_documents() -> None:
+    """One figure would be that of the pair named first alone."""
+    qrels = {f"q{i}": {"a": 1, "n": 0} for i in range(8)}
+    runs = {
+        name: {q: [*(f"{name}{i}" for i in range(n)), "a"] for q in qrels} for name, n in (("x", 1), ("y", 2), ("z", 3))
+    }
+    record = compare(qrels, runs, ["P@5"], samples=100).record
+    (remark,) = (note for note in remarks_of(record) if note.key == "answer.unjudged_flips")
+    assert tell(remark, "en").startswith("24 to 40 unjudged documents could reverse")
+    assert tell(remark, "zh").startswith("24 至 40 篇未标注文档")
+    two = compare(qrels, {name: runs[name] for name in "xy"}, ["P@5"], samples=100).record
+    assert tell(next(note for note in remarks_of(two) if "flips" in note.key), "en").startswith("24 unjudged documents")
+
+
 def test_remarks_are_counted() -> None:
     for record in (live_record(), comparison_record(), evaluation_record()):
         built = record_report(made(record))
