@@ -327,6 +327,13 @@ def test_lists_of_quoted_names_break_between_them() -> None:
     assert wrapped("lost about 26.1 % of it", 16).split("\n") == ["lost about", "26.1 % of it"]
 
 
+def test_a_number_keeps_what_it_counts() -> None:
+    assert wrapped("这并不说明两者相同：30 个查询只能检出约 0.150 以上的差值", 24).split("\n")[:2] == [
+        "这并不说明两者相同：",
+        "30 个查询只能检出约",
+    ]
+
+
 # Names and colours ----------------------------------------------------------------------------------------------------
 
 
