@@ -18,7 +18,6 @@ from rankgauge.words import Language
 __all__ = ["check_standard_input", "evaluate", "input_paths", "named_runs"]
 
 
-
 @click.command()
 @click.argument("qrels", metavar="QRELS")
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
