@@ -25,6 +25,8 @@ WIDTH = 80
 _TEXT = re.compile(r'(?P<start><text[^>]*?)textLength="(?P<length>[0-9.]+)"(?P<rest>[^>]*)>(?P<text>[^<]*)</text>')
 NAMES: dict[Language, tuple[str, str]] = {"en": ("demo.svg", "report.png"), "zh": ("demo.zh.svg", "report.zh.png")}
 
+COMMANDS: dict[Language, str] = {"en": "rankgauge demo", "zh": "rankgauge demo --lang zh"}
+
 
 class _Terminal(io.TextIOWrapper):
     """Standard output that says it is a terminal."""
@@ -75,13 +77,13 @@ _SVG = """\
 """
 
 
-def drawn(text: str) -> str:
-    """A terminal's output as an SVG."""
+def drawn(text: str, language: Language) -> str:
+    """A terminal's output as an SVG, below the command that prints it on any machine."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(Text.from_ansi(f"$ rankgauge demo\n\n{text.rstrip()}"), soft_wrap=False)
+    console.print(Text.from_ansi(f"$ {COMMANDS[language]}\n\n{text.rstrip()}"), soft_wrap=False)
     made = console.export_svg(title="rankgauge", code_format=_SVG, unique_id="demo")
     return _spaced("\n".join(line.rstrip() for line in made.splitlines()) + "\n")
 
@@ -116,7 +118,7 @@ def main() -> None:
         for language in LANGUAGES:
             svg, png = NAMES[language]
             page = Path(folder) / f"{language}.html"
-            (IMAGES / svg).write_text(drawn(demo_output(language, page)), encoding="utf-8")
+            (IMAGES / svg).write_text(drawn(demo_output(language, page), language), encoding="utf-8")
             photograph(page, IMAGES / png)
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rankgauge.history.store import History
+from rankgauge.reports import report
+from rankgauge.reports.trend import trend_report
 from rankgauge.words import Language
 from tests.reports.samples import comparison_record, evaluation_record, live_record
 from tests.reports.test_chart_files import LONG, _record
+from tests.reports.test_trend import record_of_day
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.needs("font")]
 
@@ -107,3 +112,22 @@ def test_the_legend_of_grades_holds_in_light_and_dark(opened: Any) -> None:
     told = one.page.inner_text("#query .legend")
     assert "darker" not in told
     assert "stands out" in told
+
+
+def test_a_drawn_trend_can_be_read_on_a_telephone(browser: Any, tmp_path: Path) -> None:
+    """It is scrolled, which a shadow tells, for in that width its words would be too small."""
+    with History.open(tmp_path / "h.db") as history:
+        for day in range(4):
+            history.add(record_of_day(day))
+        (tmp_path / "t.html").write_text(report(trend_report(history.trend("AP")), format="html"), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto((tmp_path / "t.html").as_uri())
+    small = (
+        """[...document.querySelectorAll(".drawing .light text")].map((text) => text.getBoundingClientRect().height)"""
+    )
+    assert min(height for height in page.evaluate(small) if height) > 8
+    drawing = page.locator(".drawing").first
+    assert drawing.evaluate("(box) => box.scrollWidth > box.clientWidth && box.tabIndex === 0")
+    assert "gradient" in drawing.evaluate("(box) => getComputedStyle(box).backgroundImage")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.close()

@@ -140,10 +140,13 @@ INSIDE = """(selector) => [...document.querySelectorAll(selector)].filter((at) =
 def test_on_a_telephone_no_table_hides_its_verdict_or_difference(opened: Any, language: Language) -> None:
     """All rows are cards: what changed most, all pairs, ranges, latencies, versions, and every query."""
     page = opened(live_record(), language, width=390).page
-    assert page.locator("table").evaluate_all(
-        """(all) => all.map((table) => [table.checkVisibility(), table.parentElement])
+    assert (
+        page.locator("table").evaluate_all(
+            """(all) => all.map((table) => [table.checkVisibility(), table.parentElement])
           .filter(([shown, frame]) => shown && frame.scrollWidth > frame.clientWidth + 1).length"""
-    ) == 0
+        )
+        == 0
+    )
     for part in (".verdict .badge", "#table .gap", ".headed td:last-child", ".rows .n"):
         found = page.evaluate(INSIDE, part)
         assert found, part

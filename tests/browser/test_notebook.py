@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from rankgauge import report
 from rankgauge.reports.plot import plot
-from tests.reports.samples import live_record, made
+from tests.reports.samples import large_record, live_record, made
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -62,3 +63,18 @@ def test_light_and_dark(browser: Any, look: str) -> None:
     page.locator(".rankgauge summary").click()
     assert page.locator(".rankgauge details li").first.is_visible()
     context.close()
+
+
+def test_a_narrow_cell_shows_all_columns(browser: Any) -> None:
+    """Groups and further measures are not out of sight where the output of a cell is half a screen wide."""
+    record = json.dumps(large_record(systems=5, queries=60, measures=2)).replace(
+        "retriever-", "retriever_with_long_name_"
+    )
+    result = report(made(json.loads(record)), format="notebook")
+    for width in (1000, 800, 700):
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.set_content(PAGE.format(background="#fff", color="#000", theme="", result=result, chart=""))
+        table = page.locator(".rankgauge table").first
+        assert table.locator("th", has_text="group").count() == 1
+        assert table.evaluate("(table) => table.scrollWidth <= table.parentElement.clientWidth"), width
+        page.close()

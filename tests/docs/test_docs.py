@@ -168,6 +168,7 @@ def test_pictures_are_current(name: str, language: Language) -> None:
     texts += [say("comparison.verdict_worse", language), say("answer.baseline", language)]
     texts += [say("answer.lost", language, b="dense"), say("answer.vs", language, a="bm25")]
     texts += [say("demo.next", language), say("demo.report", language, path="rankgauge-demo.html")]
+    texts.append("$ rankgauge demo " + ("rankgauge" if language == "en" else "--lang zh rankgauge"))
     for text in texts:
         assert " ".join(text.split()) in shown, f"docs/images/{name} is stale ({text}): run make pictures"
     assert str(ROOT) not in kept
@@ -199,6 +200,12 @@ def test_readme(path: Path) -> None:
 
 def navigation(settings: str) -> list[str]:
     return re.findall(r": (\S+\.md)$", (ROOT / settings).read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("settings", "folder"), [("mkdocs.yml", DOCS), ("mkdocs.zh.yml", DOCS / "zh")])
+def test_the_first_page_leads_to_every_other(settings: str, folder: Path) -> None:
+    links = (folder / "index.md").read_text(encoding="utf-8")
+    assert [page for page in navigation(settings) if page != "index.md" and f"]({page})" not in links] == []
 
 
 def test_every_page_is_in_the_navigation() -> None:

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge import compare, compare_scores, evaluate
-from rankgauge.cli.evaluate import short_names
 from rankgauge.cli.showing import terminal_look
 from rankgauge.comparison.verdicts import contradicting, summary_notes
 from rankgauge.evaluation import record_of
+from rankgauge.formats.names import run_name, short_names
 from rankgauge.record import Record
 from rankgauge.reports import report
 from rankgauge.reports.build import record_report
@@ -193,6 +193,20 @@ def test_one_fault_of_all_systems_is_one_remark() -> None:
     assert len({tell(note, "en") for note in remarks}) == len(remarks)
 
 
+def test_pairs_of_one_remark_tell_the_least_and_most_documents() -> None:
+    """One figure would be that of the pair named first alone."""
+    qrels = {f"q{i}": {"a": 1, "n": 0} for i in range(8)}
+    runs = {
+        name: {q: [*(f"{name}{i}" for i in range(n)), "a"] for q in qrels} for name, n in (("x", 1), ("y", 2), ("z", 3))
+    }
+    record = compare(qrels, runs, ["P@5"], samples=100).record
+    (remark,) = (note for note in remarks_of(record) if note.key == "answer.unjudged_flips")
+    assert tell(remark, "en").startswith("24 to 40 unjudged documents could reverse")
+    assert tell(remark, "zh").startswith("24 至 40 篇未标注文档")
+    two = compare(qrels, {name: runs[name] for name in "xy"}, ["P@5"], samples=100).record
+    assert tell(next(note for note in remarks_of(two) if "flips" in note.key), "en").startswith("24 unjudged documents")
+
+
 def test_remarks_are_counted() -> None:
     for record in (live_record(), comparison_record(), evaluation_record()):
         built = record_report(made(record))
@@ -313,6 +327,13 @@ def test_lists_of_quoted_names_break_between_them() -> None:
     assert wrapped("lost about 26.1 % of it", 16).split("\n") == ["lost about", "26.1 % of it"]
 
 
+def test_a_number_keeps_what_it_counts() -> None:
+    assert wrapped("这并不说明两者相同：30 个查询只能检出约 0.150 以上的差值", 24).split("\n")[:2] == [
+        "这并不说明两者相同：",
+        "30 个查询只能检出约",
+    ]
+
+
 # Names and colours ----------------------------------------------------------------------------------------------------
 
 
@@ -324,7 +345,9 @@ def test_lists_of_quoted_names_break_between_them() -> None:
         (["a.run", "a.txt"], ["a.run", "a.txt"]),
         (["run.gz", "other.jsonl.zst"], ["run", "other"]),
         (["bm25.run", "bm25-rm3.run"], ["bm25", "bm25-rm3"]),
-        (["x_1.run", "x_2.run"], ["1", "2"]),
+        (["x_1.run", "x_2.run"], ["x_1", "x_2"]),
+        (["search-v2.14.run", "search-v2.15.run"], ["v2.14", "v2.15"]),
+        (["1.run", "2.run"], ["1", "2"]),
         (["", "-"], ["", "-"]),
     ],
 )
@@ -332,7 +355,13 @@ def test_names_of_files(given: list[str], short: list[str]) -> None:
     assert [short_names(given)[name] for name in given] == short
 
 
-@given(st.lists(st.text("ab._-", min_size=1, max_size=8), max_size=5, unique=True))
+def test_a_file_is_called_alike_on_the_command_line_and_in_python(tmp_path: Path) -> None:
+    (tmp_path / "bm25.v2.run").write_text("q1 Q0 d1 1 1.0 x\n")
+    assert evaluate({"q1": {"d1": 1}}, tmp_path / "bm25.v2.run", ["RR"]).name == "bm25.v2"
+    assert run_name(tmp_path / "-") == "-"
+
+
+@given(st.lists(st.text("ab1._-", min_size=1, max_size=8), max_size=5, unique=True))
 def test_names_stay_different(files: list[str]) -> None:
     names = short_names(files)
     assert set(names) == set(files)

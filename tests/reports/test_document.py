@@ -134,7 +134,7 @@ def test_a_format_from_elsewhere(titles: str, tmp_path: Path) -> None:
     """One function is a format: by its name, by the ending, and on the command line."""
     record = made(evaluation_record())
     assert report(record, format=titles) == "Evaluation of bm25, hybrid: leaderboard means inputs\n"
-    assert report(record, tmp_path / "a.titles", language="zh").startswith("bm25、hybrid 评测报告")
+    assert report(record, tmp_path / "a.titles", language="zh").startswith("评测报告：bm25、hybrid")
     (tmp_path / "record.json").write_text(json.dumps(comparison_record()))
     assert run_command("report", tmp_path / "record.json", "-f", titles).stdout.startswith("Comparison of bm25, hybrid")
 

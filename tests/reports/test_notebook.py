@@ -73,7 +73,7 @@ class Page(HTMLParser):
         self.tags: list[str] = []
         self.open: list[str] = []
         self.said: list[str] = []
-        self.feed(text)
+        self.feed(text.replace("<wbr>", ""))  # where a long name may break
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

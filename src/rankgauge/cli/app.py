@@ -50,7 +50,7 @@ _COMMANDS: Table = {
     "chunk": ("rankgauge.cli.chunk", "chunk", "Cut the documents of a corpus into chunks."),
     "convert": ("rankgauge.cli.convert", "convert", "Convert a run, judgments or a test set."),
     "completion": ("rankgauge.cli.completion", "completion", "Print the script that completes commands in a shell."),
-    "demo": ("rankgauge.cli.demo", "demo", "Evaluate a small bundled example, offline."),
+    "demo": ("rankgauge.cli.demo", "demo", "Four retrievers compared in one screen, offline."),
 }
 
 _SECTIONS = {

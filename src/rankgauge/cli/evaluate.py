@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import glob
-import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import click
 
@@ -14,11 +12,10 @@ from rankgauge.cli import options
 from rankgauge.cli.bars import watched
 from rankgauge.cli.keeping import Keeping, keeping
 from rankgauge.cli.showing import chosen_format, format_option, latex_option, scenario_option, show
+from rankgauge.formats.names import own_name, short_names
 from rankgauge.words import Language
 
-__all__ = ["check_standard_input", "evaluate", "input_paths", "named_runs", "short_names"]
-
-_ENDINGS = re.compile(r"(\.(run|txt|trec|res|results|jsonl?|csv|tsv|parquet|arrows?|feather|gz|zst))+$", re.IGNORECASE)
+__all__ = ["check_standard_input", "evaluate", "input_paths", "named_runs"]
 
 
 @click.command()
@@ -176,29 +173,6 @@ def _is_path(text: str) -> bool:
     """Whether all of it is a path, which may hold a = too: s3://bucket/date=3, runs/date=*."""
     before, equals, _ = text.partition("=")
     return not equals or "://" in before or Path(text).exists() or bool(glob.glob(text))
-
-
-def own_name(path: str) -> str:
-    """The last part of a path that tells which run it is: neither a pattern nor a column's value."""
-    if Path(path).is_file():
-        return Path(path).name
-    parts = [part for part in re.split(r"[/\\]", unquote(path) if "://" in path else path) if part]
-    telling = [part for part in parts if not re.search(r"[*?\[=]|^.+:$", part)]
-    return telling[-1] if telling else path
-
-
-def short_names(files: list[str]) -> dict[str, str]:
-    """Names of files for tables: dl19.bm25.run and dl19.dense.run are bm25 and dense. Endings of more than one file go
-    only if the names stay different."""
-    short = [_ENDINGS.sub("", name) or name for name in files]
-    first, last = min(short, default=""), max(short, default="")
-    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    cut = max(first[:same].rfind(mark) + 1 for mark in "._-") if len(set(files)) > 1 else 0
-    tails = [name[cut:] for name in short]
-    for names in (tails, short):
-        if len(set(names)) == len(set(files)) and all(names):
-            return dict(zip(files, names, strict=True))
-    return {name: name for name in files}
 
 
 def input_paths(qrels: str, runs: tuple[str, ...], output: str | None, *, stream: bool = False) -> dict[str, str]:

@@ -21,6 +21,7 @@ from rankgauge.evaluation.recording import record_of
 from rankgauge.evaluation.rising import rising_list
 from rankgauge.evaluation.scores import Scores
 from rankgauge.formats import RunParts, load_chunks, load_corpus
+from rankgauge.formats.names import run_name
 from rankgauge.measures import Measure
 from rankgauge.measures.explanations import sentence
 from rankgauge.model.chunks import Chunks, GivenChunks
@@ -224,7 +225,7 @@ class Scoring:
         else:
             labelled = test_set if test_set is not None else as_testset(judgments)
             table, plan = self.passages.scored(labelled, opened, plan, name, self.documents, self.stream)
-        called = name or table.name
+        called = name or (run_name(run) if isinstance(run, str | os.PathLike) else table.name)
         sources = self.sources(qrels, {called: run})
         turns = conversations_of(self.conversations, table.queries, test_set)
         made = Evaluation(table, plan, called, sources=sources, test_set=test_set, conversations=turns)

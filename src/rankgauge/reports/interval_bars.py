@@ -8,19 +8,19 @@ from rankgauge.reports.cells import Look, written
 from rankgauge.reports.document import Drawn
 from rankgauge.words import numbers
 
-__all__ = ["axis_of", "bar_of", "end_labels"]
+__all__ = ["axis_of", "bar_of", "end_labels", "reach"]
 
 _EDGE = 4.0  # percent at either end that stay free, so that a point at an end is whole
 
 
-def _scale(cell: Drawn) -> tuple[float, float]:
+def reach(cell: Drawn) -> tuple[float, float]:
     """That of the table; where the place of 0 is marked it reaches to 0."""
     low, high = cell.scale
     return (min(low, 0.0), max(high, 0.0)) if cell.zero else (low, high)
 
 
 def _place(value: float, cell: Drawn) -> float:
-    low, high = _scale(cell)
+    low, high = reach(cell)
     inside = min(max(value, low), high)
     return round(_EDGE + (100 - 2 * _EDGE) * (inside - low) / (high - low), 2)
 
@@ -45,7 +45,7 @@ def end_labels(low: float, high: float, look: Look, *, signed: bool) -> tuple[st
 
 def axis_of(cell: Drawn, look: Look) -> list[dict[str, Any]]:
     """The labels of the scale: its ends, and 0 on a line of its own."""
-    low, high = _scale(cell)
+    low, high = reach(cell)
     left, right = end_labels(low, high, look, signed=cell.zero)
     labels = [
         {"place": _EDGE, "text": "0" if low == 0 else left, "side": "start"},

@@ -124,5 +124,13 @@ def _turning(compared: ComparisonResult) -> Iterator[Note]:
             named = [Note("answer.pair", {"a": a, "b": b, "measures": names}) for (a, b), names in pairs.items()]
             if len(named) > _PAIRS:
                 named = [*named[: _PAIRS - 1], Note("answer.more_pairs", {"n": len(named) - _PAIRS + 1})]
-            counts = {} if key == "ties_flip" else {"n": rows[0].documents}
-            yield Note(f"answer.{key}", {**counts, "pairs": named}, "warning")
+            about = {} if key == "ties_flip" else {"documents": _documents([row.documents for row in rows])}
+            yield Note(f"answer.{key}", {**about, "pairs": named}, "warning")
+
+
+def _documents(counts: list[int]) -> Note:
+    """How many unjudged documents it depends on, which differs from pair to pair."""
+    low, high = min(counts), max(counts)
+    if low == high:
+        return Note("answer.unjudged_documents", {"n": low})
+    return Note("answer.unjudged_between", {"low": low, "high": high})

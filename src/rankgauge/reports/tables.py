@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -115,18 +116,21 @@ def wrapped(text: str, width: int | None, indent: str = "") -> str:
     return "\n".join([*lines, line.rstrip()])
 
 
+_NUMBER = re.compile(r"[+−-]?[\d,.]+ ")
 _BEGIN_WORDS = "'\"@#&*/\\"
 """Marks that begin a word where they stand behind a blank."""
 
 
 def _pieces(text: str) -> list[str]:
-    """Words with the blanks behind them, and Chinese characters with the marks that belong to them."""
+    """Words with the blanks behind them, and Chinese characters with the marks that belong to them. A number keeps the
+    character that says what it counts: 30 个."""
     pieces: list[str] = []
     for character in text:
         last = pieces[-1][-1] if pieces else " "
         own = (_is_wide(character) or _is_wide(last) or last == " ") and not _ends_no_line(last)
         stuck = _begins_no_line(character) and not (last == " " and character in _BEGIN_WORDS)
-        if not pieces or (own and character != " " and not stuck):
+        counted = bool(pieces) and _is_wide(character) and _NUMBER.fullmatch(pieces[-1]) is not None
+        if not pieces or (own and character != " " and not stuck and not counted):
             pieces.append(character)
         else:
             pieces[-1] += character

@@ -8,6 +8,7 @@ brings its own background.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -39,6 +40,7 @@ __all__ = ["render", "two_tones"]
 
 _WIDTH, _HEIGHT, _EDGE = 160, 14, 5
 _MANY = 6  # columns, beside which an interval has no room for its figures
+_JOINT = re.compile(r"(?<=[_/])(?=\w)")  # where a long name may go on in the next line
 _SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈", "pass": "✓", "fail": "✗"}
 _STATUS = {"pass": ("✓", "pass"), "fail": ("✗", "fail"), "warn": ("⚠", "warn"), "open": ("?", "inconclusive")}
 _TONES = {**VERDICTS, "pass": VERDICTS["better"], "fail": VERDICTS["worse"], "warn": "#c07d00"}
@@ -109,7 +111,7 @@ class _Page:
 
     def _table(self, block: Table) -> str:
         kept = [(j, block.columns[j]) for j in shown_columns(block, self.detail)]
-        head = "".join(f"<th{_kind(column)}>{html.escape(told(column.head, self.look))}</th>" for _, column in kept)
+        head = "".join(f"<th{_kind(column)}>{_breakable(told(column.head, self.look))}</th>" for _, column in kept)
         rows = []
         for row in block.rows:
             if len(row) != len(block.columns):
@@ -123,13 +125,17 @@ class _Page:
         return f"<table{tight}><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
     def _cell(self, cell: Cell, column: Column, tone: str | None) -> str:
-        text = html.escape(written(cell, column.kind, self.bare))
+        text = _breakable(written(cell, column.kind, self.bare))
         if isinstance(cell, Drawn):
             return f"{_interval(cell, tone, text)}<small>{text}</small>"
         if isinstance(cell, Marked | Scored) and cell.mark in _SIGNS:
             sign = _sign(_SIGNS[cell.mark], cell.mark)
             return f"{sign} {text}" if isinstance(cell, Marked) else f"{text} {sign}"
         return text
+
+
+def _breakable(text: str) -> str:
+    return _JOINT.sub("<wbr>", html.escape(text))
 
 
 def _with_intervals(row: Sequence[Cell]) -> list[Cell]:

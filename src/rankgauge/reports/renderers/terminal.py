@@ -8,7 +8,7 @@ from typing import Any
 from rankgauge.reports import tables
 from rankgauge.reports.cells import Look, told
 from rankgauge.reports.document import Cell, Detail, Drawn, Marked, Report, Scored, Table
-from rankgauge.reports.interval_bars import end_labels
+from rankgauge.reports.interval_bars import end_labels, reach
 from rankgauge.reports.lines import Form, grid, pieces, shown_columns
 from rankgauge.visible import uncommanded
 from rankgauge.words import Language, numbers, say
@@ -146,7 +146,7 @@ def _plotted(made: tables.Table, place: int, cells: list[Any], look: Look, width
             row if len(row) == 1 else [*row[:place], plot, *row[place + 1 :]]
             for row, plot in zip(made.rows, drawn, strict=True)
         ]
-        low, high = end_labels(*first.scale, look, signed=first.zero)
+        low, high = end_labels(*reach(first), look, signed=first.zero)
         blank = " " * max(1, room - len(low) - len(high))
         if made.header[place]:
             rows.append(["" if j != place else _axis(first, room, low, high) for j in range(len(made.header))])
@@ -160,31 +160,38 @@ def _plotted(made: tables.Table, place: int, cells: list[Any], look: Look, width
 
 
 def _axis(cell: Drawn, room: int, low: str, high: str) -> str:
-    """The ends of the scale, and 0 where there is room between them."""
-    line = f"{low}{' ' * max(1, room - len(low) - len(high))}{high}"
+    """The ends of the scale. Where the place of 0 is marked it is named, which leaves no room for an end that is near;
+    the other one tells the scale."""
     zero = _place(0.0, cell, room) if cell.zero else -1
-    if 0 <= zero < room and line[max(0, zero - 1) : zero + 2].isspace():
-        line = f"{line[:zero]}0{line[zero + 1 :]}"
-    return line
+    left, right = len(low) < zero, room - len(high) > zero + 1
+    if zero < 0 or not (left or right):
+        return f"{low}{' ' * max(1, room - len(low) - len(high))}{high}"
+    before = (low if left else "").ljust(zero)
+    return f"{before}0{high.rjust(room - zero - 1) if right else ''}"
 
 
 def _place(value: float, cell: Drawn, room: int) -> int:
-    low, high = cell.scale
+    low, high = reach(cell)
     return round((min(max(value, low), high) - low) / (high - low) * (room - 1)) if low <= value <= high else -1
 
 
 def _drawn(cell: Drawn, room: int) -> str:
     """├────●────┤ at its place, and ┊ where 0 is."""
     line = [" "] * room
-    low, high = cell.scale
+    low, high = reach(cell)
     zero = _place(0.0, cell, room) if cell.zero else -1
+    point = _place(cell.value, cell, room)
     if zero >= 0:
         line[zero] = "┊"
     if cell.ends is not None:
         first, last = (_place(min(max(end, low), high), cell, room) for end in cell.ends)
+        if zero >= 0 and first < last:  # an interval that excludes 0 does not seem to reach it
+            first += cell.ends[0] > 0 and first == zero
+            last -= cell.ends[1] < 0 and last == zero
+            point = min(max(point, first), last)
         line[first : last + 1] = "─" * (last + 1 - first)
         line[first], line[last] = "├", "┤"
         if first < zero < last:
             line[zero] = "┼"
-    line[_place(cell.value, cell, room)] = "●"
+    line[point] = "●"
     return "".join(line)
