@@ -82,17 +82,15 @@ def check_documents(
             f"chunks have such ids. Say of which documents with `collapse_chunks={_expression(own, doc)!r}`, whose "
             "first group is the document's id"
         )
-    matches = [] if retrieval.samples is None else retrieval.samples.matching(known)
-    if matches and matches[0].share >= _MOSTLY:
-        argument, place, share = matches[0]
-        if argument != "id_field":
-            raise DataError(
-                f"{name}: none of the {n} that it returned is a known document, but `{place}` matches {share:.0%} of "
-                f"the results: use `{argument}={place!r}`"
-            )
+    if retrieval.samples is None:
+        return
+    sure = retrieval.samples.certain(known, {query.id: query.grades.keys() for query in test_set})
+    mostly = [match for match in retrieval.samples.matching(known)[:1] if match.share >= _MOSTLY]
+    for argument, place, share in [*sure, *mostly][:1]:
+        otherwise = f", or `parent_field={place!r}` if they are chunks of such documents"
         raise DataError(
             f"{name}: none of the {n} that it returned is a known document, but `{place}` matches {share:.0%} of the "
-            f"results: use `id_field={place!r}`, or `parent_field={place!r}` if they are chunks of such documents"
+            f"results: use `{argument}={place!r}`{otherwise if argument == 'id_field' else ''}"
         )
 
 

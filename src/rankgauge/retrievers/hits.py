@@ -15,7 +15,7 @@ from rankgauge.errors import Fault, RetrieverError
 from rankgauge.retrievers.entries import BARE, LONGEST_ID, Fields, id_text, number_of, score_place
 from rankgauge.retrievers.fields import empty, fields_of, follow, parse_path, shown
 
-__all__ = ["SPARE", "Hit", "ListFault", "Listed", "entries_of", "first_of", "hits_of"]
+__all__ = ["SPARE", "Hit", "ListFault", "Listed", "entries_of", "first_of", "hits_of", "results_in_columns"]
 
 
 class Hit(NamedTuple):
@@ -181,7 +181,7 @@ def entries_of(results: Any, k: int | None) -> list[Any]:
     if isinstance(results, set | frozenset):
         raise RetrieverError("the retriever returned a set, which has no order; return a list, best first")
     if isinstance(results, Mapping):
-        if (columns := _of_columns(results)) is not None:
+        if (columns := results_in_columns(results)) is not None:
             return first_of(columns, most)
         if all(isinstance(value, Real) and not isinstance(value, bool) for value in results.values()):
             return first_of(results.items(), most)
@@ -196,7 +196,7 @@ def entries_of(results: Any, k: int | None) -> list[Any]:
     )
 
 
-def _of_columns(results: Mapping[Any, Any]) -> Iterator[dict[str, Any]] | None:
+def results_in_columns(results: Mapping[Any, Any]) -> Iterator[dict[str, Any]] | None:
     """Results in lists side by side, as a collection of Chroma returns them for one query; None for all else."""
     ids = results.get("ids")
     if not isinstance(ids, list) or len(ids) != 1 or not isinstance(ids[0], list):
