@@ -36,7 +36,7 @@ class ListFault(Fault):
     given: tuple[Hit, ...] = ()
     """Of scores that only rise: the hits in the order given, where the scores are distances."""
     field: str = ""
-    """Where these scores are, as `score_field` takes it."""
+    """Where these scores are, as `score_field` takes it; where that was given, the same with the other sign."""
 
 
 class Listed(list[Any]):
@@ -93,9 +93,11 @@ def hits_of(
         _add(faults, "unread", f"more than {len(entries)} results{asked}; the rest was not read")
     ids, scores = _columns(entries, Fields(id_field, score_field), faults)
     hits = _ordered(ids, scores, faults)
-    if score_field is None and faults and faults[-1].kind == "unsorted" and (given := _rising(ids, scores)):
-        field = score_place(entries[0])
-        if field:
+    if faults and faults[-1].kind == "unsorted" and (given := _rising(ids, scores)):
+        if score_field is not None:  # turned round as it was asked for; if that was the mistake, this is the other way
+            other = score_field[1:] if score_field.startswith("-") else f"-{score_field}"
+            faults[-1] = replace(faults[-1], field=other)
+        elif field := score_place(entries[0]):
             best: dict[str, Hit] = {}
             for hit in given:
                 best.setdefault(hit.id, hit)
