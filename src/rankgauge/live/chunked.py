@@ -87,10 +87,10 @@ def check_documents(
     sure = retrieval.samples.certain(known, {query.id: query.grades.keys() for query in test_set})
     mostly = [match for match in retrieval.samples.matching(known)[:1] if match.share >= _MOSTLY]
     for argument, place, share in [*sure, *mostly][:1]:
-        otherwise = f", or `parent_field={place!r}` if they are chunks of such documents"
         raise DataError(
             f"{name}: none of the {n} that it returned is a known document, but `{place}` matches {share:.0%} of the "
-            f"results: use `{argument}={place!r}`{otherwise if argument == 'id_field' else ''}"
+            f"results: use `{argument}={place!r}`"
+            + (f", or `parent_field={place!r}` if they are chunks of such documents" if argument == "id_field" else "")
         )
 
 

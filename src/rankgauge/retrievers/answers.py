@@ -68,7 +68,7 @@ class Answer(NamedTuple):
 
 def _written(fault: ListFault) -> list[Any]:
     """A fault as a journal holds it; scores that only rise with the order given, about which all answers decide."""
-    return [fault.kind, masked(fault.message), *([fault.field, fault.given] if fault.given else [])]
+    return [fault.kind, masked(fault.message), *([fault.field, fault.given] if fault.field else [])]
 
 
 def _read(kind: str, message: str, field: str = "", given: Sequence[Any] = ()) -> ListFault:
