@@ -90,6 +90,7 @@ class Asking:
         `stages` keeps the lists of earlier stages too, which a sweep of many settings has no room for."""
         scoring = with_own(self.scoring, retriever, self.parent_field, self.test_set)
         check_scoring(replace(scoring, own_chunks=False))  # which says too that an overlap needs chunks
+        scoring.check_labels(self.test_set)
         made = as_searcher(retriever, name=name, id_field=self.id_field, score_field=self.score_field)
         recorder = None
         if stages and is_staged(retriever):
