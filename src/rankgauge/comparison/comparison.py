@@ -248,7 +248,8 @@ class Comparison(ComparedSystems, Result):
     def summary(self, language: Language = "en") -> list[str]:
         """What to do, in a paragraph or two."""
         found = ComparisonResult(self.settings, self.baseline, self.rows, self.groups, notes=self.notes)
-        return [tell(note, language) for note in advice_of(found, self.measures)]
+        systems = {one.name: one.notes for one in self.evaluations}
+        return [tell(note, language) for note in advice_of(found, self.measures, systems)]
 
     @property
     def warnings(self) -> list[str]:
