@@ -249,6 +249,41 @@ def test_fields_of_a_service_are_named_as_its_adapter_takes_them(name: str) -> N
         assert evaluate_retriever(make(service.url, id_field=field), TEST_SET[:20], measures="RR").mean["RR"] == 1.0
 
 
+CHUNKED = {
+    "vespa": (
+        from_vespa,
+        lambda rows: {"root": {"children": [{"id": i, "relevance": 1.0, "fields": row} for i, row in rows]}},
+        "fields.key",
+    ),
+    "elasticsearch": (
+        lambda url: from_elasticsearch(url, "docs", body=SEARCH),
+        lambda rows: {"hits": {"hits": [{"_id": i, "_score": 1.0, "_source": row} for i, row in rows]}},
+        "_source.key",
+    ),
+    "a service": (
+        lambda url: HttpRetriever(url, ids="$.found[*].id"),
+        lambda rows: {"found": [{"id": i, "document": row} for i, row in rows]},
+        "document.key",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHUNKED)
+def test_chunks_of_a_service_name_their_documents(name: str) -> None:
+    make, reply, field = CHUNKED[name]
+
+    def answer(asked: Asked) -> Reply:
+        number = re.findall(r"query (\d+)", str(asked.body))[0]
+        return Reply(reply([(f"x{i}-{number}", number_of(number)) for i in range(3)]))
+
+    with calls(answer) as service:
+        with pytest.raises(DataError, match=re.escape(f"use `parent_field='{field}'`")):
+            evaluate_retriever(make(service.url), TEST_SET[:20], measures="RR")
+        live = evaluate_retriever(make(service.url), TEST_SET[:20], measures="RR", parent_field=field)
+    assert live.mean["RR"] == 1.0
+    assert live.retrieval.faults == {}
+
+
 def test_samples_are_bounded_and_hold_no_long_values() -> None:
     samples = Samples()
     for _ in range(100):

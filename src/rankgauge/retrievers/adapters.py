@@ -109,7 +109,8 @@ def from_elasticsearch(
     """An index of Elasticsearch or OpenSearch, by a client (async or not) or by the URL of the server.
 
     `body` is the search body with `{query}` where the query stands; `size` is set to k. Ids that are kept in a field
-    are found with `id_field="_source.doc_id"`. Headers (`${NAME}` from the environment), timeout and `max_body`, the
+    are found with `id_field="_source.doc_id"`; the documents of chunks with `parent_field="_source.doc_id"`, where the
+    body says `"_source": ["doc_id"]`. Headers (`${NAME}` from the environment), timeout and `max_body`, the
     bytes of the longest answer, are for a URL; a client has its own.
     """
     if not isinstance(body, Mapping):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from numbers import Real
@@ -42,9 +42,17 @@ class ListFault(Fault):
 class Listed(list[Any]):
     """A list of results, with the answer that it was read from, and what stands there before a field of a result."""
 
-    def __init__(self, results: Iterable[Any], answer: Any = None, headers: Any = None, each: str = "") -> None:
+    def __init__(
+        self,
+        results: Iterable[Any],
+        answer: Any = None,
+        headers: Any = None,
+        each: str = "",
+        rows: Sequence[Any] = (),
+    ) -> None:
+        """`rows` are the objects that ids and scores were taken from, one for each result."""
         super().__init__(results)
-        self.answer, self.headers, self.each = answer, headers, each
+        self.answer, self.headers, self.each, self.rows = answer, headers, each, rows
 
 
 _LISTS: Final = (

@@ -12,7 +12,7 @@ from typing import Any, Final
 from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.answers import RetrievalResult
 from rankgauge.retrievers.fields import ABSENT, Field, empty, fields_of, shown
-from rankgauge.retrievers.hits import Hit, entries_of, hits_of
+from rankgauge.retrievers.hits import Hit, Listed, entries_of, hits_of
 from rankgauge.retrievers.searcher import Response, Searcher
 
 __all__ = ["ChunkSearcher", "parent_of", "parents_in", "watched"]
@@ -28,13 +28,18 @@ class ChunkSearcher(Searcher):
 
     def _response(self, results: Any, k: int | None, seconds: float) -> Response:
         if self.parent_field is not None:
-            answered = self._with_parents(self.parent_field, entries_of(results, k), k, seconds)
+            entries = entries_of(results, k)
+            rows = results.rows if isinstance(results, Listed) and len(results.rows) == len(entries) else entries
+            answered = self._with_parents(self.parent_field, entries, rows, k, seconds)
             return answered._replace(raw=results)
         return super()._response(results, k, seconds)
 
-    def _with_parents(self, parent_field: str, entries: list[Any], k: int | None, seconds: float) -> Response:
+    def _with_parents(
+        self, parent_field: str, entries: list[Any], rows: Sequence[Any], k: int | None, seconds: float
+    ) -> Response:
+        """`rows` hold the fields of the results; of a service behind a URL, `entries` are ids and scores alone."""
         wanted = Field(parent_field, ())
-        parents = [_parent(entry, wanted, rank) for rank, entry in enumerate(entries, start=1)]
+        parents = [_parent(row, wanted, rank) for rank, row in enumerate(rows, start=1)]
         id_field = self.id_field
         if entries and id_field is None and not _has_id(entries[0]):
             id_field = parent_field  # results without ids of their own are known by their documents alone

@@ -79,8 +79,10 @@ class Samples:
     def _match(self, path: str, n: int) -> Match:
         pairs = [(query, values.get(path)) for query, values in zip(self._queries, self._values, strict=True)]
         named = [pair for pair in pairs if pair[1] is not None]
-        chunks = "parent_field" if len(set(named)) < len(named) else "id_field"
-        return Match("ids" if path.startswith("$") else chunks, path, n / len(self._values))
+        share = n / len(self._values)
+        if len(set(named)) < len(named):
+            return Match("parent_field", path.rpartition("[*].")[2] if path.startswith("$") else path, share)
+        return Match("ids" if path.startswith("$") else "id_field", path, share)
 
     def certain(self, known: Set[str], judged: Mapping[str, Set[str]]) -> list[Match]:
         """Fields that hold documents which are judged for the very query far more often than for any other, the best
@@ -98,7 +100,8 @@ class Samples:
             for path, n in own.items()
             if n >= max(_SURELY, expected[path] + 4 * math.sqrt(expected[path]) + _SURELY - 1)
         }
-        return [match for match in self.matching(known) if match.field in sure]
+        fields = {self._match(path, 1).field for path in sure}
+        return [match for match in self.matching(known) if match.field in fields]
 
     def matching(self, known: Set[str]) -> list[Match]:
         """Fields whose values are among the known ids, the best first."""
