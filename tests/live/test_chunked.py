@@ -73,6 +73,19 @@ def test_budgets_of_live_chunks(test_set: TestSet) -> None:
         evaluate_retriever(chunks_of, test_set, measures="R(budget=30)", collapse_chunks=r"^(.+)#\d+$")
 
 
+def test_pieces_without_texts_are_told_after_the_first_calls(test_set: TestSet) -> None:
+    """Ids that a store made up, and a corpus of whole documents."""
+    asked = []
+
+    def search(query: str, k: int) -> list[dict[str, Any]]:
+        asked.append(query)
+        return [{**row, "id": f"uuid-{i}-{len(asked)}"} for i, row in enumerate(rows_of(query, k))]
+
+    with pytest.raises(RetrieverError, match="the text of no result is known, such as that of 'uuid-0-1'"):
+        evaluate_retriever(search, test_set, measures="R(budget=30)", parent_field="metadata.doc", corpus=DOCS)
+    assert len(asked) == 3
+
+
 def test_documents_that_fields_name_are_kept_with_the_answers(test_set: TestSet, tmp_path: Path) -> None:
     asked: list[str] = []
 

@@ -96,7 +96,8 @@ class Asking:
         if stages and is_staged(retriever):
             recorder = StageRecorder(retriever, watched(made, self.parent_field).read)
             made = replace(made, call=recorder.search, is_async=False, takes_k=True)
-        searcher = watched(made, self.parent_field)
+        budget = any(measure.get("budget") is not None for measure in scoring.plan.measures)
+        searcher = watched(made, self.parent_field, scoring.documents if budget else None)
         chunked = scoring.rule is not None or self.parent_field is not None or scoring.chunks is not None
         documents = self.corpus if self.corpus is not None or chunked else scoring.documents
         called = name or searcher.name

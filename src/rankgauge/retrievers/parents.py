@@ -5,7 +5,7 @@ A hit then has both ids in one text until all are answered, so that kept answers
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
@@ -25,6 +25,9 @@ class ChunkSearcher(Searcher):
     """A retriever whose results may be pieces of documents."""
 
     parent_field: str | None = None
+    texts: Mapping[str, str] | None = None
+    """By the ids of the pieces, where a context budget needs them: without any of a list the next calls would be in
+    vain."""
 
     def _response(self, results: Any, k: int | None, seconds: float) -> Response:
         if self.parent_field is not None:
@@ -53,6 +56,13 @@ class ChunkSearcher(Searcher):
                         "field with an id of each piece with id_field"
                     )
 
+        if self.texts is not None and by_id and not any(own in self.texts for own in by_id):
+            raise RetrieverError(
+                f"the text of no result is known, such as that of {next(iter(by_id))!r}; a context budget is measured "
+                "on the pieces that were retrieved: give their texts in the corpus under their own ids, or say what "
+                "they are with collapse_chunks (a file of lines with id, doc and text)"
+            )
+
         def joined(hits: Sequence[Hit]) -> list[Hit]:
             return [Hit(f"{by_id[hit.id]}{_BETWEEN}{hit.id}", hit.score) for hit in hits]
 
@@ -61,10 +71,12 @@ class ChunkSearcher(Searcher):
         return answered._replace(hits=joined(answered.hits), faults=faults)
 
 
-def watched(searcher: Searcher, parent_field: str | None = None) -> ChunkSearcher:
+def watched(
+    searcher: Searcher, parent_field: str | None = None, texts: Mapping[str, str] | None = None
+) -> ChunkSearcher:
     """The same retriever, whose results are looked at for the documents that they belong to."""
     known = {one.name: getattr(searcher, one.name) for one in fields(searcher)}
-    return ChunkSearcher(**{**known, "parent_field": parent_field})
+    return ChunkSearcher(**{**known, "parent_field": parent_field, "texts": texts})
 
 
 def parent_of(joined: str) -> tuple[str, str]:
