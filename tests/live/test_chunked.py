@@ -10,6 +10,7 @@ import pytest
 
 from rankgauge import Chunk, Chunks, TestSet, evaluate_retriever, save_chunks, sweep
 from rankgauge.errors import DataError, RetrieverError
+from rankgauge.words import LANGUAGES, tell
 
 N = 12
 DOCS = {f"d{i}": f"text of document {i}. " * 20 for i in range(N)}
@@ -149,6 +150,21 @@ def test_chunks_that_nobody_spoke_of_are_an_error(test_set: TestSet) -> None:
     # Ids of another collection are no chunks.
     live = evaluate_retriever(lambda query, k: ["d100", "e-1", "x"], test_set, measures="RR")
     assert live.mean["RR"] == 0.0
+
+
+@pytest.mark.parametrize("rest", ["#0", "::3", "_chunk_12", "-p4"])
+def test_chunks_among_documents_are_told(rest: str, test_set: TestSet) -> None:
+    """Only long documents were cut: these were never found, without a word."""
+
+    def search(query: str, k: int) -> list[str]:
+        return [f"d{number(query)}{rest if number(query) % 2 else ''}", "other", "d-1998"]
+
+    live = evaluate_retriever(search, test_set, measures="RR")
+    (note,) = [note for note in live.live_notes if note.key == "asking.some_chunks"]
+    assert all(f"d1{rest}" in tell(note, language) for language in LANGUAGES)
+    merged = evaluate_retriever(search, test_set, measures="RR", collapse_chunks=note.parameters["rule"])
+    assert (live.mean["RR"] < 1.0, merged.mean["RR"]) == (True, 1.0)
+    assert "asking.some_chunks" not in [note.key for note in merged.live_notes]
 
 
 @pytest.mark.parametrize("own", ["d1-chunk-3", "d1_0012", "d1/p.7", "d1::3", "d1#a3f-9b"])

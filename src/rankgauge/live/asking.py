@@ -15,7 +15,7 @@ from rankgauge.evaluation import Scoring, hashed, signatures
 from rankgauge.evaluation.passages import checked_chunks
 from rankgauge.live.asked import askable, doubts_about
 from rankgauge.live.checks import check_scoring, documents_of
-from rankgauge.live.chunked import check_documents, known_chunks, with_own
+from rankgauge.live.chunked import check_documents, known_chunks, partly_chunks, with_own
 from rankgauge.live.evaluation import LiveEvaluation, RetrievalError
 from rankgauge.live.notes import doubtful_ids, id_fields, notes_on, nothing_fits, too_shallow
 from rankgauge.model.run import Run
@@ -138,6 +138,7 @@ class Asking:
         live.live_notes += [*doubts_about(self.test_set), *notes_on(retrieval, self.test_set, gold)]
         if not chunked:
             live.live_notes += doubtful_ids(scored, retrieval, self.test_set)
+            live.live_notes += partly_chunks(retrieval, self.test_set, documents)
         live.live_notes += too_shallow(scored, retrieval.k)
         if scoring.cut is not None:
             live.whole_lists = True
