@@ -257,6 +257,7 @@ def test_a_bound_method_is_asked_like_its_object() -> None:
         ((184, "d184", -22.7), "id_field='[1]' and score_field='[2]'"),
         (("d184", "a text of several words", 22.7), "id_field='[0]' and score_field='[2]'"),
         ((22.7, "d184"), "id_field='[1]' and score_field='[0]'"),
+        ((22.7, 184), "id_field='[1]' and score_field='[0]'"),
         (("d184", "0.5"), "the score '0.5' (str) is a text"),
     ],
 )
