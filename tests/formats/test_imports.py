@@ -225,7 +225,7 @@ def test_what_a_system_retrieved_is_no_gold(tmp_path: Path) -> None:
     item = {"question": "what is it", "contexts": ["A first passage."], "ground_truth": "An answer."}
     assert load_testset(written(tmp_path, [item]))[0].spans == QUOTED[:1]
     answered = {**item, "answer": "It is an answer."}
-    with pytest.raises(RankgaugeError, match="entry 1: its \"contexts\" are what was retrieved"):
+    with pytest.raises(RankgaugeError, match='entry 1: its "contexts" are what was retrieved'):
         load_testset(written(tmp_path, [answered]))
     (query,) = load_testset(written(tmp_path, [{**answered, "reference_contexts": ["A second one."]}]))
     assert query.spans == QUOTED[1:]
