@@ -9,12 +9,13 @@ from scipy import stats as scipy_stats
 
 import rankgauge
 from rankgauge import compare, compare_scores
+from rankgauge.comparison import summary_notes
 from rankgauge.comparison.rerank import rerank_of
 from rankgauge.errors import DataError, MeasureError, RankgaugeError
 from rankgauge.measures import Definition, Measure
 from rankgauge.measures.registry import register, unregister
 from rankgauge.model.ranked import RankedGrades
-from rankgauge.words import tell
+from rankgauge.words import LANGUAGES, tell
 
 SEED_BEFORE = [0.6, 0.7, 0.65, 0.68, 0.72, 0.63, 0.69, 0.71, 0.66, 0.70]
 SEED_AFTER = [0.75, 0.82, 0.78, 0.80, 0.85, 0.76, 0.81, 0.83, 0.79, 0.84]
@@ -335,3 +336,19 @@ def test_systems_that_score_alike_do_not_make_the_queries_too_few() -> None:
     runs = {"bad": bad, "good": good, "other": {**good, "q1": ["x"]}}
     few = compare({q: qrels[q] for q in list(qrels)[:3]}, runs, "RR")
     assert "too few to find any difference" in rankgauge.report(few, language="en")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_ids_that_match_nothing_give_no_verdict(language: str) -> None:
+    """Chunks that nobody merged lost to documents, and the first sentence said which to keep."""
+    judged = {f"q{i}": {f"d{i}": 1} for i in range(12)}
+    run = {query: [*docs, "x"] for query, docs in judged.items()}
+    chunks = {query: [f"{doc}#0" for doc in docs] for query, docs in judged.items()}
+    found = compare(judged, {"whole": run, "chunks": chunks}, "RR")
+    assert found.rows[0].verdict == "worse"
+    assert [note.key for note in summary_notes(found.record)] == ["comparison.no_ids"]
+    (said,) = found.summary(language)
+    assert "chunks" in said
+    assert "whole" not in said
+    few = compare(dict(list(judged.items())[:9]), {"whole": run, "chunks": chunks}, "RR")
+    assert summary_notes(few.record)[0].key != "comparison.no_ids"  # so few queries may find nothing

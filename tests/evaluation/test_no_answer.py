@@ -15,7 +15,7 @@ from rankgauge import Contract, Qrels, Query, Record, Run, TestSet, compare, eva
 from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation.reconcile import reconcile
 from rankgauge.record.comparability import differences
-from rankgauge.words import LANGUAGES
+from rankgauge.words import LANGUAGES, tell
 from tests.cli.command import run_command, run_terminal
 from tests.oracles.cases import fast, run_frame
 
@@ -287,6 +287,30 @@ def test_reconcile_tries_both_ways_to_count() -> None:
     assert any("no_answer=count" in variant.changes for variant in found.matches)
     skipped = reconcile(TESTS, RUN, "RR", "0.75")
     assert "default" in skipped.matches[0].presets
+
+
+@pytest.mark.parametrize(
+    ("threshold", "sign", "told"),
+    [
+        (0.4, 1, None),
+        (5.0, 1, "evidence.above_all"),
+        (0.1, 1, "evidence.below_all"),
+        (0.4, -1, "evidence.above_distances"),
+        (-0.4, -1, None),
+        (None, -1, None),
+    ],
+)
+@pytest.mark.parametrize("measures", [["RR"], ["RR", "Handled"]])
+def test_a_threshold_beside_all_scores_is_told(
+    threshold: float | None, sign: int, told: str | None, measures: list[str]
+) -> None:
+    """A distance counts with a minus: a limit that was meant for it refused every query without a word."""
+    scores = {"q1": 0.9, "q2": 0.5, "q3": 0.3, "q4": 0.2}
+    run = {query: {"x": sign * score, "y": sign * score - 0.01} for query, score in scores.items()}
+    found = evaluate(TESTS, run, measures, threshold=threshold)
+    notes = [note for note in found.notes if note.key.startswith(("evidence.above", "evidence.below"))]
+    assert [note.key for note in notes] == ([] if told is None else [told])
+    assert all(tell(note, language) for note in notes for language in LANGUAGES)
 
 
 def test_what_a_format_would_lose_is_said(tmp_path: Path) -> None:

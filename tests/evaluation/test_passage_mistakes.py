@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import Chunk, Chunks, Query, TestSet, compare, evaluate, evaluate_traces, losses
+from rankgauge import Chunk, Chunks, Query, TestSet, compare, evaluate, evaluate_retriever, evaluate_traces, losses
 from rankgauge.errors import DataError, RankgaugeError
 
 TEXT = "Hold the button for ten seconds. Then let go. Never open it."
@@ -109,3 +109,36 @@ def test_spans_that_are_no_otlp(spans: Any, tmp_path: Any) -> None:
     path.write_text(json.dumps(spans))
     with pytest.raises(RankgaugeError):
         evaluate_traces(TestSet([Query("where", {"a": 1}, "q1")]), path, "R@5")
+
+
+def test_passages_alone_judge_their_documents() -> None:
+    """Made in Python they judged nothing, and every figure was 0; read from a file they did."""
+    made = TestSet([PASSAGE, Query("why", {}, "q2", spans=({"doc": "n", "start": 0, "end": 9, "grade": 2},))])
+    assert [dict(query.grades) for query in made] == [{"m": 1.0}, {"n": 2.0}]
+    assert dict(Query("why", {"k": 1}, spans=({"doc": "m", "start": 0, "end": 9},)).grades) == {"k": 1}
+    assert evaluate(made, {"q1": ["m"], "q2": ["m"]}, "R@1").mean["R@1"] == 0.5
+    with pytest.raises(DataError, match="begins with the id 'm': chunks have such ids"):
+        evaluate_retriever(lambda query, k: ["m#0", "n#3"], made, measures="R@5")
+
+
+def test_quoted_texts_that_stand_nowhere_are_refused() -> None:
+    asked: list[str] = []
+
+    def search(query: str, k: int) -> list[str]:
+        asked.append(query)
+        return ["m"]
+
+    quoted = TestSet([Query("how", {}, "q1", spans=("Then let go.",)), Query("why", {"m": 1}, "q2")])
+    said = "the labels of 1 query, such as 'q1', are quoted texts alone.*`chunks=`.*testset anchor"
+    with pytest.raises(DataError, match=said):
+        evaluate(quoted, RUN, "R@1")
+    with pytest.raises(DataError, match=said):
+        evaluate_retriever(search, quoted, measures="R@1")
+    assert asked == []
+    assert evaluate(quoted, {"q1": ["c2"], "q2": ["c2"]}, "R@1", chunks=CHUNKS).mean == {"StRecall@1": 1.0}
+
+
+def test_chunks_without_places_are_told_before_the_first_call() -> None:
+    texts = Chunks({name: Chunk(one.doc, text=one.text) for name, one in CHUNKS.items()})
+    with pytest.raises(DataError, match="CharR@5 needs `start` and `end` of every retrieved chunk"):
+        evaluate_retriever(lambda query, k: 1 / 0, TestSet([PASSAGE]), measures="CharR@5", chunks=texts)

@@ -212,6 +212,39 @@ def test_quepid_book_ratings_and_snapshots(tmp_path: Path) -> None:
         'Weekly,2026-03-05T12:00:00Z,8,"shoes, red",doc-2,1\nWeekly,2026-03-05T12:00:00Z,8,"shoes, red",doc-1,2\n'
     )
     assert evaluate(ratings, snapshot, ["RR"]).mean["RR"] == 0.5
+    for unrated in ("boots\n", "boots,,\n"):  # a query without ratings is a line with its text alone
+        ratings.write_text(f"query,docid,rating\nshoes,doc-1,3\n{unrated}shoes,doc-2,0\n")
+        assert load_qrels(ratings).to_dict() == {"shoes": {"doc-1": 3.0, "doc-2": 0.0}}
+    ratings.write_text("query,docid,rating\nshoes,doc-1,3\nboots\nshoes,doc-2,\n")
+    with pytest.raises(RankgaugeError, match="line 4: the grade None is no finite number"):
+        load_qrels(ratings)
+
+
+def test_what_a_system_retrieved_is_no_gold(tmp_path: Path) -> None:
+    """An evaluated data set of ragas before 0.2: its contexts are those of the answer. Its test sets have none."""
+    item = {"question": "what is it", "contexts": ["A first passage."], "ground_truth": "An answer."}
+    assert load_testset(written(tmp_path, [item]))[0].spans == QUOTED[:1]
+    answered = {**item, "answer": "It is an answer."}
+    with pytest.raises(RankgaugeError, match='entry 1: its "contexts" are what was retrieved'):
+        load_testset(written(tmp_path, [answered]))
+    (query,) = load_testset(written(tmp_path, [{**answered, "reference_contexts": ["A second one."]}]))
+    assert query.spans == QUOTED[1:]
+
+
+def test_tables_as_their_tools_write_them(tmp_path: Path) -> None:
+    golden = {"input": "what is it", "actual_output": None, "expected_output": "An answer.", "source_file": "a.md"}
+    example = {"example_id": "RGF0", "input_query": "what is it", "output_answer": "An answer.", "metadata_topic": "x"}
+    quoted = "['A first passage.', 'A second one.']"
+    item = {"id": "cm1", "input": '{"question": "what is it"}', "metadata": '{"topic": "x"}'}
+    contexts = json.dumps({"contexts": ["A first passage.", "A second one."]})
+    for row in (
+        {**golden, "context": "A first passage.|A second one."},
+        {**example, "metadata_reference_contexts": quoted},
+        {**item, "expected_output": contexts},
+    ):
+        pl.DataFrame([row]).write_csv(tmp_path / "set.csv")
+        (query,) = load_testset(tmp_path / "set.csv")
+        assert (query.text, query.spans) == ("what is it", QUOTED)
 
 
 @pytest.mark.parametrize("judged", ["qrels/test-00000-of-00001.parquet", "data/test-00000-of-00001.parquet"])

@@ -138,6 +138,7 @@ def test_one_word_is_a_query(texts: list[str]) -> None:
         ["8ba2d5b1-6cf3-4f47-9c86-0cf4b7fd3a11", "8ba2d5b16cf34f479c860cf4b7fd3a12"],
         ["9e107d9d372bb6826bd81d3542a419d6", "e4d909c290d0fb1ca068ffaddf22cbd0"],
         ["q1"],
+        ["d5b1e735a040853ed361a3dfde1b8ef0<::>1", "d5b1e735a040853ed361a3dfde1b8ef0<::>2"],
     ],
 )
 def test_ids_are_refused(texts: list[str]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rankgauge
-from rankgauge import Chunks, Query, TestSet, chunk, sweep_chunks
+from rankgauge import Chunks, Query, Span, TestSet, chunk, sweep_chunks
 from rankgauge.errors import DataError, RetrieverError
 from rankgauge.record import Record
 
@@ -252,6 +253,16 @@ def test_sizes_at_an_equal_number_of_chunks_are_told(test_set: TestSet) -> None:
     assert warned(sizes=[40, 80])
     assert not warned(sizes=[40, 80], budget=200)
     assert not warned(sizes=[80], ks=[2, 4])
+
+
+def test_labels_of_documents_favour_small_chunks(test_set: TestSet) -> None:
+    keys = {"sizes": [40, 80], "budget": 120, "retriever": "bm25"}
+    found = sweep_chunks(DOCS, test_set, **keys)
+    assert any("favours small chunks" in warning for warning in found.warnings)
+    one = sweep_chunks(DOCS, test_set, **{**keys, "sizes": [40]})
+    passages = TestSet([replace(query, spans=[Span(next(iter(query.grades)), 0, 20)]) for query in test_set])
+    for other in (one, sweep_chunks(DOCS, passages, **keys)):
+        assert not any("favours" in warning for warning in other.warnings)
 
 
 def test_slips_name_the_argument(test_set: TestSet) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from rankgauge import Chunk, Chunks, TestSet, evaluate_retriever, save_chunks, sweep
 from rankgauge.errors import DataError, RetrieverError
+from rankgauge.words import LANGUAGES, tell
 
 N = 12
 DOCS = {f"d{i}": f"text of document {i}. " * 20 for i in range(N)}
@@ -71,6 +72,19 @@ def test_budgets_of_live_chunks(test_set: TestSet) -> None:
     assert found.mean == {"R(budget=30)": 1.0}
     with pytest.raises(DataError, match="needs the texts of the documents: give corpus="):
         evaluate_retriever(chunks_of, test_set, measures="R(budget=30)", collapse_chunks=r"^(.+)#\d+$")
+
+
+def test_pieces_without_texts_are_told_after_the_first_calls(test_set: TestSet) -> None:
+    """Ids that a store made up, and a corpus of whole documents."""
+    asked = []
+
+    def search(query: str, k: int) -> list[dict[str, Any]]:
+        asked.append(query)
+        return [{**row, "id": f"uuid-{i}-{len(asked)}"} for i, row in enumerate(rows_of(query, k))]
+
+    with pytest.raises(RetrieverError, match="the text of no result is known, such as that of 'uuid-0-1'"):
+        evaluate_retriever(search, test_set, measures="R(budget=30)", parent_field="metadata.doc", corpus=DOCS)
+    assert len(asked) == 3
 
 
 def test_documents_that_fields_name_are_kept_with_the_answers(test_set: TestSet, tmp_path: Path) -> None:
@@ -136,6 +150,21 @@ def test_chunks_that_nobody_spoke_of_are_an_error(test_set: TestSet) -> None:
     # Ids of another collection are no chunks.
     live = evaluate_retriever(lambda query, k: ["d100", "e-1", "x"], test_set, measures="RR")
     assert live.mean["RR"] == 0.0
+
+
+@pytest.mark.parametrize("rest", ["#0", "::3", "_chunk_12", "-p4"])
+def test_chunks_among_documents_are_told(rest: str, test_set: TestSet) -> None:
+    """Only long documents were cut: these were never found, without a word."""
+
+    def search(query: str, k: int) -> list[str]:
+        return [f"d{number(query)}{rest if number(query) % 2 else ''}", "other", "d-1998"]
+
+    live = evaluate_retriever(search, test_set, measures="RR")
+    (note,) = [note for note in live.live_notes if note.key == "asking.some_chunks"]
+    assert all(f"d1{rest}" in tell(note, language) for language in LANGUAGES)
+    merged = evaluate_retriever(search, test_set, measures="RR", collapse_chunks=note.parameters["rule"])
+    assert (live.mean["RR"] < 1.0, merged.mean["RR"]) == (True, 1.0)
+    assert "asking.some_chunks" not in [note.key for note in merged.live_notes]
 
 
 @pytest.mark.parametrize("own", ["d1-chunk-3", "d1_0012", "d1/p.7", "d1::3", "d1#a3f-9b"])

@@ -160,8 +160,9 @@ table = "out.csv"
     again = run_plan(path)
     assert all(version.timed_before == N for version in again.record.sweeps[0].versions)
     assert [v.mean for v in again.record.sweeps[0].versions] == [v.mean for v in sweep.versions]
-    for language in ("en", "zh"):
-        assert rankgauge.report(outcome.record, language=language)
+    for language, favoured in (("en", "favours small chunks"), ("zh", "偏向较小的分块")):
+        shown = rankgauge.report(outcome.record, language=language, format="markdown")
+        assert shown.count(favoured) == 1
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from rankgauge.errors import RetrieverError
+from rankgauge import Query, TestSet, evaluate_retriever
+from rankgauge.errors import DataError, RetrieverError
 from rankgauge.retrievers.adapters import from_chroma, from_elasticsearch, from_faiss, from_langchain
 from rankgauge.retrievers.hits import Hit
 from rankgauge.retrievers.runner import run_queries
@@ -113,6 +114,27 @@ def test_chroma(collection: Any, query: str) -> None:
         assert right(response.hits, nearest(query), 3)
         assert response.faults == []
         assert searcher.name == collection.name
+
+
+def test_chunks_of_a_collection_name_their_documents() -> None:
+    """The id of a result is that of the collection, whatever its metadata call `id`."""
+    made = chromadb.EphemeralClient(chromadb.Settings(anonymized_telemetry=False))
+    chunks = made.create_collection(f"chunks-{uuid.uuid4()}", embedding_function=CountingFunction())
+    texts = {f"u-{doc}-{half}": (doc, text) for doc, text in DOCUMENTS.items() for half in "ab"}
+    chunks.add(
+        ids=list(texts),
+        documents=[text for _, text in texts.values()],
+        metadatas=[{"id": "none", "doc": doc} for doc, _ in texts.values()],
+    )
+    searcher = from_chroma(chunks)
+    assert searcher.search("cat", 1)[0].id.startswith("u-")
+    judged = TestSet([Query(text, {doc: 1}) for doc, text in DOCUMENTS.items()])
+    for given in (searcher, lambda query, k: chunks.query(query_texts=[query], n_results=k)):
+        with pytest.raises(DataError, match=r"use `parent_field='metadata\.doc'`"):
+            evaluate_retriever(given, judged, k=4, measures="RR", id_field="id")
+    assert evaluate_retriever(searcher, judged, k=4, measures="RR", parent_field="metadata.doc").mean["RR"] > 0.5
+    assert from_chroma(chunks, id_field="metadata.doc").search("cat", 1)[0].id in DOCUMENTS
+    made.delete_collection(chunks.name)
 
 
 def test_a_collection_alone_is_told_its_adapter(collection: Any) -> None:

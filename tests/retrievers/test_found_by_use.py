@@ -106,7 +106,7 @@ def test_ids_that_match_by_chance_are_told() -> None:
 
 def test_that_no_id_matches_is_told_first_and_alone() -> None:
     def search(query: str, k: int) -> Any:
-        return [{"id": f"made-up-{i}", "metadata": {"key": str(number(query) + 9 * i)}} for i in range(k)]
+        return [{"id": f"made-up-{i}", "metadata": {"key": str(9 * i)}} for i in range(k)]
 
     search.k = 3  # type: ignore[attr-defined]
     live = evaluate_retriever(search, QUERIES, k=8, measures="R@10")
@@ -257,6 +257,7 @@ def test_a_bound_method_is_asked_like_its_object() -> None:
         ((184, "d184", -22.7), "id_field='[1]' and score_field='[2]'"),
         (("d184", "a text of several words", 22.7), "id_field='[0]' and score_field='[2]'"),
         ((22.7, "d184"), "id_field='[1]' and score_field='[0]'"),
+        ((22.7, 184), "id_field='[1]' and score_field='[0]'"),
         (("d184", "0.5"), "the score '0.5' (str) is a text"),
     ],
 )
@@ -297,7 +298,7 @@ def test_fields_with_the_same_values_are_named_once() -> None:
 
     live = evaluate_retriever(search, ASKED, queries=TEXTS, measures="R@10")
     warning = next(one for one in live.warnings if "no judged document" in one)
-    assert warning.count("use id_field=") == 1
+    assert warning.count("use parent_field=") == 1
 
 
 def test_an_exception_that_cannot_be_written_is_a_failed_query() -> None:

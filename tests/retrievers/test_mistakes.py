@@ -141,12 +141,12 @@ def rows(made: Any) -> Any:
 @pytest.mark.parametrize(
     ("make", "path"),
     [
-        (lambda doc, i: {"id": f"x{i}", "metadata": {"doc": doc}}, "metadata.doc"),
-        (lambda doc, i: {"id": f"x{i}", "a b": doc}, "['a b']"),
-        (lambda doc, i: Document(page_content="t", id=f"x{i}", metadata={"docs": doc}), "metadata.docs"),
-        (lambda doc, i: (Document(page_content="t", id=f"x{i}", metadata={"docs": doc}), 0.5), "metadata.docs"),
-        (lambda doc, i: Node(f"n{i}", {"source_id": doc}), "ref_doc_id"),
-        (lambda doc, i: {"id": f"x{i}", "payload": {"deep": {"key": doc}}}, "payload.deep.key"),
+        (lambda doc, i: {"id": f"x{i}{doc}", "metadata": {"doc": doc}}, "metadata.doc"),
+        (lambda doc, i: {"id": f"x{i}{doc}", "a b": doc}, "['a b']"),
+        (lambda doc, i: Document(page_content="t", id=f"x{i}{doc}", metadata={"docs": doc}), "metadata.docs"),
+        (lambda doc, i: (Document(page_content="t", id=f"x{i}{doc}", metadata={"docs": doc}), 0.5), "metadata.docs"),
+        (lambda doc, i: Node(f"n{i}{doc}", {"source_id": doc}), "ref_doc_id"),
+        (lambda doc, i: {"id": f"x{i}{doc}", "payload": {"deep": {"key": doc}}}, "payload.deep.key"),
     ],
 )
 def test_the_field_that_would_match_is_named(make: Any, path: str) -> None:
@@ -154,20 +154,48 @@ def test_the_field_that_would_match_is_named(make: Any, path: str) -> None:
     with pytest.raises(DataError) as caught:
         evaluate_retriever(search, TEST_SET, k=2, measures="RR")
     said = str(caught.value)
-    assert f"`{path}` matches 100% of the results: use `id_field={path!r}`, or `parent_field={path!r}`" in said
-    assert evaluate_retriever(search, TEST_SET, k=2, measures="RR", id_field=path).mean["RR"] == 1.0
+    assert said.endswith(f"`{path}` matches 100% of the results: use `parent_field={path!r}`")  # two of each document
+    assert evaluate_retriever(search, TEST_SET, k=2, measures="RR", parent_field=path).mean["RR"] == 1.0
+    with pytest.raises(DataError) as caught:
+        evaluate_retriever(search, TEST_SET, k=1, measures="RR")
+    assert f"use `id_field={path!r}`, or `parent_field={path!r}` if they are chunks" in str(caught.value)
+    assert evaluate_retriever(search, TEST_SET, k=1, measures="RR", id_field=path).mean["RR"] == 1.0
 
 
-def test_a_field_that_matches_some_of_the_results_is_a_remark() -> None:
+def test_a_field_of_numbers_that_match_by_chance_is_a_remark() -> None:
+    """Places in a text: numbers that are ids of documents, but of any query's."""
+    judged = TestSet([Query(f"question {i}", {str(i): 1, "7": 1}) for i in range(40)])
+
     def search(query: str, k: int) -> list[Any]:
-        return [{"id": f"x{i}", "see": f"doc-{query.split()[-1]}" if i == 0 else "-"} for i in range(k)]
+        return [{"id": f"x{i}", "end": (i if 0 < i < 3 else 50 + i)} for i in range(k)]
 
-    live = evaluate_retriever(search, TEST_SET, k=5, measures="RR")
+    live = evaluate_retriever(search, judged, k=5, measures="RR")
     assert live.mean["RR"] == 0
     (warning,) = [text for text in live.warnings if "no judged document was retrieved" in text]
-    assert "`see` matches 20 % of the results: use id_field='see'" in warning
+    assert "`end` matches 40 % of the results: use id_field='end'" in warning
     (note,) = [note for note in live.notes if note.key == "asking.id_mismatch"]
-    assert all("id_field='see'" in tell(note, language) for language in LANGUAGES)
+    assert all("id_field='end'" in tell(note, language) for language in LANGUAGES)
+
+
+def test_few_relevant_results_are_enough_to_know_the_field() -> None:
+    """As it is in large collections: one relevant document for each query, and most of what is found is unjudged."""
+
+    def search(query: str, k: int) -> list[Any]:
+        number = int(query.split()[-1])
+        found = [f"doc-{number if i == 3 and number % 3 == 0 else 10_000 + 10 * number + i}" for i in range(k)]
+        return [{"id": f"{i:08x}-uuid", "metadata": {"doc": doc, "place": i}} for i, doc in enumerate(found)]
+
+    said = r"`metadata\.doc` matches 4% of the results: use `id_field='metadata\.doc'`, or `parent_field"
+    with pytest.raises(DataError, match=said):
+        evaluate_retriever(search, TEST_SET, k=10, measures="RR")
+
+
+def test_ids_that_are_known_are_read_in_the_right_place() -> None:
+    def search(query: str, k: int) -> list[Any]:
+        return [(f"doc-{(int(query.split()[-1]) + 1) % len(TEST_SET)}", 1.0)]
+
+    (warning,) = [text for text in evaluate_retriever(search, TEST_SET, k=1).warnings if "no judged" in text]
+    assert "id_field" not in warning
 
 
 def test_a_corpus_knows_more_ids_than_the_judgments() -> None:
@@ -221,13 +249,48 @@ def test_fields_of_a_service_are_named_as_its_adapter_takes_them(name: str) -> N
         assert evaluate_retriever(make(service.url, id_field=field), TEST_SET[:20], measures="RR").mean["RR"] == 1.0
 
 
+CHUNKED = {
+    "vespa": (
+        from_vespa,
+        lambda rows: {"root": {"children": [{"id": i, "relevance": 1.0, "fields": row} for i, row in rows]}},
+        "fields.key",
+    ),
+    "elasticsearch": (
+        lambda url: from_elasticsearch(url, "docs", body=SEARCH),
+        lambda rows: {"hits": {"hits": [{"_id": i, "_score": 1.0, "_source": row} for i, row in rows]}},
+        "_source.key",
+    ),
+    "a service": (
+        lambda url: HttpRetriever(url, ids="$.found[*].id"),
+        lambda rows: {"found": [{"id": i, "document": row} for i, row in rows]},
+        "document.key",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHUNKED)
+def test_chunks_of_a_service_name_their_documents(name: str) -> None:
+    make, reply, field = CHUNKED[name]
+
+    def answer(asked: Asked) -> Reply:
+        number = re.findall(r"query (\d+)", str(asked.body))[0]
+        return Reply(reply([(f"x{i}-{number}", number_of(number)) for i in range(3)]))
+
+    with calls(answer) as service:
+        with pytest.raises(DataError, match=re.escape(f"use `parent_field='{field}'`")):
+            evaluate_retriever(make(service.url), TEST_SET[:20], measures="RR")
+        live = evaluate_retriever(make(service.url), TEST_SET[:20], measures="RR", parent_field=field)
+    assert live.mean["RR"] == 1.0
+    assert live.retrieval.faults == {}
+
+
 def test_samples_are_bounded_and_hold_no_long_values() -> None:
     samples = Samples()
     for _ in range(100):
         samples.add([{"id": "a", "text": "x" * 10_000, **{f"f{i}": i for i in range(500)}} for _ in range(100)])
     assert len(samples._values) == 400
     assert all(len(values) <= 100 and all(len(text) <= 200 for text in values.values()) for values in samples._values)
-    assert samples.matching({"a"}) == [Match("id_field", "id", 1.0)]
+    assert samples.matching({"a"}) == [Match("parent_field", "id", 1.0)]
     assert samples.matching({"nothing"}) == []
 
 

@@ -55,7 +55,20 @@ def test_saying_which_they_are_ends_the_remark() -> None:
     found = {field: evaluate_retriever(nearest, test_set, measures="RR", score_field=field) for field in fields}
     assert {field: live.mean["RR"] for field, live in found.items()} == {None: 1.0, "-[1]": 1.0, "[1]": 0.2}
     keys = {field: {note.key for note in live.live_notes} for field, live in found.items()}
-    assert keys == {None: {"asking.rising"}, "-[1]": set(), "[1]": {"live.unsorted"}}
+    assert keys == {None: {"asking.rising"}, "-[1]": set(), "[1]": {"asking.turned"}}
+    (note,) = found["[1]"].live_notes
+    assert all("`score_field='-[1]'`" in tell(note, language) for language in LANGUAGES)
+
+
+def test_similarities_called_distances_are_told_the_other_way(tmp_path: Path) -> None:
+    def similar(query: str, k: int) -> list[tuple[str, float]]:
+        return [(doc, 1 - far) for doc, far in FAR[query][:k]]
+
+    test_set = TestSet([Query(text, {FAR[text][0][0]: 1}) for text in FAR])
+    keeping = {"cache": tmp_path, "configuration": {}}
+    for _ in range(2):  # from the journal too
+        live = evaluate_retriever(similar, test_set, measures="RR", score_field="-[1]", **keeping)
+        assert [note.parameters["field"] for note in live.live_notes if note.key == "asking.turned"] == ["[1]"]
 
 
 def test_one_list_that_falls_makes_them_scores() -> None:

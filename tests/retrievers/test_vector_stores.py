@@ -7,11 +7,13 @@ import asyncio
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from rankgauge import Query, TestSet, evaluate_retriever
 from rankgauge.errors import RetrieverError
 from rankgauge.retrievers import (
     build,
@@ -131,7 +133,24 @@ def test_pgvector(postgresql: str, distance: str) -> None:
         check(searcher, distance.replace("inner_product", "dot"))
 
 
+@pytest.mark.needs("pgvector")
+@pytest.mark.filterwarnings("ignore")
+def test_chunks_in_pgvector_name_their_documents(postgresql: str) -> None:
+    import psycopg
+
+    with psycopg.connect(postgresql) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute('CREATE TEMPORARY TABLE pieces (id int, "doc%" text, embedding vector(8))')
+        for number, (doc, vector) in enumerate([*VECTORS.items()] * 2):
+            connection.execute("INSERT INTO pieces VALUES (%s, %s, %s)", (9000 + number, doc, str(vector.tolist())))
+        searcher = from_pgvector(connection, "pieces", encode, columns=["doc%"])
+        judged = TestSet([Query("a query", {right("cosine")[1]: 1})])
+        assert evaluate_retriever(searcher, judged, k=4, measures="RR", parent_field="doc%").mean["RR"] == 0.5
+
+
 def test_pgvector_mistakes() -> None:
+    with pytest.raises(RetrieverError, match="a list of names of columns"):
+        from_pgvector(SimpleNamespace(execute=print), "chunks", encode, columns="doc_id")
     with pytest.raises(RetrieverError, match="a connection of psycopg is needed"):
         from_pgvector("postgresql://localhost", "chunks", encode)
 

@@ -19,6 +19,7 @@ from rankgauge.comparison.verdicts import advice_of
 from rankgauge.engine.chunks import collapse
 from rankgauge.errors import counted
 from rankgauge.evaluation import Scores, hashed, read_run, record_of
+from rankgauge.evaluation.notes import notes_of
 from rankgauge.measures import find_measure_name
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.judgments import Qrels
@@ -248,7 +249,8 @@ class Comparison(ComparedSystems, Result):
     def summary(self, language: Language = "en") -> list[str]:
         """What to do, in a paragraph or two."""
         found = ComparisonResult(self.settings, self.baseline, self.rows, self.groups, notes=self.notes)
-        return [tell(note, language) for note in advice_of(found, self.measures)]
+        systems = {one.name: notes_of(one) for one in self.evaluations}
+        return [tell(note, language) for note in advice_of(found, self.measures, systems)]
 
     @property
     def warnings(self) -> list[str]:

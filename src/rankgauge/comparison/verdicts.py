@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from math import isclose
 from typing import Any, get_args
@@ -21,13 +21,25 @@ MIRRORED: dict[str, Verdict] = {
 """A verdict about b, seen from a, as one about a, seen from b."""
 
 
+_MISMATCH = ("evaluation.id_mismatch", "evaluation.id_mismatch_merged", "asking.id_mismatch")
+_SURELY = 10  # queries without any judged document, which is no failure of the search
+
+
 def summary_notes(record: Record) -> list[Note]:
     """What to do, in a paragraph or two."""
-    return [] if record.comparison is None else advice_of(record.comparison, record.measures)
+    if record.comparison is None:
+        return []
+    return advice_of(record.comparison, record.measures, {system.name: system.notes for system in record.systems})
 
 
-def advice_of(found: ComparisonResult, measures: Sequence[ScoredMeasure]) -> list[Note]:
-    """The decision, by the first measure; then what other measures say that would change it."""
+def advice_of(
+    found: ComparisonResult, measures: Sequence[ScoredMeasure], notes: Mapping[str, Sequence[Note]]
+) -> list[Note]:
+    """The decision, by the first measure; then what other measures say that would change it. `notes` are those of each
+    system: of two, none is advised where the ids of one do not match the judgments."""
+    unmatched = [name for name, own in notes.items() if any(note.key in _MISMATCH for note in own)]
+    if unmatched and len(found.pairs) == 1 and max(row.queries for row in found.rows) >= _SURELY:
+        return [Note("comparison.no_ids", {"systems": unmatched}, "warning")]
     forced = next((note for note in found.notes if note.key == "comparison.forced"), None)
     if forced is not None:
         return [Note("comparison.no_advice", {"forced": forced}, "warning")]

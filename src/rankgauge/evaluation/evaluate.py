@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rankgauge.arguments import check_text, named_arguments
 from rankgauge.engine.matching import BudgetTexts
 from rankgauge.engine.scoring import score
-from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.errors import DataError, RankgaugeError, counted
 from rankgauge.evaluation.conversations import ConversationRule, conversations_of
 from rankgauge.evaluation.inputs import hashed, read_judgments, read_run
 from rankgauge.evaluation.notes import notes_of
@@ -203,6 +203,22 @@ class Scoring:
             return given | {f"chunks:{name}": own for name, own in self.chunks.items()}
         return given | {"chunks": self.chunks}
 
+    def check_labels(self, test_set: TestSet | None) -> None:
+        """Raise an error where labels are quoted texts alone that stand nowhere: whatever is found would score 0."""
+        if self.passages is not None or test_set is None:
+            return
+        quoted = [
+            query.id
+            for query in test_set
+            if not query.relevant and any(not span.doc and span.grade > 0 for span in query.spans)
+        ]
+        if quoted:
+            raise DataError(
+                f"{test_set.name}: the labels of {counted(len(quoted), 'query')}, such as {quoted[0]!r}, are quoted "
+                "texts alone, and nothing says where these stand: say what the chunks are, `chunks=`, or bind them to "
+                "documents with rankgauge testset anchor"
+            )
+
     def opened(self, run: Any, name: str | None) -> tuple[Run | RunParts, Plan]:
         """A run with its chunks merged, and the plan, whose contract tells so."""
         opened = read_run(run, name, stream=self.stream)
@@ -220,6 +236,7 @@ class Scoring:
         check_text("name", name)
         judgments, test_set = read_judgments(qrels)
         opened, plan = self.opened(run, name)
+        self.check_labels(test_set)
         if self.passages is None:
             table = score(judgments, opened, plan.measures, plan.contract, texts=self.texts, stream=self.stream)
         else:

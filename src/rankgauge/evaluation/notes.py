@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
+
+import numpy as np
 
 from rankgauge.evaluation.caveats import caveats_of
 from rankgauge.evaluation.conversations import conversation_notes
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.explanations import caution_of
+from rankgauge.model.scores import ScoreTable
 from rankgauge.words import Note
 from rankgauge.words.visible import clipped
 
@@ -111,9 +115,26 @@ def _empty(scores: Scores) -> int:
 
 def _scores_needed(scores: Scores) -> list[Note]:
     """Whether a threshold, or queries without an answer, ask for scores that are not there."""
+    thresholds = {str(m): float(value) for m in scores.measures if (value := m.get("threshold")) is not None}
     if scores.table.scored:
-        return []
-    names = [str(measure) for measure in scores.measures if measure.get("threshold") is not None]
-    if names:
-        return [Note("evidence.unscored_threshold", {"names": names}, "warning")]
+        general = () if scores.plan.threshold is None or scores.no_answer is None else (scores.plan.threshold,)
+        return _one_sided(scores.table, sorted({*thresholds.values(), *general}))
+    if thresholds:
+        return [Note("evidence.unscored_threshold", {"names": list(thresholds)}, "warning")]
     return [Note("evidence.unscored", level="warning")] if scores.coverage.no_answer else []
+
+
+def _one_sided(table: ScoreTable, thresholds: Sequence[float]) -> list[Note]:
+    """Thresholds that no first score reaches, or every one: they decide nothing. Distances are negative scores."""
+    found = np.zeros(0) if table.top is None else table.top[(table.retrieved > 0) & np.isfinite(table.top)]
+    if not len(found):
+        return []
+    low, high, notes = float(found.min()), float(found.max()), []
+    for threshold in thresholds:
+        about = {"threshold": threshold, "low": low, "high": high}
+        if threshold > high:
+            key = "evidence.above_distances" if high <= 0 < threshold else "evidence.above_all"
+            notes.append(Note(key, {**about, "negative": -threshold}, "warning"))
+        elif threshold <= low:
+            notes.append(Note("evidence.below_all", about, "warning"))
+    return notes

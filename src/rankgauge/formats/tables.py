@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import polars as pl
 
@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 T = TypeVar("T", Run, Qrels)
+_QUEPID: Final = ("query", "docid", "rating")
 
 
 def read_table(source: Source, kind: Format) -> pl.DataFrame:
@@ -72,6 +73,10 @@ def read_qrels_table(source: Source, kind: Format) -> Qrels:
 
 
 def qrels_of_table(table: pl.DataFrame, source: Source, kind: Format) -> Qrels:
+    if tuple(map(str, table.columns)) == _QUEPID:  # which writes a query without ratings as its text alone
+        rated = table.filter(~(pl.col("docid").is_null() & pl.col("rating").is_null()))
+        if rated.height and not row_faults(rated.rename({"docid": "doc", "rating": "grade"}), kind)[1]:
+            table = rated
     return _made(Qrels, table, source, kind, ("query", "doc", "grade"), ("subtopic",))
 
 

@@ -90,10 +90,6 @@ def _query(item: Any) -> Query:
     if not isinstance(texts, Mapping) or not all(isinstance(value, str) for value in texts.values()):
         raise DataError('"texts" must be an object of document ids and texts')
     spans = _spans(item.get("spans") or [])
-    if not docs and not grades:
-        for span in spans:
-            if span.doc:
-                grades[span.doc] = max(span.grade, grades.get(span.doc, span.grade))
     return Query(
         text or own_id,
         grades_of(docs, grades),

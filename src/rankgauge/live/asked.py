@@ -20,13 +20,14 @@ from rankgauge.words import Note
 __all__ = ["askable", "doubts_about"]
 
 _ID: Final = re.compile(
-    r"(?:q|qid|query|topic|id|test|dev|train)?[-_.#]?\d+"
+    r"(?:(?:q|qid|query|topic|id|test|dev|train)?[-_.#]?\d+"
     r"|[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"
-    r"|(?=.*\d)[0-9a-f]{16,64}",
+    r"|(?=.*\d)[0-9a-f]{16,64})(?:<::>\d+)?",
     re.IGNORECASE,
 )
-"""What nobody searches for: numbers with the words that ids begin with, UUIDs, hashes."""
-_LIKE_AN_ID: Final = re.compile(r"[\w.:/-]*\d[\w.:/-]*", re.ASCII)
+"""What nobody searches for: numbers with the words that ids begin with, UUIDs, hashes; the turns of
+conversations that have such ids."""
+_LIKE_AN_ID: Final = re.compile(r"[\w.:/<>-]*\d[\w.:/<>-]*", re.ASCII)
 
 
 def askable(given: Any, queries: Any = None) -> TestSet:

@@ -15,7 +15,7 @@ from rankgauge.evaluation import Scoring, hashed, signatures
 from rankgauge.evaluation.passages import checked_chunks
 from rankgauge.live.asked import askable, doubts_about
 from rankgauge.live.checks import check_scoring, documents_of
-from rankgauge.live.chunked import check_documents, known_chunks, with_own
+from rankgauge.live.chunked import check_documents, known_chunks, partly_chunks, with_own
 from rankgauge.live.evaluation import LiveEvaluation, RetrievalError
 from rankgauge.live.notes import doubtful_ids, id_fields, notes_on, nothing_fits, too_shallow
 from rankgauge.model.run import Run
@@ -90,12 +90,14 @@ class Asking:
         `stages` keeps the lists of earlier stages too, which a sweep of many settings has no room for."""
         scoring = with_own(self.scoring, retriever, self.parent_field, self.test_set)
         check_scoring(replace(scoring, own_chunks=False))  # which says too that an overlap needs chunks
+        scoring.check_labels(self.test_set)
         made = as_searcher(retriever, name=name, id_field=self.id_field, score_field=self.score_field)
         recorder = None
         if stages and is_staged(retriever):
             recorder = StageRecorder(retriever, watched(made, self.parent_field).read)
             made = replace(made, call=recorder.search, is_async=False, takes_k=True)
-        searcher = watched(made, self.parent_field)
+        budget = any(measure.get("budget") is not None for measure in scoring.plan.measures)
+        searcher = watched(made, self.parent_field, scoring.documents if budget else None)
         chunked = scoring.rule is not None or self.parent_field is not None or scoring.chunks is not None
         documents = self.corpus if self.corpus is not None or chunked else scoring.documents
         called = name or searcher.name
@@ -136,6 +138,7 @@ class Asking:
         live.live_notes += [*doubts_about(self.test_set), *notes_on(retrieval, self.test_set, gold)]
         if not chunked:
             live.live_notes += doubtful_ids(scored, retrieval, self.test_set)
+            live.live_notes += partly_chunks(retrieval, self.test_set, documents)
         live.live_notes += too_shallow(scored, retrieval.k)
         if scoring.cut is not None:
             live.whole_lists = True

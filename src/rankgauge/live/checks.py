@@ -31,6 +31,11 @@ def check_scoring(scoring: Scoring, *, own_texts: bool = False) -> None:
     characters = [measure for measure in plan.measures if "characters" in measure.definition.needs]
     if characters and scoring.chunks is None and not scoring.own_chunks:
         raise DataError(f"{characters[0]} counts characters of chunks and passages: say what the chunks are, `chunks=`")
+    if characters and isinstance(scoring.chunks, Chunks) and all(own.start is None for own in scoring.chunks.values()):
+        raise DataError(
+            f"{characters[0]} needs `start` and `end` of every retrieved chunk, and no chunk of {scoring.chunks.name} "
+            "has them"
+        )
     if callable(scoring.tokenizer):
         length_of("text", scoring.tokenizer)
     if scoring.passages is not None:

@@ -160,11 +160,14 @@ def sweep_chunks(
     def asked(setting: Mapping[str, Any], made: _Filled) -> int:
         return int(setting["k"]) if "k" in setting else made.most if budgets else k
 
-    unequal = not budgets and len({setting["size"] for setting in settings}) > 1
+    several = len({setting["size"] for setting in settings}) > 1
+    unequal, favoured = not budgets and several, several and not has_passages(asking.test_set)
 
     def after(live: LiveEvaluation, made: _Filled) -> None:
         if unequal:
             live.live_notes.append(Note("live.no_budget", level="warning"))
+        elif favoured:
+            live.live_notes.append(Note("live.document_labels", level="warning"))
         first = replace(plan, measures=plan.measures[:1], asked=plan.asked[:1])
         texts = with_own(replace(asking.scoring, plan=first), made, None, asking.test_set)
         _ = texts.passages  # looked for once, for all points of the curve

@@ -14,8 +14,9 @@ from rankgauge.evaluation import Scoring
 from rankgauge.model.chunks import Chunks
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.answers import RetrievalResult
+from rankgauge.words import Note
 
-__all__ = ["carried", "check_documents", "has_passages", "known_chunks", "with_own"]
+__all__ = ["carried", "check_documents", "has_passages", "known_chunks", "partly_chunks", "with_own"]
 
 _MOSTLY = 0.5
 """Of the results: a field that holds ids of documents in as many is where they are meant to be read."""
@@ -23,6 +24,10 @@ _LONGEST_ID = 300
 """Characters; more are a text in the place of an id."""
 _LOOKED_AT = 1000
 """Ids that are looked at for the id of a document at their beginning."""
+
+_CUT = re.compile(r"(?:#|::|[-_./](?:chunk|part|page|p|c|s)[-_.]?)\d+$", re.IGNORECASE)
+"""What makes the id of a chunk from that of its document, and hardly an id of another document."""
+_FEW, _PART = 3, 0.02
 
 
 def carried(retriever: Any) -> tuple[Chunks | None, Mapping[str, str] | None]:
@@ -82,18 +87,29 @@ def check_documents(
             f"chunks have such ids. Say of which documents with `collapse_chunks={_expression(own, doc)!r}`, whose "
             "first group is the document's id"
         )
-    matches = [] if retrieval.samples is None else retrieval.samples.matching(known)
-    if matches and matches[0].share >= _MOSTLY:
-        argument, place, share = matches[0]
-        if argument != "id_field":
-            raise DataError(
-                f"{name}: none of the {n} that it returned is a known document, but `{place}` matches {share:.0%} of "
-                f"the results: use `{argument}={place!r}`"
-            )
+    if retrieval.samples is None:
+        return
+    sure = retrieval.samples.certain(known, {query.id: query.grades.keys() for query in test_set})
+    mostly = [match for match in retrieval.samples.matching(known)[:1] if match.share >= _MOSTLY]
+    for argument, place, share in [*sure, *mostly][:1]:
         raise DataError(
             f"{name}: none of the {n} that it returned is a known document, but `{place}` matches {share:.0%} of the "
-            f"results: use `id_field={place!r}`, or `parent_field={place!r}` if they are chunks of such documents"
+            f"results: use `{argument}={place!r}`"
+            + (f", or `parent_field={place!r}` if they are chunks of such documents" if argument == "id_field" else "")
         )
+
+
+def partly_chunks(retrieval: RetrievalResult, test_set: TestSet, corpus: Mapping[str, str] | None) -> list[Note]:
+    """Ids of chunks among those of documents: as where only long documents were cut, of which none is found then."""
+    known = {doc for query in test_set for doc in query.grades} | set(corpus or ())
+    ids = dict.fromkeys(hit.id for answer in retrieval.answers for hit in answer.hits)
+    cut = [own for own in ids if own not in known and (mark := _CUT.search(own)) and own[: mark.start()] in known]
+    if len(cut) < max(_FEW, _PART * len(ids)) or len(cut) == len(ids):
+        return []
+    doc = _CUT.sub("", cut[0])
+    end = _expression(cut[0], doc).removeprefix("^(.+)").removesuffix("$")
+    about = {"n": len(cut), "ids": len(ids), "id": cut[0], "doc": doc, "rule": f"^(.+?)(?:{end})?$"}
+    return [Note("asking.some_chunks", about, "warning")]
 
 
 def _beginning(ids: Iterable[str], known: set[str]) -> tuple[str, str] | None:

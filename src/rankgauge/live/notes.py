@@ -21,8 +21,11 @@ def id_fields(
     """Fields of the results that hold ids which are known, where those that were read are not."""
     if scored.coverage.id_mismatch is None or retrieval.samples is None:
         return None
-    known = frozenset(doc for query in test_set for doc in query.grades) if corpus is None else frozenset(corpus)
-    matches = retrieval.samples.matching(known)[:_FIELDS]
+    judged = {query.id: query.grades.keys() for query in test_set}
+    known = frozenset(doc for docs in judged.values() for doc in docs) if corpus is None else frozenset(corpus)
+    if any(hit.id in known for answer in retrieval.answers for hit in answer.hits):
+        return None  # the right field, and the wrong documents
+    matches = (retrieval.samples.certain(known, judged) or retrieval.samples.matching(known))[:_FIELDS]
     near = [match for match in matches if 2 * match.share >= matches[0].share]  # others match by chance
     found = [Note("asking.id_field", match._asdict()) for match in near]
     return Note("asking.id_fields", {"fields": found}) if found else None

@@ -33,7 +33,7 @@ class Query:
     """The conversation that the query is a turn of; turns of one conversation are not independent."""
     spans: Sequence[Span] = ()
     """Gold passages, by their characters or their texts. A text that is quoted becomes a `Span`, and so does
-    {"doc": ..., "start": ..., "end": ...}."""
+    {"doc": ..., "start": ..., "end": ...}. Without `grades`, their documents are judged as they are."""
     synthetic: str = ""
     """What made the query, where no person asked it: `known-item`, `llm:NAME`; for ever, whatever is done with it."""
 
@@ -56,6 +56,8 @@ class Query:
             self._check_groups()
         if self.spans or type(self.spans) is not tuple:
             object.__setattr__(self, "spans", self._spans())
+            if not self.grades:
+                object.__setattr__(self, "grades", self._grades_of_spans())
         if self.no_answer not in (True, False):
             raise DataError(f"query {self.id!r}: `no_answer` must be True or False, not {self.no_answer!r}")
         check_text("conversation", self.conversation)
@@ -82,6 +84,14 @@ class Query:
             return tuple(map(as_span, self.spans))
         except DataError as error:
             raise DataError(f"query {self.id!r}: {error}") from None
+
+    def _grades_of_spans(self) -> dict[str, float]:
+        """Where passages are the only labels, their documents are judged as the passages are."""
+        grades: dict[str, float] = {}
+        for span in self.spans:
+            if span.doc:
+                grades[span.doc] = max(span.grade, grades.get(span.doc, span.grade))
+        return grades
 
     def _check_groups(self) -> None:
         """Groups hold relevant documents only, and each of them: a document that is needed by no group would count

@@ -247,6 +247,19 @@ def tuned_notes(record: Record) -> Iterator[Note]:
             same = [f"({parameters_text(one.parameters)})" for one in sweep.versions if one.label in labels]
             if same:
                 yield Note("answer.tuned_same", {"measure": sweep.measure, "same": same})
+            if (doubt := _favoured(record, sweep)) is not None:
+                yield doubt
+
+
+def _favoured(record: Record, sweep: SweepResult) -> Note | None:
+    """What favours some sizes of chunks over others, unless the systems' own notes say it."""
+    if len({repr(version.parameters.get("size")) for version in sweep.versions if version.chunks is not None}) < 2:
+        return None
+    key = "live.no_budget" if sweep.budget is None else "live.document_labels"
+    if key == "live.document_labels" and sweep.measure.partition("@")[0] != "R":  # which is of passages elsewhere
+        return None
+    told = {note.key for system in record.systems if system.calls is not None for note in system.calls.notes}
+    return None if key in told else Note(key, level="warning")
 
 
 def _tuned(sweep: SweepResult) -> Note | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from rankgauge.arguments import named_arguments
 from rankgauge.errors import RetrieverError
-from rankgauge.retrievers.hits import Hit, Listed
+from rankgauge.retrievers.hits import Listed
 from rankgauge.retrievers.http import HttpRetriever, depth_of, fill
 from rankgauge.retrievers.searcher import Searcher, as_searcher
 from rankgauge.retrievers.web import MAX_BODY
@@ -38,22 +38,27 @@ def from_chroma(
     *,
     embed: Callable[[str], Sequence[float]] | None = None,
     where: Mapping[str, Any] | None = None,
+    id_field: str = "id",
     name: str | None = None,
 ) -> Searcher:
     """A Chroma collection. With `embed`, from a text to its vector, or Chroma's own from a list of texts to their
-    vectors, it gets the vector of a query, else its text. score = -distance."""
+    vectors, it gets the vector of a query, else its text. score = -distance. Results have the id in the collection, or
+    what `id_field` names, such as "metadata.doc_id"."""
     _needs(collection, "query", "a Chroma collection")
 
-    def search(query: str, k: int) -> list[Hit]:
+    def search(query: str, k: int) -> list[dict[str, Any]]:
         asked: dict[str, Any] = (
             {"query_texts": [query]} if embed is None else {"query_embeddings": [_vector(embed, query)]}
         )
         if where is not None:
             asked["where"] = dict(where)
-        found = collection.query(n_results=k, include=["distances"], **asked)
-        return [Hit(doc, -distance) for doc, distance in zip(found["ids"][0], found["distances"][0], strict=True)]
+        found = collection.query(n_results=k, include=["distances", "metadatas"], **asked)
+        stored = (found.get("metadatas") or [[None] * len(found["ids"][0])])[0]
+        columns = zip(found["ids"][0], found["distances"][0], stored, strict=True)
+        return [{"id": own, "score": -far, "metadata": metadata} for own, far, metadata in columns]
 
-    return Searcher(search, name or str(getattr(collection, "name", "chroma")))
+    called = name or str(getattr(collection, "name", "chroma"))
+    return Searcher(search, called, id_field=id_field, score_field="score")
 
 
 @named_arguments
@@ -104,7 +109,8 @@ def from_elasticsearch(
     """An index of Elasticsearch or OpenSearch, by a client (async or not) or by the URL of the server.
 
     `body` is the search body with `{query}` where the query stands; `size` is set to k. Ids that are kept in a field
-    are found with `id_field="_source.doc_id"`. Headers (`${NAME}` from the environment), timeout and `max_body`, the
+    are found with `id_field="_source.doc_id"`; the documents of chunks with `parent_field="_source.doc_id"`, where the
+    body says `"_source": ["doc_id"]`. Headers (`${NAME}` from the environment), timeout and `max_body`, the
     bytes of the longest answer, are for a URL; a client has its own.
     """
     if not isinstance(body, Mapping):

@@ -68,7 +68,7 @@ class Answer(NamedTuple):
 
 def _written(fault: ListFault) -> list[Any]:
     """A fault as a journal holds it; scores that only rise with the order given, about which all answers decide."""
-    return [fault.kind, masked(fault.message), *([fault.field, fault.given] if fault.given else [])]
+    return [fault.kind, masked(fault.message), *([fault.field, fault.given] if fault.field else [])]
 
 
 def _read(kind: str, message: str, field: str = "", given: Sequence[Any] = ()) -> ListFault:
@@ -219,6 +219,8 @@ class RetrievalResult:
             about = {"lists": count, "query": query}
             if kind == "rising":
                 yield Note("asking.rising", {**about, "field": first.field}, "warning")
+            elif kind == "unsorted" and (field := self._turned):
+                yield Note("asking.turned", {**about, "field": field}, "warning")
             else:
                 yield Note(f"live.{kind}", about, "warning")
         if unknown := self.unknown_ids:
@@ -230,6 +232,13 @@ class RetrievalResult:
         if none := self.empty:
             lists = len(self.answers) - len(self.failed)
             yield Note("live.empty", {"n": len(none), "lists": lists, "query": none[0]}, "warning")
+
+    @property
+    def _turned(self) -> str:
+        """The `score_field` that would keep the retriever's order, where the one given turns every list round."""
+        several = [answer for answer in self.answers if len(answer.hits) > 1]
+        found = [fault.field for answer in several for fault in answer.faults if fault.field and not fault.given]
+        return found[0] if found and len(found) == len(several) else ""
 
     def _call_notes(self) -> Iterator[Note]:
         yield from self.depth.notes(self.k)

@@ -98,7 +98,8 @@ class Fields:
         pair = len(entry) == 2 and _numeric(entry[1])
         if found is ABSENT and not self.id.given and len(entry) == 1 and isinstance(entry[0], BARE):
             found = entry[0]  # a row of one column
-        if found is ABSENT and not pair:
+        score_first = not self.id.given and isinstance(entry[0], Real) and not isinstance(entry[0], Integral)
+        if found is ABSENT and (not pair or score_first):
             raise RetrieverError(_no_pair(entry, rank))
         bare = isinstance(entry[0], BARE)
         if found is ABSENT:

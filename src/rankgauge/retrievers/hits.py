@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from numbers import Real
@@ -15,7 +15,7 @@ from rankgauge.errors import Fault, RetrieverError
 from rankgauge.retrievers.entries import BARE, LONGEST_ID, Fields, id_text, number_of, score_place
 from rankgauge.retrievers.fields import empty, fields_of, follow, parse_path, shown
 
-__all__ = ["SPARE", "Hit", "ListFault", "Listed", "entries_of", "first_of", "hits_of"]
+__all__ = ["SPARE", "Hit", "ListFault", "Listed", "entries_of", "first_of", "hits_of", "results_in_columns"]
 
 
 class Hit(NamedTuple):
@@ -36,15 +36,23 @@ class ListFault(Fault):
     given: tuple[Hit, ...] = ()
     """Of scores that only rise: the hits in the order given, where the scores are distances."""
     field: str = ""
-    """Where these scores are, as `score_field` takes it."""
+    """Where these scores are, as `score_field` takes it; where that was given, the same with the other sign."""
 
 
 class Listed(list[Any]):
     """A list of results, with the answer that it was read from, and what stands there before a field of a result."""
 
-    def __init__(self, results: Iterable[Any], answer: Any = None, headers: Any = None, each: str = "") -> None:
+    def __init__(
+        self,
+        results: Iterable[Any],
+        answer: Any = None,
+        headers: Any = None,
+        each: str = "",
+        rows: Sequence[Any] = (),
+    ) -> None:
+        """`rows` are the objects that ids and scores were taken from, one for each result."""
         super().__init__(results)
-        self.answer, self.headers, self.each = answer, headers, each
+        self.answer, self.headers, self.each, self.rows = answer, headers, each, rows
 
 
 _LISTS: Final = (
@@ -93,9 +101,11 @@ def hits_of(
         _add(faults, "unread", f"more than {len(entries)} results{asked}; the rest was not read")
     ids, scores = _columns(entries, Fields(id_field, score_field), faults)
     hits = _ordered(ids, scores, faults)
-    if score_field is None and faults and faults[-1].kind == "unsorted" and (given := _rising(ids, scores)):
-        field = score_place(entries[0])
-        if field:
+    if faults and faults[-1].kind == "unsorted" and (given := _rising(ids, scores)):
+        if score_field is not None:  # turned round as it was asked for; if that was the mistake, this is the other way
+            other = score_field[1:] if score_field.startswith("-") else f"-{score_field}"
+            faults[-1] = replace(faults[-1], field=other)
+        elif field := score_place(entries[0]):
             best: dict[str, Hit] = {}
             for hit in given:
                 best.setdefault(hit.id, hit)
@@ -181,7 +191,7 @@ def entries_of(results: Any, k: int | None) -> list[Any]:
     if isinstance(results, set | frozenset):
         raise RetrieverError("the retriever returned a set, which has no order; return a list, best first")
     if isinstance(results, Mapping):
-        if (columns := _of_columns(results)) is not None:
+        if (columns := results_in_columns(results)) is not None:
             return first_of(columns, most)
         if all(isinstance(value, Real) and not isinstance(value, bool) for value in results.values()):
             return first_of(results.items(), most)
@@ -196,7 +206,7 @@ def entries_of(results: Any, k: int | None) -> list[Any]:
     )
 
 
-def _of_columns(results: Mapping[Any, Any]) -> Iterator[dict[str, Any]] | None:
+def results_in_columns(results: Mapping[Any, Any]) -> Iterator[dict[str, Any]] | None:
     """Results in lists side by side, as a collection of Chroma returns them for one query; None for all else."""
     ids = results.get("ids")
     if not isinstance(ids, list) or len(ids) != 1 or not isinstance(ids[0], list):

@@ -114,7 +114,7 @@ class HttpRetriever:
         if ids and all(found is None for found in ids):
             raise RetrieverError(self._nothing(answer, "ids", self._id_path, self.ids))
         if self._score_path is None or self.scores is None:
-            return Listed(ids, answer, headers, self.each)
+            return Listed(ids, answer, headers, self.each, self._rows(answer))
         scores = select(answer, self._score_path, self.scores)
         if ids and all(found is None for found in scores):
             raise RetrieverError(self._nothing(answer, "scores", self._score_path, self.scores))
@@ -125,7 +125,11 @@ class HttpRetriever:
             )
         if self.scores.startswith("-"):
             scores = [-score if isinstance(score, int | float) else score for score in scores]
-        return Listed(zip(ids, scores, strict=True), answer, headers, self.each)
+        return Listed(zip(ids, scores, strict=True), answer, headers, self.each, self._rows(answer))
+
+    def _rows(self, answer: Any) -> list[Any]:
+        """The results as the service gave them, where the ids are fields of objects in a list."""
+        return [] if None not in self._id_path else select(answer, _listed(self._id_path), self.ids)
 
     def close(self) -> None:
         """Close the connections."""
@@ -133,8 +137,7 @@ class HttpRetriever:
 
     def _nothing(self, answer: Any, what: str, path: Path, text: str) -> str:
         """What to say of a path that leads into every result of an answer and finds nothing in any."""
-        inside = len(path) - 1 - path[::-1].index(None) if None in path else -1
-        listed = select(answer, path[: inside + 1], text) if inside >= 0 else []
+        listed = select(answer, _listed(path), text) if None in path else []
         keys = dict.fromkeys(str(key) for result in listed if isinstance(result, dict) for key in result)
         seen = f"they have the keys {', '.join(list(keys)[:15])}" if keys else f"such as {shown((listed or [None])[0])}"
         return (
@@ -162,6 +165,11 @@ class HttpRetriever:
             begin = shown(masked(decoded(data[:_READ]))[:60])  # masked before it is cut
             why = "its bytes are not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
             raise RetrieverError(f"{masked(self.url)}: the answer is no JSON ({why}); it begins {begin}") from None
+
+
+def _listed(path: Path) -> Path:
+    """The part of a path that leads to the single results."""
+    return path[: len(path) - path[::-1].index(None)]
 
 
 def _quoted(url: str) -> str:

@@ -5,14 +5,14 @@ A hit then has both ids in one text until all are answered, so that kept answers
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from rankgauge.errors import RetrieverError
 from rankgauge.retrievers.answers import RetrievalResult
 from rankgauge.retrievers.fields import ABSENT, Field, empty, fields_of, shown
-from rankgauge.retrievers.hits import Hit, entries_of, hits_of
+from rankgauge.retrievers.hits import Hit, Listed, entries_of, hits_of
 from rankgauge.retrievers.searcher import Response, Searcher
 
 __all__ = ["ChunkSearcher", "parent_of", "parents_in", "watched"]
@@ -25,16 +25,24 @@ class ChunkSearcher(Searcher):
     """A retriever whose results may be pieces of documents."""
 
     parent_field: str | None = None
+    texts: Mapping[str, str] | None = None
+    """By the ids of the pieces, where a context budget needs them: without any of a list the next calls would be in
+    vain."""
 
     def _response(self, results: Any, k: int | None, seconds: float) -> Response:
         if self.parent_field is not None:
-            answered = self._with_parents(self.parent_field, entries_of(results, k), k, seconds)
+            entries = entries_of(results, k)
+            rows = results.rows if isinstance(results, Listed) and len(results.rows) == len(entries) else entries
+            answered = self._with_parents(self.parent_field, entries, rows, k, seconds)
             return answered._replace(raw=results)
         return super()._response(results, k, seconds)
 
-    def _with_parents(self, parent_field: str, entries: list[Any], k: int | None, seconds: float) -> Response:
+    def _with_parents(
+        self, parent_field: str, entries: list[Any], rows: Sequence[Any], k: int | None, seconds: float
+    ) -> Response:
+        """`rows` hold the fields of the results; of a service behind a URL, `entries` are ids and scores alone."""
         wanted = Field(parent_field, ())
-        parents = [_parent(entry, wanted, rank) for rank, entry in enumerate(entries, start=1)]
+        parents = [_parent(row, wanted, rank) for rank, row in enumerate(rows, start=1)]
         id_field = self.id_field
         if entries and id_field is None and not _has_id(entries[0]):
             id_field = parent_field  # results without ids of their own are known by their documents alone
@@ -48,6 +56,13 @@ class ChunkSearcher(Searcher):
                         "field with an id of each piece with id_field"
                     )
 
+        if self.texts is not None and by_id and not any(own in self.texts for own in by_id):
+            raise RetrieverError(
+                f"the text of no result is known, such as that of {next(iter(by_id))!r}; a context budget is measured "
+                "on the pieces that were retrieved: give their texts in the corpus under their own ids, or say what "
+                "they are with collapse_chunks (a file of lines with id, doc and text)"
+            )
+
         def joined(hits: Sequence[Hit]) -> list[Hit]:
             return [Hit(f"{by_id[hit.id]}{_BETWEEN}{hit.id}", hit.score) for hit in hits]
 
@@ -56,10 +71,12 @@ class ChunkSearcher(Searcher):
         return answered._replace(hits=joined(answered.hits), faults=faults)
 
 
-def watched(searcher: Searcher, parent_field: str | None = None) -> ChunkSearcher:
+def watched(
+    searcher: Searcher, parent_field: str | None = None, texts: Mapping[str, str] | None = None
+) -> ChunkSearcher:
     """The same retriever, whose results are looked at for the documents that they belong to."""
     known = {one.name: getattr(searcher, one.name) for one in fields(searcher)}
-    return ChunkSearcher(**{**known, "parent_field": parent_field})
+    return ChunkSearcher(**{**known, "parent_field": parent_field, "texts": texts})
 
 
 def parent_of(joined: str) -> tuple[str, str]:

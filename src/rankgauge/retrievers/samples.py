@@ -5,15 +5,16 @@ Only the paths of fields are ever told, never a value, and nothing is stored.
 
 from __future__ import annotations
 
+import math
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from rankgauge.retrievers.entries import BARE
 from rankgauge.retrievers.fields import row_of, step_text
-from rankgauge.retrievers.hits import Listed
+from rankgauge.retrievers.hits import Listed, results_in_columns
 
 __all__ = ["Match", "Samples"]
 
@@ -24,6 +25,7 @@ _DEEPEST: Final = 3  # steps of a path
 _LONGEST: Final = 200  # characters of what may be an id
 _CLEARLY: Final = 8  # results more than twice as many
 _LEAST: Final = 0.02  # of the results
+_SURELY: Final = 3  # results that are judged for their own query, where no field holds them by chance
 _PROPERTIES: Final = ("id", "id_", "node_id", "ref_doc_id", "doc_id", "metadata", "meta", "payload", "node", "document")
 """What objects may have beside their plain attributes."""
 
@@ -32,7 +34,8 @@ class Match(NamedTuple):
     """A field whose values are ids that are known."""
 
     argument: str
-    """`id_field`, or `ids` of a service behind a URL."""
+    """`id_field`, or `ids` of a service behind a URL; `parent_field` where several results of one list have the same
+    value, as chunks of one document have."""
     field: str
     share: float
     """Of the results looked at."""
@@ -74,7 +77,31 @@ class Samples:
         return (own / len(self._values), self._match(path, n)) if n >= 2 * own + _CLEARLY else None
 
     def _match(self, path: str, n: int) -> Match:
-        return Match("ids" if path.startswith("$") else "id_field", path, n / len(self._values))
+        pairs = [(query, values.get(path)) for query, values in zip(self._queries, self._values, strict=True)]
+        named = [pair for pair in pairs if pair[1] is not None]
+        share = n / len(self._values)
+        if len(set(named)) < len(named):
+            return Match("parent_field", path.rpartition("[*].")[2] if path.startswith("$") else path, share)
+        return Match("ids" if path.startswith("$") else "id_field", path, share)
+
+    def certain(self, known: Set[str], judged: Mapping[str, Set[str]]) -> list[Match]:
+        """Fields that hold documents which are judged for the very query far more often than for any other, the best
+        first. A field of numbers, such as places in a text, may hold ids that are known, but those of any query."""
+        of_all = Counter(doc for docs in judged.values() for doc in docs)
+        own: Counter[str] = Counter()
+        expected: dict[str, float] = defaultdict(float)  # if the queries had nothing to do with it
+        for query, values in zip(self._queries, self._values, strict=True):
+            for path, value in values.items():
+                if value in of_all:
+                    own[path] += value in judged.get(query, ())
+                    expected[path] += of_all[value] / len(judged)
+        sure = {
+            path
+            for path, n in own.items()
+            if n >= max(_SURELY, expected[path] + 4 * math.sqrt(expected[path]) + _SURELY - 1)
+        }
+        fields = {self._match(path, 1).field for path in sure}
+        return [match for match in self.matching(known) if match.field in fields]
 
     def matching(self, known: Set[str]) -> list[Match]:
         """Fields whose values are among the known ids, the best first."""
@@ -92,7 +119,8 @@ def _results(raw: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(raw, Listed) and raw.answer is not None and all(isinstance(entry, (*BARE, tuple)) for entry in raw):
         yield from ((place.removeprefix(raw.each), entry) for place, entry in _objects(raw.answer, "$"))
         return
-    entries = raw if isinstance(raw, list | tuple) else next((list_ for _, list_ in _lists(raw, "")), ())
+    columns = results_in_columns(raw) if isinstance(raw, Mapping) else None
+    entries = raw if isinstance(raw, list | tuple) else columns or next((list_ for _, list_ in _lists(raw, "")), ())
     for entry in entries:
         yield "", entry[0] if isinstance(entry, tuple) and len(entry) == 2 and not isinstance(entry[0], BARE) else entry
 

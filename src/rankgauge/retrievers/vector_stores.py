@@ -13,7 +13,7 @@ from rankgauge.arguments import check_text, named_arguments
 from rankgauge.errors import RetrieverError
 from rankgauge.formats.secrets import masked
 from rankgauge.retrievers.checks import check_choice
-from rankgauge.retrievers.hits import Hit, Listed
+from rankgauge.retrievers.hits import Listed
 from rankgauge.retrievers.http import HttpRetriever, depth_of, fill
 from rankgauge.retrievers.searcher import Searcher, as_searcher
 from rankgauge.retrievers.web import MAX_BODY
@@ -87,25 +87,31 @@ def from_pgvector(
     id_column: str = "id",
     vector_column: str = "embedding",
     distance: str = "cosine",
+    columns: Sequence[str] = (),
     name: str | None = None,
 ) -> Searcher:
     """A table of PostgreSQL with vectors of pgvector, by a connection of psycopg. `table` may have its schema before
-    it. `distance` is cosine, l2, inner_product or l1, as the table's index has it; score = -distance."""
+    it. `distance` is cosine, l2, inner_product or l1, as the table's index has it; score = -distance. Results also have
+    the `columns`, such as the document of a chunk, which `parent_field` then names."""
     _needs(connection, "execute", "a connection of psycopg")
     _check_encoder(encode)
     operator = _OPERATORS[check_choice("distance", distance, tuple(_OPERATORS))]
     vector, identifier = _identifier(vector_column), _identifier(id_column)
     place = ".".join(map(_identifier, table.split(".")))
+    if isinstance(columns, str) or not all(isinstance(column, str) for column in columns):
+        raise RetrieverError(f"`columns` is a list of names of columns, such as ['doc_id'], not {columns!r}"[:200])
+    further = "".join(f", {_identifier(column)}" for column in columns)
     statement = (
-        f"SELECT {identifier}, {vector} {operator} %(query)s::vector FROM {place} "
+        f"SELECT {identifier}, {vector} {operator} %(query)s::vector{further} FROM {place} "
         f"ORDER BY {vector} {operator} %(query)s::vector LIMIT %(k)s"
     )
 
-    def search(query: str, k: int) -> list[Hit]:
+    def search(query: str, k: int) -> list[dict[str, Any]]:
         given = {"query": "[" + ",".join(f"{float(value):.9g}" for value in _plain(encode(query))) + "]", "k": k}
-        return [Hit(str(doc), -far) for doc, far in connection.execute(statement, given).fetchall()]
+        rows = connection.execute(statement, given).fetchall()
+        return [{**dict(zip(columns, more, strict=True)), "id": str(doc), "score": -far} for doc, far, *more in rows]
 
-    return Searcher(search, name or table)
+    return Searcher(search, name or table, id_field="id", score_field="score")
 
 
 def _identifier(text: str) -> str:

@@ -278,6 +278,6 @@ def _mended(test_set: TestSet, spans: Sequence[SpanDrift], new: Mapping[str, str
             continue
         left = {span.doc for span in query.spans} - {span.doc for span in own}
         gone = {doc for doc in left if doc not in new and not query.groups}
-        kept = replace(query, grades={doc: grade for doc, grade in query.grades.items() if doc not in gone})
-        queries.append(with_spans(kept, own))
+        left_over = {doc: grade for doc, grade in query.grades.items() if doc not in gone}
+        queries.append(with_spans(replace(query, grades=left_over, spans=()), own))
     return test_set.with_queries(queries)

@@ -15,7 +15,7 @@ from rankgauge.formats.json_values import id_of
 from rankgauge.model.spans import Span
 from rankgauge.model.testset import Query
 
-__all__ = ["deepeval", "labelled", "langfuse", "old_ragas", "page_of", "phoenix", "ragas"]
+__all__ = ["deepeval", "labelled", "langfuse", "old_ragas", "page_of", "phoenix", "phoenix_table", "ragas"]
 
 _IDS = ("relevant_docs", "relevant_doc_ids", "reference_context_ids", "document_ids", "doc_ids", "gold_ids")
 _TEXTS = ("reference_contexts", "reference_context", "contexts", "context", "ground_truth_context", "gold_passages")
@@ -42,24 +42,46 @@ def _example(text: str, parts: Iterator[Mapping[str, Any]], own: Any = None) -> 
     return Query(text, grades, "" if own in (None, "") else id_of(own, "query"), spans=spans)
 
 
-def _flat(*questions: str) -> Callable[[Any], list[Query]]:
-    """A reader of examples whose keys stand side by side."""
+def _flat(
+    *questions: str, seen: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+) -> Callable[[Any], list[Query]]:
+    """A reader of examples whose keys stand side by side; `seen` gives an example as it is to be taken."""
 
     def read(value: Any) -> list[Query]:
         items = entries_of([value] if isinstance(value, Mapping) else value, "examples")
 
         def one(item: Mapping[str, Any]) -> Query:
             own = next((item[key] for key in _OWN_ID if item.get(key) not in (None, "")), None)
-            return _example(text_of(item, *questions), iter([item]), own)
+            return _example(text_of(item, *questions), iter([seen(item)]), own)
 
         return each(items, one)
 
     return read
 
 
+def _not_answered(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Beside an answer, the contexts are what a system retrieved for it: as gold they would judge it by itself."""
+    if item.get("answer") not in (None, "") and list_of(item.get("contexts")):
+        if not any(list_of(item.get(key)) for key in (*_IDS, *_TEXTS[:2])):
+            raise DataError(
+                f'its "contexts" are what was retrieved for its "answer", and no gold: give gold passages under '
+                f"{_TEXTS[0]!r}, or ids under {_IDS[0]!r}"
+            )
+        return {key: value for key, value in item.items() if key != "contexts"}
+    return item
+
+
+def _apart(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """In tables, DeepEval joins the passages by bars."""
+    held = item.get("context")
+    if not isinstance(held, str) or held.strip()[:1] == "[":
+        return item
+    return {**item, "context": [passage for passage in held.split("|") if passage.strip()]}
+
+
 ragas = _flat("user_input")
-old_ragas = _flat("question")
-deepeval = _flat("input")
+old_ragas = _flat("question", seen=_not_answered)
+deepeval = _flat("input", seen=_apart)
 
 
 def labelled(value: Any) -> list[Query]:
@@ -87,8 +109,26 @@ def _nested(*answers: str) -> Callable[[Any], list[Query]]:
     return read
 
 
-langfuse = _nested("expectedOutput")
+langfuse = _nested("expectedOutput", "expected_output")
 phoenix = _nested("output")
+_PARTS = ("input", "output", "metadata")
+
+
+def phoenix_table(value: Any) -> list[Query]:
+    """Phoenix's CSV: a column for each key, such as input_question and metadata_reference_contexts."""
+
+    def joined(row: Mapping[str, Any]) -> dict[str, Any]:
+        held = {
+            part: {
+                name.removeprefix(f"{part}_"): cell
+                for name, cell in row.items()
+                if name.startswith(f"{part}_") and cell is not None
+            }
+            for part in _PARTS
+        }
+        return {"id": row.get("example_id"), **held}
+
+    return phoenix([joined(row) for row in entries_of(value, "examples")])
 
 
 def page_of(value: Any) -> Any:

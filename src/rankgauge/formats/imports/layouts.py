@@ -62,9 +62,10 @@ LAYOUTS = {
         ),
         _layout("ragas", "ragas", examples.ragas, "user_input"),
         _layout("ragas-0.1", "ragas before 0.2", examples.old_ragas, "question", "ground_truth"),
+        _layout("langfuse", "Langfuse: items of a dataset", examples.langfuse, "input"),
         _layout("deepeval", "DeepEval: goldens", examples.deepeval, "input", "expected_output"),
-        _layout("langfuse", "Langfuse: items of a dataset", examples.langfuse, "input", "expectedOutput"),
         _layout("phoenix", "Phoenix: examples of a dataset", examples.phoenix, "input", "output"),
+        _layout("phoenix-csv", "Phoenix: a dataset as CSV", examples.phoenix_table, "example_id"),
     )
 }
 """In the order in which they are tried."""
@@ -89,6 +90,11 @@ def _fits(layout: Layout, first: Mapping[str, Any]) -> bool:
     if layout.name == "squad":
         data = first["data"]
         return isinstance(data, list) and bool(data) and isinstance(data[0], Mapping) and "paragraphs" in data[0]
+    if layout.name == "langfuse":
+        as_python = {"expected_output", "metadata"} <= set(first) and "context" not in first  # as DeepEval has
+        return "expectedOutput" in first or as_python
+    if layout.name == "phoenix-csv":
+        return any(str(key).startswith("input_") for key in first)
     return not (layout.name == "llamaindex" and not isinstance(first["queries"], Mapping))
 
 
