@@ -279,9 +279,11 @@ def main(asked: list[str]) -> None:
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a run takes minutes: each line at once
     facts, bars = machine(), Bars()
     print(f"rankgauge and its peers on {facts['processor']}, {facts['cores']} cores, Python {facts['python']}\n")
-    subprocess.run([sys.executable, "-m", "benchmarks.shapes"], check=True)
+    parts = asked or list(PARTS)
+    if {from_files, from_dictionaries, stream} & {PARTS[part] for part in parts}:
+        subprocess.run([sys.executable, "-m", "benchmarks.shapes"], check=True)
     found: Found = {}
-    for part in asked or PARTS:
+    for part in parts:
         found[part] = PARTS[part](bars)
         print()
     print(bars.told())
