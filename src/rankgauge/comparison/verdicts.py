@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from math import isclose
 from typing import Any, get_args
@@ -36,10 +37,21 @@ def advice_of(
     found: ComparisonResult, measures: Sequence[ScoredMeasure], notes: Mapping[str, Sequence[Note]]
 ) -> list[Note]:
     """The decision, by the first measure; then what other measures say that would change it. `notes` are those of each
-    system: of two, none is advised where the ids of one do not match the judgments."""
+    system: those whose ids do not match the judgments are told first, and the decision is about the others."""
     unmatched = [name for name, own in notes.items() if any(note.key in _MISMATCH for note in own)]
-    if unmatched and len(found.pairs) == 1 and max(row.queries for row in found.rows) >= _SURELY:
-        return [Note("comparison.no_ids", {"systems": unmatched}, "warning")]
+    if not unmatched or max((row.queries for row in found.rows), default=0) < _SURELY:
+        return _decided(found, measures)
+    told = Note("comparison.no_ids", {"systems": unmatched}, "warning")
+    rows = [row for row in found.rows if row.a not in unmatched and row.b not in unmatched]
+    if not rows:
+        return [told]
+    groups = {
+        name: [own for own in standing if own.system not in unmatched] for name, standing in found.groups.items()
+    }
+    return [told, *_decided(replace(found, rows=rows, groups=groups), measures)]
+
+
+def _decided(found: ComparisonResult, measures: Sequence[ScoredMeasure]) -> list[Note]:
     forced = next((note for note in found.notes if note.key == "comparison.forced"), None)
     if forced is not None:
         return [Note("comparison.no_advice", {"forced": forced}, "warning")]

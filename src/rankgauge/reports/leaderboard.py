@@ -49,17 +49,19 @@ class _Seen(NamedTuple):
 def leaderboard_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
     """The decision and its evidence."""
     advice = summary_notes(record)
-    doubts = contradicting(advice)
+    lead = 2 if advice and advice[0].key == "comparison.no_ids" else 1  # what cannot be judged, then the decision
+    doubts = contradicting(advice[lead - 1 :])
     for i, note in enumerate(advice):
         status: Status = "warn" if note in doubts else _status(note, compared)
-        shown = i == 0 or note in doubts
+        shown = i < lead or note in doubts
         alone = note in doubts and note.key != "comparison.take_or_not"  # which names the other measures itself
         words = answer("disagree", text=note) if alone else note
         yield Paragraph(words, "lead", "answer" if shown else "evidence", status if shown else None)
     if len(compared.pairs) == 1:
         yield _pair_table(record, compared)
     else:
-        yield _leaderboard(record, compared, decided=advice[0].parameters.get("measure", ()) if advice else ())
+        decided = next((note.parameters["measure"] for note in advice if "measure" in note.parameters), ())
+        yield _leaderboard(record, compared, decided)
     yield from _limits(compared)
 
 

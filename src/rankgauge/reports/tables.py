@@ -123,7 +123,7 @@ _BEGIN_WORDS = "'\"@#&*/\\"
 
 def _pieces(text: str) -> list[str]:
     """Words with the blanks behind them, and Chinese characters with the marks that belong to them. A number keeps the
-    character that says what it counts: 30 个."""
+    character that says what it counts."""
     pieces: list[str] = []
     for character in text:
         last = pieces[-1][-1] if pieces else " "
