@@ -28,15 +28,17 @@ Found = dict[str, Any]
 
 
 def in_no_order(bars: Bars, rows: int = ROWS, rounds: int = ROUNDS) -> Found:
-    """Parquet as the whole process, and data frames as the call alone, beside the frames."""
+    """Parquet as the whole process, beside one that holds and sorts it without the module, as was done before there was
+    one; and data frames as the call alone, beside the frames."""
     subprocess.run([sys.executable, "-m", "benchmarks.shapes", str(rows), "shuffled"], check=True)
     files = files_of("shuffled", rows)
     whole = [*OWN, *files, *ASKED]
-    parquet = best({"rankgauge": whole, "no module": [*WITHOUT_NATIVE, *whole]}, rounds)
+    plain = [*WITHOUT_NATIVE, sys.executable, "-m", "benchmarks.shuffled", *files]
+    parquet = best({"rankgauge": whole, "by the disk": [*WITHOUT_NATIVE, *whole], "no module": plain}, rounds)
     figures = {"Parquet": {name: vars(cost) for name, cost in parquet.items()}, "frames": _frames(files, rounds)}
     for what, found in figures.items():
         for name, cost in found.items():
-            print(f"    {what:<8} {name:<10} {cost['seconds']:7.2f} s {cost['megabytes']:7.0f} MB")
+            print(f"    {what:<8} {name:<11} {cost['seconds']:7.2f} s {cost['megabytes']:7.0f} MB")
         own, without = found["rankgauge"], found["no module"]
         told = f"shuffled {what}, {rows:,} rows"
         print(f"             {bars.times(told, without['seconds'] / own['seconds'], FASTER)}", end="; memory ")

@@ -21,7 +21,7 @@ from rankgauge import evaluate
 from rankgauge.engine import spilling
 from rankgauge.errors import RankgaugeError
 from rankgauge.evaluation import Evaluation
-from rankgauge.formats import json_parts, open_run, table_parts, trec
+from rankgauge.formats import datasets, json_parts, open_run, table_parts, trec
 from tests.cli.command import run_command
 
 MEASURES = ["nDCG@3", "AP", "RR", "R@2", "P@3", "NumRet", "Judged@2"]
@@ -121,6 +121,24 @@ def test_scores_are_those_of_memory(
         expected = outcome(lambda: evaluate(JUDGED, _frame(rows), MEASURES, **choices))
         with tiny_parts(size, few):
             assert outcome(lambda: evaluate(JUDGED, path, MEASURES, stream=True, **choices)) == expected
+
+
+@pytest.mark.needs("native")
+@pytest.mark.parametrize("form", ["parquet", "arrow", "dataset"])
+@pytest.mark.parametrize("ties", ["trec", "given", "expected", "stable"])
+def test_what_the_compiled_module_can_hold_does_not_go_to_the_disk(form: str, ties: str, tmp_path: Path) -> None:
+    rows = [(f"q{i % 7}", f"d{i}", float(i % 3)) for i in range(60)]
+    judged = {f"q{i}": {f"d{i + 7 * j}": j % 3 for j in range(5)} for i in range(7)}
+    WRITERS[form](rows, path := tmp_path / f"run.{form}")
+    expected = outcome(lambda: evaluate(judged, _frame(rows), MEASURES, ties=ties))
+    for fits, spilled in ((10**6, 0), (0, 1)):
+        with ExitStack() as stack:
+            for module in (table_parts, datasets):
+                stack.enter_context(mock.patch.object(module, "LARGE_PACKED", 0))
+                stack.enter_context(mock.patch.object(module, "FITS_MODULE", fits))
+            spill = stack.enter_context(mock.patch.object(spilling, "by_query", wraps=spilling.by_query))
+            assert outcome(lambda: evaluate(judged, path, MEASURES, ties=ties)) == expected
+        assert spill.call_count == spilled
 
 
 @given(

@@ -22,6 +22,7 @@ from rankgauge.model.lengths import length_of
 from rankgauge.model.ranked import Floats, RankedGrades
 from rankgauge.model.run import Run
 from rankgauge.model.text_rows import IrregularTextError, TextRows
+from rankgauge.native import native
 
 if TYPE_CHECKING:
     import polars as pl
@@ -188,18 +189,25 @@ def _match_frames(
     except NotGroupedError:
         import polars as pl
 
-        if isinstance(run, Run) or not (stream or run.is_large):
+        if not isinstance(run, Run) and not limits and spans is None and not stream and _may_hold(run):
             frame = pl.concat(run.parts())
-            if not isinstance(run, Run) and not limits and spans is None and not any(True for _ in run.empty):
+            if not any(True for _ in run.empty):
                 whole = Run.of_frame(frame, run.name)
                 if (matched_rows := _compiled(match_native_frames(qrels, whole, ruled), qrels, run.name)) is not None:
                     return matched_rows
-            matcher = gather([frame.sort("query", maintain_order=True)])
+            del frame
+        if isinstance(run, Run) or not (stream or run.is_large):
+            matcher = gather([pl.concat(run.parts()).sort("query", maintain_order=True)])
         else:
             matcher = gather(by_query(_ahead(_told(run)), run))
             matcher.first_queries = _first_rows(run)["query"].unique(maintain_order=True).head(5).to_list()
     matched = Matched(matcher.finish(), matcher.run_queries)
     return checked_ids(matched, qrels, matcher.first_queries, run.name, lambda: _first_rows(run))
+
+
+def _may_hold(run: RunParts) -> bool:
+    """Whether the compiled module is here to be given the run at once."""
+    return native() is not None and run.fits_module
 
 
 def checked_ids(

@@ -16,7 +16,7 @@ from rankgauge.errors import FormatError, counted
 from rankgauge.formats.detect import COLUMNAR, format_of_name
 from rankgauge.formats.remote import is_url, local_file, remote_files
 from rankgauge.formats.run_parts import Pair, Place, RunParts
-from rankgauge.formats.sources import LARGE_PACKED, Source
+from rankgauge.formats.sources import FITS_MODULE, LARGE_PACKED, Source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -148,6 +148,10 @@ class DatasetRun(RunParts):
     @property
     def is_large(self) -> bool:
         return self.size > LARGE_PACKED or any(member.is_large for member in self._members)
+
+    @property
+    def fits_module(self) -> bool:
+        return self.size <= FITS_MODULE and all(member.fits_module for member in self._members)
 
     def __repr__(self) -> str:
         return f"DatasetRun({self.name!r}: {counted(len(self._members), 'file')})"

@@ -76,6 +76,11 @@ class RunParts:
         raise NotImplementedError
 
     @property
+    def fits_module(self) -> bool:
+        """Whether memory is enough for all of it and the compiled module, which takes little beside the columns."""
+        return not self.is_large
+
+    @property
     def seems_grouped(self) -> bool:
         """Whether the rows of a query stand together, as far as a few samples tell."""
         return True

@@ -20,7 +20,17 @@ from rankgauge.formats.leftovers import lock_file, remove_leftovers, temporary_p
 from rankgauge.formats.limits import FILES, PARTS, Limits, written
 from rankgauge.formats.private import is_private
 
-__all__ = ["LARGE_PACKED", "LARGE_TEXT", "PlainFile", "Source", "fields_of", "not_utf8", "unpacked_name", "write_whole"]
+__all__ = [
+    "FITS_MODULE",
+    "LARGE_PACKED",
+    "LARGE_TEXT",
+    "PlainFile",
+    "Source",
+    "fields_of",
+    "not_utf8",
+    "unpacked_name",
+    "write_whole",
+]
 
 _GZIP, _ZSTD, _BOM = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 _ENDINGS = (".gz", ".zst", ".zstd")
@@ -29,6 +39,8 @@ _LONGEST_LINE = 1 << 20  # bytes beyond a block
 LARGE_TEXT, LARGE_PACKED = 256 * 10**6, 64 * 10**6
 """Bytes beyond which rows are not held in memory all at once: of text, and of compressed files. They take up to ten
 times as much there."""
+FITS_MODULE = 160 * 10**6
+"""The same of packed columns in no order, where the compiled module matches them: they take about six times as much."""
 
 
 class PlainFile(NamedTuple):

@@ -18,7 +18,7 @@ from rankgauge.formats.detect import Format, separator_of
 from rankgauge.formats.limits import TEXTS
 from rankgauge.formats.parquet import rows_at_once, text_length
 from rankgauge.formats.run_parts import Pair, Place, RunParts
-from rankgauge.formats.sources import LARGE_PACKED, Source
+from rankgauge.formats.sources import FITS_MODULE, LARGE_PACKED, Source
 from rankgauge.formats.tables import readable, row_faults
 from rankgauge.model.columns import as_ids, as_numbers
 from rankgauge.model.frames import ID_COLUMNS, column_roles
@@ -258,3 +258,7 @@ class TableRun(RunParts):
     @property
     def is_large(self) -> bool:
         return is_large_table(self._source, self._kind)
+
+    @property
+    def fits_module(self) -> bool:
+        return self._source.size <= FITS_MODULE if self._kind in ("parquet", "arrow") else not self.is_large
