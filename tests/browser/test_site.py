@@ -87,7 +87,7 @@ def test_switch_of_language(page: Page) -> None:
     for start, language, end in (
         ("zh/how-to/gate.html", "en", "/how-to/gate.html"),
         ("how-to/gate.html", "zh", "/zh/how-to/gate.html"),
-        ("explanation/design.html", "zh", "/zh/index.html"),  # which is English alone
+        ("reference/contracts.html", "zh", "/zh/index.html"),  # which is English alone
     ):
         page.goto(start, wait_until="domcontentloaded")
         page.locator("button[aria-label]:has(+ .md-select__inner)").hover()
@@ -98,10 +98,10 @@ def test_switch_of_language(page: Page) -> None:
 
 
 def test_links_from_chinese_into_english(page: Page) -> None:
-    page.goto("zh/how-to/monitor.html")
-    page.locator("article a[href*='#one-monitor-at-a-time']").click()
-    page.wait_for_url("**/explanation/monitoring.html#one-monitor-at-a-time")
-    assert page.locator("#one-monitor-at-a-time").is_visible()
+    page.goto("zh/explanation/contract.html")
+    page.locator("article a[href*='reference/contracts']").click()
+    page.wait_for_url("**/reference/contracts.html")
+    assert page.get_attribute("html", "lang") == "en"
 
 
 def test_colours(page: Page) -> None:

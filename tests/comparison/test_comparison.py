@@ -361,16 +361,16 @@ def test_of_several_systems_those_with_other_ids_enter_no_decision() -> None:
     chunks = {query: [f"{doc}#0" for doc in docs] for query, docs in judged.items()}
     runs = {"whole": run, "chunks": chunks, "late": late}
     for baseline in (None, "whole"):
-        first, decision = summary_notes(compare(judged, runs, ["RR", "R@1"], baseline=baseline).record)
-        assert (first.key, first.parameters["systems"]) == ("comparison.no_ids", ["chunks"])
+        decision, other = summary_notes(compare(judged, runs, ["RR", "R@1"], baseline=baseline).record)
+        assert (other.key, other.parameters["systems"]) == ("comparison.no_ids", ["chunks"])
         assert "late" in tell(decision, "en")
         assert "chunks" not in tell(decision, "en")
     (only,) = summary_notes(compare(judged, runs, "RR", baseline="chunks").record)
     assert only.key == "comparison.no_ids"
     more = {**runs, "later": {query: ["y", "z", *docs] for query, docs in judged.items()}}
     found = compare(judged, more, "RR")
-    first, decision = summary_notes(found.record)
-    assert first.key == "comparison.no_ids"
+    decision, other = summary_notes(found.record)
+    assert other.key == "comparison.no_ids"
     assert decision.parameters["best"] == "whole"
     shown = rankgauge.report(found, language="en")
-    assert shown.index("No verdict on chunks") < shown.index("whole") < shown.index("system ")
+    assert shown.index("whole") < shown.index("No verdict on chunks") < shown.index("system ")

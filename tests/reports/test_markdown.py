@@ -18,6 +18,7 @@ from tests.reports.samples import comparison_record, hostile_record, live_record
 QRELS = {f"q{i}": {"good": 1} for i in range(30)}
 PERFECT = {query: {"good": 2.0, "bad": 1.0} for query in QRELS}
 SECOND = {query: {"good": 1.0, "bad": 2.0} for query in QRELS}
+THIRD = {query: {"good": 1.0, "bad": 2.0, "other": 3.0} for query in QRELS}
 NOTHING = {query: {"bad": 1.0} for query in QRELS}
 MIXED = {query: PERFECT[query] if i % 2 else NOTHING[query] for i, query in enumerate(QRELS)}
 
@@ -39,11 +40,13 @@ def folds(text: str) -> list[tuple[str, str]]:
         ({"a": PERFECT, "b": SECOND}, None, "❌"),
         ({"a": PERFECT, "b": PERFECT}, None, "✅"),
         ({"a": SECOND, "b": MIXED}, None, "❔"),
+        ({"a": SECOND, "b": PERFECT, "c": THIRD}, "a", "✅"),
+        ({"a": PERFECT, "b": SECOND, "c": THIRD}, "a", "❌"),
+        ({"a": SECOND, "b": MIXED, "c": THIRD}, "a", "⚠️"),
+        ({"a": PERFECT, "b": SECOND, "c": THIRD}, None, "✅"),
+        ({"a": SECOND, "b": MIXED, "c": THIRD}, None, "✅"),
         ({"a": SECOND, "b": PERFECT, "c": NOTHING}, "a", "✅"),
-        ({"a": PERFECT, "b": SECOND, "c": NOTHING}, "a", "❌"),
-        ({"a": SECOND, "b": MIXED, "c": NOTHING}, "a", "⚠️"),
-        ({"a": PERFECT, "b": SECOND, "c": NOTHING}, None, "✅"),
-        ({"a": SECOND, "b": MIXED, "c": NOTHING}, None, "✅"),
+        ({"a": SECOND, "b": NOTHING}, None, "⚠️"),
         ({"a": SECOND, "b": MIXED, "c": SECOND}, "a", "❔"),
         ({"a": SECOND, "b": MIXED, "c": SECOND}, None, "❔"),
     ],

@@ -165,8 +165,9 @@ def _tell_written(record: Record, output: str | None, language: Language) -> Non
     if record.comparison is not None:
         from rankgauge.comparison import summary_notes
 
-        for note in summary_notes(record)[:1]:
-            echo(tell(note, language), err=True)
+        for i, note in enumerate(summary_notes(record)):
+            if i == 0 or note.key == "comparison.no_ids":
+                echo(tell(note, language), err=True)
     elif record.losses:
         from rankgauge.comparison.loss_notes import lead_notes
 

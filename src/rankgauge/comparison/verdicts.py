@@ -37,7 +37,7 @@ def advice_of(
     found: ComparisonResult, measures: Sequence[ScoredMeasure], notes: Mapping[str, Sequence[Note]]
 ) -> list[Note]:
     """The decision, by the first measure; then what other measures say that would change it. `notes` are those of each
-    system: those whose ids do not match the judgments are told first, and the decision is about the others."""
+    system: the decision is not about those whose ids do not match the judgments, which are told behind it."""
     unmatched = [name for name, own in notes.items() if any(note.key in _MISMATCH for note in own)]
     if not unmatched or max((row.queries for row in found.rows), default=0) < _SURELY:
         return _decided(found, measures)
@@ -48,7 +48,8 @@ def advice_of(
     groups = {
         name: [own for own in standing if own.system not in unmatched] for name, standing in found.groups.items()
     }
-    return [told, *_decided(replace(found, rows=rows, groups=groups), measures)]
+    decision, *others = _decided(replace(found, rows=rows, groups=groups), measures)
+    return [decision, told, *others]
 
 
 def _decided(found: ComparisonResult, measures: Sequence[ScoredMeasure]) -> list[Note]:

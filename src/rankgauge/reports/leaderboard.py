@@ -37,6 +37,9 @@ _STATUS: dict[str, Status] = {
 _SHORT = 12  # characters of a name that can stand in the head of a narrow column
 
 
+_NO_IDS = "comparison.no_ids"
+
+
 class _Seen(NamedTuple):
     """One measure of a system beside the reference's."""
 
@@ -49,11 +52,11 @@ class _Seen(NamedTuple):
 def leaderboard_part(record: Record, compared: ComparisonResult) -> Iterator[Block]:
     """The decision and its evidence."""
     advice = summary_notes(record)
-    lead = 2 if advice and advice[0].key == "comparison.no_ids" else 1  # what cannot be judged, then the decision
-    doubts = contradicting(advice[lead - 1 :])
+    doubts = contradicting([note for note in advice if note.key != _NO_IDS])
     for i, note in enumerate(advice):
-        status: Status = "warn" if note in doubts else _status(note, compared)
-        shown = i < lead or note in doubts
+        beside = i > 0 and note.key == _NO_IDS  # the decision is not about these systems
+        status: Status | None = None if beside else "warn" if note in doubts else _status(note, compared)
+        shown = i == 0 or beside or note in doubts
         alone = note in doubts and note.key != "comparison.take_or_not"  # which names the other measures itself
         words = answer("disagree", text=note) if alone else note
         yield Paragraph(words, "lead", "answer" if shown else "evidence", status if shown else None)
