@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -29,6 +30,23 @@ inline double number_of(PyObject* value, PyTypeObject* also) {
     if (!std::isfinite(number)) throw Irregular{};
     if (number == -1.0 && PyErr_Occurred() != nullptr) throw Irregular{};
     return number;
+}
+
+// Whether a float's value stands behind its head, as in every CPython so far: the stable interface does not promise it.
+inline bool floats_lie_open() {
+    static const bool open = [] {
+        for (const double value : {1.5, -0.0, 1e300, 5e-324}) {
+            const Held made = Held::owned(PyFloat_FromDouble(value));
+            const Held size = Held::owned(PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyFloat_Type), "__basicsize__"));
+            if (!made || !size || PyLong_AsSize_t(size.get()) < sizeof(PyObject) + sizeof(double)) {
+                PyErr_Clear();
+                return false;
+            }
+            if (std::memcmp(reinterpret_cast<const char*>(made.get()) + sizeof(PyObject), &value, sizeof value) != 0) return false;
+        }
+        return true;
+    }();
+    return open;
 }
 
 // The value under a key, or null.
@@ -118,17 +136,30 @@ private:
     void values_of(PyObject* docs) {
         values_.clear();
         PyObject *doc = nullptr, *value = nullptr;
-        for (Py_ssize_t at = 0; PyDict_Next(docs, &at, &doc, &value);) values_.push_back(value);
+        for (Py_ssize_t at = 0; PyDict_Next(docs, &at, &doc, &value);) {
+            values_.push_back(value);
+            fetch(value);
+        }
     }
 
     void read_scores(PyObject* docs) {
         if (look_up(docs, empty_.get()) != nullptr) throw Irregular{};
         values_of(docs);
-        scores_.clear();
-        for (std::size_t i = 0; i < values_.size(); ++i) {
-            if (i + kAhead < values_.size()) fetch(values_[i + kAhead]);
-            scores_.push_back(score_of(values_[i]));
+        const std::size_t n = values_.size();
+        scores_.resize(n);
+        bool finite = true;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (i + kAhead < n) fetch(values_[i + kAhead]);
+            if (open_ && Py_TYPE(values_[i]) == &PyFloat_Type) {  // without a call, the memory works on several at once
+                double value;
+                std::memcpy(&value, reinterpret_cast<const char*>(values_[i]) + sizeof(PyObject), sizeof value);
+                finite &= std::isfinite(value);
+                scores_[i] = single_ ? static_cast<double>(static_cast<float>(value)) : value;
+            } else {
+                scores_[i] = score_of(values_[i]);
+            }
         }
+        if (!finite) throw Irregular{};
     }
 
     void match_list(PyObject* judged, const Held& listed) {
@@ -150,6 +181,7 @@ private:
             const double own = score_of(score);
             asked_.push_back({own, static_cast<std::int64_t>(grades.size()) - 1, std::move(name)});
         }
+        if (grades.size() > UINT32_MAX / 4 || scores_.size() > UINT32_MAX / 4) throw Irregular{};
         counts.push_back(static_cast<std::int64_t>(grades.size() - before));
         in_run.push_back(listed ? 1 : 0);
         retrieved.push_back(static_cast<std::int64_t>(scores_.size()));
@@ -162,6 +194,7 @@ private:
 
     void rank(PyObject* listed) {
         ordered_ = false;
+        hits_.clear();
         const bool falls = std::is_sorted(scores_.begin(), scores_.end(), std::greater<>());
         const bool search = falls || asked_.size() > kCounted;
         if (!falls && search) {
@@ -183,12 +216,17 @@ private:
                 }
             }
             if (equal == 0) throw Irregular{};  // the list changed under our eyes
-            owner.push_back(query);
-            judgment.push_back(one.judgment);
-            tie_met.push_back(equal > 1 ? 1 : 0);
-            tied.push_back(ties_ == Ties::expected ? equal : 1);
             const bool fixed = ties_ == Ties::expected || (equal == 1 && ties_ != Ties::given);
-            above.push_back(fixed ? greater : place(listed, one, greater, equal, falls));
+            const std::int64_t at = fixed ? greater : place(listed, one, greater, equal, falls);
+            hits_.push_back(hit_of(query, at, ties_ == Ties::expected ? equal : 1, one.judgment, equal > 1));
+        }
+        order_by_rank(hits_.data(), hits_.data() + hits_.size());
+        for (const Hit& hit : hits_) {
+            owner.push_back(hit.owner);
+            above.push_back(hit.above);
+            tied.push_back(hit.tied);
+            judgment.push_back(hit.judgment);
+            tie_met.push_back(hit.tie_met ? 1 : 0);
         }
     }
 
@@ -215,7 +253,6 @@ private:
     // Rows by score, equal ones as they are listed. No Python code runs from here on until the list is done with.
     void order(PyObject* listed, bool falls) {
         const std::size_t n = scores_.size();
-        if (n > UINT32_MAX / 4) throw Irregular{};
         keys_.clear();
         PyObject *doc = nullptr, *value = nullptr;
         for (Py_ssize_t at = 0; PyDict_Next(listed, &at, &doc, &value);) keys_.push_back(doc);
@@ -242,17 +279,19 @@ private:
         return {text, static_cast<std::size_t>(length)};
     }
 
-    static constexpr std::size_t kAhead = 40;
+    static constexpr std::size_t kAhead = 24;
     static constexpr std::size_t kListsAhead = 3, kEntriesAhead = 12;
     static constexpr std::size_t kCounted = 4;  // asked scores up to which counting beats sorting
 
     const Ties ties_;
     const bool single_;
+    const bool open_ = floats_lie_open();
     PyTypeObject* const also_;
     Held empty_;
     std::vector<PyObject*> values_, keys_;
     std::vector<double> scores_, sorted_;
     std::vector<Asked> asked_;
+    std::vector<Hit> hits_;
     std::vector<std::uint32_t> order_, by_id_;
     std::vector<Field> ids_;
     std::vector<bool> known_;

@@ -16,44 +16,120 @@ namespace rankgauge {
 
 enum class Ties { trec, given, expected, stable };
 
+// The columns of judgments, as they are filled.
 struct Rows {
-    std::vector<std::int64_t> query_start, query_length, doc_start, doc_length;
-    std::vector<std::uint64_t> query_key, doc_key;
-    std::vector<double> number;
+    std::int64_t *query_start, *query_length;
+    std::uint64_t* query_key;
+    std::int64_t *doc_start, *doc_length;
+    std::uint64_t* doc_key;
+    double* number;
 };
 
-// All rows of judgments. One subtopic alone, and no run that was given in their place.
-inline Rows read_judgments(const char* text, std::size_t begin, std::size_t end) {
-    check_text(text + begin, text + end);
-    Rows rows;
-    const std::size_t guess = (end - begin) / 24;
-    for (auto* column : {&rows.query_start, &rows.query_length, &rows.doc_start, &rows.doc_length}) column->reserve(guess);
-    rows.query_key.reserve(guess);
-    rows.doc_key.reserve(guess);
-    rows.number.reserve(guess);
-    Line line{};
-    Field subtopic{nullptr, 0};
-    const char* const last = text + end;
-    for (const char* at = text + begin; at < last;) {
-        const auto* newline = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(last - at)));
-        const char* stop = newline == nullptr ? last : newline;
-        if (read_line(at, stop, 4, 3, line)) {
-            if (line.fields >= 6) throw Irregular{};
-            if (subtopic.begin == nullptr) subtopic = line.second;
-            if (!same(subtopic.begin, subtopic.length, line.second.begin, line.second.length)) throw Irregular{};
-            rows.query_start.push_back(line.query.begin - text);
-            rows.query_length.push_back(static_cast<std::int64_t>(line.query.length));
-            rows.query_key.push_back(key_of(line.query.begin, line.query.length));
-            rows.doc_start.push_back(line.doc.begin - text);
-            rows.doc_length.push_back(static_cast<std::int64_t>(line.doc.length));
-            rows.doc_key.push_back(key_of(line.doc.begin, line.doc.length));
-            rows.number.push_back(line.number);
+// Does work(thread, failed) in up to so many threads; false if it threw in one of them: irregular, or no memory.
+template <typename Work>
+bool in_threads(std::size_t threads, std::size_t most, Work work) {
+    std::atomic<bool> failed{false};
+    const auto safely = [&](std::size_t number) {
+        try {
+            work(number, failed);
+        } catch (...) {
+            failed = true;
         }
-        at = stop + 1;
+    };
+    std::vector<std::thread> others;
+    try {
+        for (std::size_t i = 1; i < threads && i < most; ++i) others.emplace_back(safely, i);
+    } catch (...) {  // no more threads: those there are will do
     }
-    if (rows.number.empty()) throw Irregular{};
-    return rows;
+    safely(0);
+    for (std::thread& other : others) other.join();
+    return !failed;
 }
+
+// The text of judgments, of one subtopic alone, and no run that was given in their place. Threads read parts of it, of
+// so many bytes or more, twice: how many rows they hold, and the rows, so that nothing is held twice.
+class JudgmentText {
+public:
+    JudgmentText(const char* text, std::size_t begin, std::size_t end, std::size_t threads, std::size_t part_size) : text_(text) {
+        const std::size_t most = std::max<std::size_t>(1, std::min(threads, (end - begin) / part_size));
+        bounds_.push_back(begin);
+        for (std::size_t i = 1; i < most; ++i) {  // each part ends behind a line
+            const std::size_t place = std::max(bounds_.back(), begin + (end - begin) / most * i);
+            const void* newline = std::memchr(text + place, '\n', end - place);
+            bounds_.push_back(newline == nullptr ? end : static_cast<std::size_t>(static_cast<const char*>(newline) - text) + 1);
+        }
+        bounds_.push_back(end);
+        first_.resize(bounds_.size());
+        each_part([&](std::size_t part) {
+            check_text(text_ + bounds_[part], text_ + bounds_[part + 1]);
+            for_lines(part, [&](const char* at, const char* stop) {
+                if (*at == '#') return;
+                while (at < stop && is_blank(*at)) ++at;
+                first_[part + 1] += at < stop;
+            });
+        });
+        for (std::size_t part = 1; part < first_.size(); ++part) first_[part] += first_[part - 1];
+        if (rows() == 0) throw Irregular{};
+    }
+
+    std::size_t rows() const { return first_.back(); }
+
+    void read(const Rows& rows) const {
+        std::vector<Field> subtopics(bounds_.size(), Field{nullptr, 0});
+        each_part([&](std::size_t part) {
+            std::size_t row = first_[part];
+            Field subtopic{nullptr, 0};
+            Line line{};
+            for_lines(part, [&](const char* at, const char* stop) {
+                if (!read_line(at, stop, 4, 3, line)) return;
+                if (line.fields >= 6 || row == first_[part + 1]) throw Irregular{};
+                if (subtopic.begin == nullptr) subtopic = line.second;
+                if (!same(subtopic.begin, subtopic.length, line.second.begin, line.second.length)) throw Irregular{};
+                rows.query_start[row] = line.query.begin - text_;
+                rows.query_length[row] = static_cast<std::int64_t>(line.query.length);
+                rows.query_key[row] = key_of(line.query.begin, line.query.length);
+                rows.doc_start[row] = line.doc.begin - text_;
+                rows.doc_length[row] = static_cast<std::int64_t>(line.doc.length);
+                rows.doc_key[row] = key_of(line.doc.begin, line.doc.length);
+                rows.number[row++] = line.number;
+            });
+            if (row != first_[part + 1]) throw Irregular{};
+            subtopics[part] = subtopic;
+        });
+        const Field* own = nullptr;
+        for (const Field& other : subtopics) {
+            if (other.begin == nullptr) continue;
+            if (own == nullptr) own = &other;
+            if (!same(own->begin, own->length, other.begin, other.length)) throw Irregular{};
+        }
+    }
+
+private:
+    template <typename Work>
+    void each_part(Work work) const {
+        const std::size_t parts = bounds_.size() - 1;
+        std::atomic<std::size_t> next{0};
+        if (!in_threads(parts, parts, [&](std::size_t, const std::atomic<bool>& failed) {
+                for (std::size_t i = next++; i < parts && !failed; i = next++) work(i);
+            }))
+            throw Irregular{};
+    }
+
+    // Does work(begin, end) for each line that is not empty.
+    template <typename Work>
+    void for_lines(std::size_t part, Work work) const {
+        const char* const last = text_ + bounds_[part + 1];
+        for (const char* at = text_ + bounds_[part]; at < last;) {
+            const auto* newline = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(last - at)));
+            const char* stop = newline == nullptr ? last : newline;
+            if (at < stop) work(at, stop);
+            at = stop + 1;
+        }
+    }
+
+    const char* const text_;
+    std::vector<std::size_t> bounds_, first_;  // of the parts: where they begin, and their first rows
+};
 
 // An id and its key.
 struct Id {
@@ -95,6 +171,7 @@ class Index {
 public:
     explicit Index(Judged judged) : starts(std::move(judged.starts)), judged_(std::move(judged)) {
         const std::vector<Id>& query = judged_.queries;
+        if (judged_.rows > UINT32_MAX / 4) throw Irregular{};
         starts.push_back(static_cast<std::int64_t>(judged_.rows));
         queries_.begin(query.size());
         for (std::uint32_t i = 0; i < query.size(); ++i) {
@@ -130,17 +207,41 @@ private:
 };
 
 struct Hit {
-    std::int64_t owner, above, tied, judgment;
+    std::uint32_t owner, above, tied, judgment;
     bool tie_met;
 };
+
+// Of no more than a quarter of what 32 bits count to, as lists and judgments are checked to be.
+inline Hit hit_of(std::int64_t owner, std::int64_t above, std::int64_t tied, std::int64_t judgment, bool tie_met) {
+    const auto narrow = [](std::int64_t number) { return static_cast<std::uint32_t>(number); };
+    return {narrow(owner), narrow(above), narrow(tied), narrow(judgment), tie_met};
+}
 
 // What a part of the run gave.
 struct Found {
     std::vector<Hit> hits;
     std::vector<std::int64_t> owner, retrieved;  // of the judged queries in it
     std::vector<double> top;
-    std::vector<std::string> heads;  // its queries, judged or not
+    std::vector<std::string> unjudged, first;  // queries in it that have no judgments, and those that stand first
+    std::size_t queries = 0;
 };
+
+constexpr std::size_t kFirst = 5;
+
+// In rank order; those at one rank stay as they are.
+inline void order_by_rank(Hit* begin, Hit* end) {
+    const auto before = [](const Hit& a, const Hit& b) { return a.above < b.above; };
+    if (end - begin > 32) {
+        if (!std::is_sorted(begin, end, before)) std::stable_sort(begin, end, before);
+        return;
+    }
+    for (Hit* next = begin; next < end; ++next) {  // without the memory that a stable sort asks for
+        const Hit own = *next;
+        Hit* place = next;
+        for (; place > begin && own.above < place[-1].above; --place) *place = place[-1];
+        *place = own;
+    }
+}
 
 struct Listed {
     double score;
@@ -158,8 +259,10 @@ public:
     std::vector<Listed> rows;
 
     void finish(const Id& query) {
-        found.heads.emplace_back(query.begin, query.length);
         const std::int64_t owner = index_.find(query, likely_);
+        ++found.queries;
+        if (found.first.size() < kFirst) found.first.emplace_back(query.begin, query.length);
+        if (owner < 0) found.unjudged.emplace_back(query.begin, query.length);
         const std::size_t n = rows.size();
         if (n > UINT32_MAX / 4) throw Irregular{};
         docs_.begin(n);
@@ -192,6 +295,7 @@ private:
         found.retrieved.push_back(static_cast<std::int64_t>(n));
         found.top.push_back(ties_ == Ties::given ? rows[0].score : best);
         const Judged& judged = index_.judged();
+        const std::size_t before = found.hits.size();
         bool ordered = false;
         for (std::int64_t row = index_.starts[owner]; row < index_.starts[owner + 1]; ++row) {
             const Id doc = judged.doc(row);
@@ -200,7 +304,7 @@ private:
             });
             if (at < 0) continue;
             if (falls) {
-                found.hits.push_back({owner, at, 1, row, false});
+                found.hits.push_back(hit_of(owner, at, 1, row, false));
                 continue;
             }
             if (!ordered) order();
@@ -211,6 +315,7 @@ private:
         std::sort(tied_.begin(), tied_.end());
         for (const auto& [at, row] : tied_) found.hits.push_back(place(owner, row, at));
         tied_.clear();
+        order_by_rank(found.hits.data() + before, found.hits.data() + found.hits.size());
     }
 
     // Positions of the rows by score, ties as the contract has them.
@@ -240,8 +345,8 @@ private:
 
     Hit place(std::int64_t owner, std::int64_t judgment, std::uint32_t at) const {
         const bool met = size_[at] > 1;
-        if (ties_ == Ties::expected) return {owner, first_[at], size_[at], judgment, met};
-        return {owner, ties_ == Ties::given ? at : rank_[at], 1, judgment, met};
+        if (ties_ == Ties::expected) return hit_of(owner, first_[at], size_[at], judgment, met);
+        return hit_of(owner, ties_ == Ties::given ? at : rank_[at], 1, judgment, met);
     }
 
     const Index& index_;
@@ -388,27 +493,6 @@ private:
     std::vector<Doc> docs_;
 };
 
-// Does work(thread, failed) in up to so many threads; false if it threw in one of them: irregular, or no memory.
-template <typename Work>
-bool in_threads(std::size_t threads, std::size_t most, Work work) {
-    std::atomic<bool> failed{false};
-    const auto safely = [&](std::size_t number) {
-        try {
-            work(number, failed);
-        } catch (...) {
-            failed = true;
-        }
-    };
-    std::vector<std::thread> others;
-    try {
-        for (std::size_t i = 1; i < threads && i < most; ++i) others.emplace_back(safely, i);
-    } catch (...) {  // no more threads: those there are will do
-    }
-    safely(0);
-    for (std::thread& other : others) other.join();
-    return !failed;
-}
-
 // All lists of a file, read by some threads.
 inline std::vector<Found> match_file(const Index& index, const char* path, std::uint64_t start, std::uint64_t size,
                                      Ties ties, bool single, unsigned threads, std::uint64_t part_size) {
@@ -430,55 +514,64 @@ inline std::vector<Found> match_file(const Index& index, const char* path, std::
     return found;
 }
 
-// What all parts gave, as columns.
+// What all parts gave, as columns that are filled: of the hits, and of the judged queries.
 struct Whole {
-    std::vector<std::int64_t> owner, above, tied, judgment, retrieved;
-    std::vector<std::uint8_t> tie_met, in_run;
-    std::vector<double> top;
-    std::vector<std::string> first;
-    std::size_t queries = 0;
+    std::int64_t *owner, *above, *tied, *judgment;
+    std::uint8_t *tie_met, *in_run;
+    std::int64_t* retrieved;
+    double* top;
 };
 
-inline Whole whole_of(const std::vector<Found>& found, const Index& index) {
-    Whole whole;
+inline std::size_t hits_in(const std::vector<Found>& found) {
     std::size_t hits = 0;
+    for (const Found& one : found) hits += one.hits.size();
+    return hits;
+}
+
+// The queries in all parts, judged or not; none is irregular, and so is one that comes back.
+inline std::size_t queries_in(const std::vector<Found>& found) {
+    std::size_t queries = 0, unjudged = 0;
     for (const Found& one : found) {
-        hits += one.hits.size();
-        whole.queries += one.heads.size();
+        queries += one.queries;
+        unjudged += one.unjudged.size();
     }
-    if (whole.queries == 0 || whole.queries > UINT32_MAX / 4) throw Irregular{};
-    for (auto* column : {&whole.owner, &whole.above, &whole.tied, &whole.judgment}) column->reserve(hits);
-    whole.tie_met.reserve(hits);
-    whole.in_run.assign(index.size(), 0);
-    whole.retrieved.assign(index.size(), 0);
-    whole.top.assign(index.size(), std::nan(""));
+    if (queries == 0 || unjudged > UINT32_MAX / 4) throw Irregular{};
     std::vector<const std::string*> heads;
-    heads.reserve(whole.queries);
+    heads.reserve(unjudged);
     Table seen;
-    seen.begin(whole.queries);
+    seen.begin(unjudged);
     for (const Found& one : found) {
-        for (const std::string& head : one.heads) {
+        for (const std::string& head : one.unjudged) {
             if (seen.enter(key_within(head.data(), head.size()), static_cast<std::uint32_t>(heads.size()),
                            [&](std::uint32_t other) { return *heads[other] == head; }) >= 0)
-                throw Irregular{};  // a query came back
+                throw Irregular{};
             heads.push_back(&head);
-            if (whole.first.size() < 5) whole.first.push_back(head);
         }
+    }
+    return queries;
+}
+
+inline void fill(const Whole& whole, const std::vector<Found>& found, std::size_t judged) {
+    std::fill_n(whole.in_run, judged, std::uint8_t{0});
+    std::fill_n(whole.retrieved, judged, std::int64_t{0});
+    std::fill_n(whole.top, judged, std::nan(""));
+    std::size_t place = 0;
+    for (const Found& one : found) {
         for (std::size_t i = 0; i < one.owner.size(); ++i) {
             const auto at = static_cast<std::size_t>(one.owner[i]);
+            if (whole.in_run[at] != 0) throw Irregular{};
             whole.in_run[at] = 1;
             whole.retrieved[at] = one.retrieved[i];
             whole.top[at] = one.top[i];
         }
         for (const Hit& hit : one.hits) {
-            whole.owner.push_back(hit.owner);
-            whole.above.push_back(hit.above);
-            whole.tied.push_back(hit.tied);
-            whole.judgment.push_back(hit.judgment);
-            whole.tie_met.push_back(hit.tie_met ? 1 : 0);
+            whole.owner[place] = hit.owner;
+            whole.above[place] = hit.above;
+            whole.tied[place] = hit.tied;
+            whole.judgment[place] = hit.judgment;
+            whole.tie_met[place++] = hit.tie_met ? 1 : 0;
         }
     }
-    return whole;
 }
 
 }  // namespace rankgauge

@@ -3,6 +3,9 @@
 // Arrays go in and out as bytes, so neither NumPy's headers nor a version of it are needed.
 #include "python.hpp"
 
+#include <cstring>
+#include <optional>
+
 #include "dictionaries.hpp"
 #include "frames.hpp"
 #include "match.hpp"
@@ -11,33 +14,75 @@ namespace {
 
 using namespace rankgauge;
 
+// Does some work while the interpreter runs on; false if it threw: irregular, or no memory.
+template <typename Work>
+bool released(Work work) {
+    Released while_here;
+    try {
+        work();
+    } catch (...) {
+        return false;
+    }
+    return true;
+}
+
 PyDoc_STRVAR(read_judgments_doc,
-             "read_judgments(text, begin, end) -> (query_start, query_length, query_key, doc_start, doc_length, doc_key, "
-             "number) as bytes, or None where text[begin:end] is not plain. Padding must follow it.");
+             "read_judgments(text, begin, end, threads, part) -> (query_start, query_length, query_key, doc_start, doc_length, "
+             "doc_key, number) as bytes, or None where text[begin:end] is not plain. Padding must follow it.");
 
 PyObject* read_judgments_(PyObject*, PyObject* args) {
     PyObject* given = nullptr;
-    Py_ssize_t begin = 0, end = 0;
-    if (!PyArg_ParseTuple(args, "Onn", &given, &begin, &end)) return nullptr;
+    Py_ssize_t begin = 0, end = 0, part = 0;
+    unsigned threads = 1;
+    if (!PyArg_ParseTuple(args, "OnnIn", &given, &begin, &end, &threads, &part)) return nullptr;
     Buffer text;
     if (!text.take(given)) return nullptr;
     if (begin < 0 || end < begin || static_cast<std::size_t>(end) + kPadding > text.size()) {
         PyErr_SetString(PyExc_ValueError, "the bounds must lie in the text, with 16 bytes of padding behind them");
         return nullptr;
     }
-    Rows rows;
-    bool plain = true;
-    {
-        Released released;
-        try {
-            rows = read_judgments(text.text(), static_cast<std::size_t>(begin), static_cast<std::size_t>(end));
-        } catch (...) {
-            plain = false;
-        }
+    if (part < 1) {
+        PyErr_SetString(PyExc_ValueError, "a part has bytes");
+        return nullptr;
     }
+    std::optional<JudgmentText> judgments;
+    const bool plain = released([&] {
+        judgments.emplace(text.text(), static_cast<std::size_t>(begin), static_cast<std::size_t>(end), threads,
+                          static_cast<std::size_t>(part));
+    });
     if (!plain) Py_RETURN_NONE;
-    return Py_BuildValue("(NNNNNNN)", bytes_of(rows.query_start), bytes_of(rows.query_length), bytes_of(rows.query_key),
-                         bytes_of(rows.doc_start), bytes_of(rows.doc_length), bytes_of(rows.doc_key), bytes_of(rows.number));
+    const std::size_t n = judgments->rows();
+    Filled<std::int64_t> query_start(n), query_length(n), doc_start(n), doc_length(n);
+    Filled<std::uint64_t> query_key(n), doc_key(n);
+    Filled<double> number(n);
+    const Rows rows{query_start.at(), query_length.at(), query_key.at(), doc_start.at(), doc_length.at(), doc_key.at(), number.at()};
+    if (PyErr_Occurred() != nullptr) return nullptr;
+    if (!released([&] { judgments->read(rows); })) Py_RETURN_NONE;
+    return Py_BuildValue("(NNNNNNN)", query_start.take(), query_length.take(), query_key.take(), doc_start.take(),
+                         doc_length.take(), doc_key.take(), number.take());
+}
+
+PyDoc_STRVAR(read_text_doc,
+             "read_text(path, start, size) -> the bytes of a file from start to size, with 16 bytes of padding behind "
+             "them, or None where they cannot be read.");
+
+PyObject* read_text_(PyObject*, PyObject* args) {
+    const char* path = nullptr;
+    unsigned long long start = 0, size = 0;
+    if (!PyArg_ParseTuple(args, "yKK", &path, &start, &size)) return nullptr;
+    if (start > size || size - start > static_cast<unsigned long long>(PY_SSIZE_T_MAX) - kPadding) {
+        PyErr_SetString(PyExc_ValueError, "the part of the file is none");
+        return nullptr;
+    }
+    const auto bytes = static_cast<std::size_t>(size - start);
+    Filled<char> text(bytes + kPadding);
+    if (text.at() == nullptr) return nullptr;
+    const bool whole = released([&] {
+        Reader(path).read(start, bytes, text.at());
+        std::memset(text.at() + bytes, '0', kPadding);
+    });
+    if (!whole) Py_RETURN_NONE;
+    return text.take();
 }
 
 // The judgments' columns as they come back from Python; false, with an error, where they do not fit.
@@ -76,16 +121,29 @@ bool take_judgments(PyObject* const* given, Buffer* held, Judged& judged) {
     return false;
 }
 
-PyObject* tuple_of(const Whole& whole) {
+// What was found in all parts of a run, or None where a query comes back.
+PyObject* tuple_of(const std::vector<Found>& found, std::size_t judged) {
+    std::size_t queries = 0;
+    if (!released([&] { queries = queries_in(found); })) Py_RETURN_NONE;
     Held names = Held::owned(PyList_New(0));
     if (!names) return nullptr;
-    for (const std::string& name : whole.first) {
-        const Held text = Held::owned(PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "strict"));
-        if (!text || PyList_Append(names.get(), text.get()) != 0) return nullptr;
+    std::size_t told = 0;
+    for (const Found& one : found) {
+        for (std::size_t i = 0; i < one.first.size() && told < kFirst; ++i, ++told) {
+            const std::string& name = one.first[i];
+            const Held text = Held::owned(PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "strict"));
+            if (!text || PyList_Append(names.get(), text.get()) != 0) return nullptr;
+        }
     }
-    return Py_BuildValue("(NNNNNNNNnO)", bytes_of(whole.owner), bytes_of(whole.above), bytes_of(whole.tied), bytes_of(whole.judgment),
-                         bytes_of(whole.tie_met), bytes_of(whole.in_run), bytes_of(whole.retrieved), bytes_of(whole.top),
-                         static_cast<Py_ssize_t>(whole.queries), names.get());
+    const std::size_t hits = hits_in(found);
+    Filled<std::int64_t> owner(hits), above(hits), tied(hits), judgment(hits), retrieved(judged);
+    Filled<std::uint8_t> tie_met(hits), in_run(judged);
+    Filled<double> top(judged);
+    if (PyErr_Occurred() != nullptr) return nullptr;
+    const Whole whole{owner.at(), above.at(), tied.at(), judgment.at(), tie_met.at(), in_run.at(), retrieved.at(), top.at()};
+    if (!released([&] { fill(whole, found, judged); })) Py_RETURN_NONE;
+    return Py_BuildValue("(NNNNNNNNnO)", owner.take(), above.take(), tied.take(), judgment.take(), tie_met.take(), in_run.take(),
+                         retrieved.take(), top.take(), static_cast<Py_ssize_t>(queries), names.get());
 }
 
 PyDoc_STRVAR(match_run_doc,
@@ -109,19 +167,15 @@ PyObject* match_run_(PyObject*, PyObject* args) {
     Buffer held[7];
     Judged judged;
     if (!take_judgments(given, held, judged)) return nullptr;
-    Whole whole;
-    bool plain = true;
-    {
-        Released released;
-        try {
-            const Index index(std::move(judged));
-            whole = whole_of(match_file(index, path, start, size, static_cast<Ties>(ties), single != 0, std::max(1u, threads), part), index);
-        } catch (...) {
-            plain = false;
-        }
-    }
+    std::vector<Found> found;
+    std::size_t queries = 0;
+    const bool plain = released([&] {
+        const Index index(std::move(judged));
+        queries = index.size();
+        found = match_file(index, path, start, size, static_cast<Ties>(ties), single != 0, std::max(1u, threads), part);
+    });
     if (!plain) Py_RETURN_NONE;
-    return tuple_of(whole);
+    return tuple_of(found, queries);
 }
 
 PyDoc_STRVAR(match_frame_doc,
@@ -147,20 +201,16 @@ PyObject* match_frame_(PyObject*, PyObject* args) {
             return nullptr;
         }
     }
-    Whole whole;
-    bool plain = true;
-    {
-        Released released;
-        try {
-            const Frame judgments(streams), run(streams + 3);
-            const Index index(judged_of(judgments));
-            whole = whole_of(match_frame(index, run, static_cast<Ties>(ties), single != 0, std::max(1u, threads)), index);
-        } catch (...) {
-            plain = false;
-        }
-    }
+    std::vector<Found> found;
+    std::size_t queries = 0;
+    const bool plain = released([&] {
+        const Frame judgments(streams), run(streams + 3);
+        const Index index(judged_of(judgments));
+        queries = index.size();
+        found = match_frame(index, run, static_cast<Ties>(ties), single != 0, std::max(1u, threads));
+    });
     if (!plain) Py_RETURN_NONE;
-    return tuple_of(whole);
+    return tuple_of(found, queries);
 }
 
 PyDoc_STRVAR(match_dictionaries_doc,
@@ -204,6 +254,7 @@ PyObject* is_plain_(PyObject*, PyObject* mapping) {
 PyMethodDef methods[] = {
     {"is_plain", is_plain_, METH_O, is_plain_doc},
     {"read_judgments", read_judgments_, METH_VARARGS, read_judgments_doc},
+    {"read_text", read_text_, METH_VARARGS, read_text_doc},
     {"match_run", match_run_, METH_VARARGS, match_run_doc},
     {"match_frame", match_frame_, METH_VARARGS, match_frame_doc},
     {"match_dictionaries", match_dictionaries_, METH_VARARGS, match_dictionaries_doc},
@@ -218,7 +269,7 @@ PyModuleDef module = {
 
 PyMODINIT_FUNC PyInit_rankgauge_native() {
     PyObject* made = PyModule_Create(&module);
-    if (made != nullptr && PyModule_AddIntConstant(made, "VERSION", 2) != 0) {
+    if (made != nullptr && PyModule_AddIntConstant(made, "VERSION", 3) != 0) {
         Py_DECREF(made);
         return nullptr;
     }

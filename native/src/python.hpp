@@ -48,6 +48,7 @@ public:
     Held& operator=(const Held&) = delete;
     ~Held() { Py_XDECREF(object_); }
     PyObject* get() const { return object_; }
+    PyObject* given_away() { return std::exchange(object_, nullptr); }
     explicit operator bool() const { return object_ != nullptr; }
 
 private:
@@ -84,5 +85,20 @@ PyObject* bytes_of(const std::vector<T>& values) {
     return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(values.data()),
                                      static_cast<Py_ssize_t>(values.size() * sizeof(T)));
 }
+
+// Room for so many numbers in bytes that are being made; they are given away to the caller of `take`.
+template <typename T>
+class Filled {
+public:
+    explicit Filled(std::size_t size)
+        : made_(Held::owned(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size * sizeof(T))))),
+          at_(made_ ? reinterpret_cast<T*>(PyBytes_AsString(made_.get())) : nullptr) {}
+    T* at() const { return at_; }
+    PyObject* take() { return made_.given_away(); }
+
+private:
+    Held made_;
+    T* at_;
+};
 
 }  // namespace rankgauge

@@ -6,11 +6,12 @@ import os
 from functools import cache
 from types import ModuleType
 
-__all__ = ["PADDING", "native"]
+__all__ = ["PADDING", "native", "threads"]
 
 PADDING = 16
 """Bytes that must follow a text that the module reads."""
-_VERSION = 2
+_VERSION = 3
+_MOST_THREADS = 8
 
 
 @cache
@@ -26,3 +27,9 @@ def _module() -> ModuleType | None:
 def native() -> ModuleType | None:
     """The module, unless it is absent, of another version, or not wanted: RANKGAUGE_NATIVE=0."""
     return None if os.environ.get("RANKGAUGE_NATIVE") == "0" else _module()
+
+
+def threads() -> int:
+    """How many threads it may use."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(processors, _MOST_THREADS)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from rankgauge.engine import match_native as compiled
 from rankgauge.engine.matching import match
 from rankgauge.errors import RankgaugeError
-from rankgauge.formats import open_run
+from rankgauge.formats import open_run, trec_rows
 from rankgauge.formats.sources import Source
 from rankgauge.formats.trec import read_qrels
 from rankgauge.formats.trec_rows import read_judgment_rows
@@ -38,12 +38,11 @@ ARRAYS = (
 @contextlib.contextmanager
 def parts_of(size: int) -> Iterator[None]:
     """Parts so small that lists, lines and letters lie across their bounds."""
-    before = compiled.match_native.__kwdefaults__["part"]
-    compiled.match_native.__kwdefaults__["part"] = size
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        for reader in (compiled.match_native, read_judgment_rows):
+            patch.setitem(reader.__kwdefaults__, "part", size)
+        patch.setattr(trec_rows, "threads", lambda: 3)  # judgments have as many parts as threads at most
         yield
-    finally:
-        compiled.match_native.__kwdefaults__["part"] = before
 
 
 Inputs = Callable[[], tuple[Any, Any]]
@@ -183,7 +182,7 @@ def test_numbers_are_pythons(tmp_path_factory: pytest.TempPathFactory, number: s
 
     module = native()
     assert module is not None
-    found = module.read_judgments(text, 0, len(text) - 16)
+    found = module.read_judgments(text, 0, len(text) - 16, 1, 1)
     if found is not None:
         value = np.frombuffer(found[6])[0]
         assert value.tobytes() == np.float64(float(number)).tobytes()
@@ -229,9 +228,11 @@ def test_wrong_arguments_are_errors() -> None:
     module = native()
     assert module is not None
     with pytest.raises(ValueError, match="padding"):
-        module.read_judgments(b"q 0 d 1\n", 0, 8)
+        module.read_judgments(b"q 0 d 1\n", 0, 8, 1, 1)
+    with pytest.raises(ValueError, match="part"):
+        module.read_judgments(bytes(24), 0, 8, 1, 0)
     with pytest.raises(TypeError):
-        module.read_judgments("text", 0, 1)
+        module.read_judgments("text", 0, 1, 1, 1)
     column = np.zeros(1, dtype=np.int64)
     for wrong in (np.full(1, 99), np.full(1, -1), np.zeros(2, dtype=np.int64)):
         columns = [column, wrong, column.view(np.uint64), column, column, column.view(np.uint64)]

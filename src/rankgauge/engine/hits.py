@@ -38,6 +38,25 @@ class Judged:
     grades: Floats
 
 
+def _joined(parts: Sequence[Hits]) -> Hits:
+    if len(parts) == 1:
+        return parts[0]
+    return Hits(*map(np.concatenate, zip(*parts, strict=True))) if parts else Hits.none()
+
+
+def _in_order(hits: Hits) -> Hits:
+    """By query, each list in rank order. Of several at one place the best grade comes first, so that sums round alike
+    from any input."""
+    place = hits.owner * (int(hits.above.max(initial=0)) + 1) + hits.above
+    if (hits.tied > 1).any():
+        order = np.lexsort((-hits.grade, place))
+    elif (place[1:] >= place[:-1]).all():
+        return hits
+    else:
+        order = np.argsort(place, kind="stable")
+    return Hits(*(column[order] for column in hits))
+
+
 def assemble(
     judged: Judged,
     parts: Sequence[Hits],
@@ -49,26 +68,23 @@ def assemble(
 ) -> RankedGrades:
     """All parts as one `RankedGrades`, hits in rank order. `hit` of the subtopics is the row of the judgment here."""
     n = len(judged.queries)
-    hits = Hits(*map(np.concatenate, zip(*parts, strict=True))) if parts else Hits.none()
-    place = hits.owner * (int(hits.above.max(initial=0)) + 1) + hits.above
-    # Of several at one place the best grade comes first, so that sums round alike from any input.
-    order = np.lexsort((-hits.grade, place)) if (hits.tied > 1).any() else np.argsort(place, kind="stable")
-    owner, judgment = hits.owner[order], hits.judgment[order]
+    hits = _in_order(_joined(parts))
+    owner = hits.owner
     if subtopics is not None:
         hit_of = np.full(int(subtopics.hit.max(initial=-1)) + 1, -1, dtype=np.int64)
-        hit_of[judgment] = np.arange(len(judgment))
+        hit_of[hits.judgment] = np.arange(len(hits.judgment))
         subtopics = subtopics.renumbered(hit_of)
     return RankedGrades(
         queries=judged.queries,
         in_run=in_run,
         retrieved=retrieved,
         starts=np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=n)))),
-        above=hits.above[order],
-        tied=hits.tied[order],
-        grades=hits.grade[order],
+        above=hits.above,
+        tied=hits.tied,
+        grades=hits.grade,
         judged_starts=judged.starts,
         judged_grades=judged.grades,
-        ties_met=np.bincount(owner[hits.tie_met[order]], minlength=n),
+        ties_met=np.bincount(owner[hits.tie_met], minlength=n),
         subtopics=subtopics,
         prefix=prefix or {},
         top=top,

@@ -18,13 +18,12 @@ from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats, RankedGrades, largest_first
 from rankgauge.model.run import Run
 from rankgauge.model.text_rows import TextRows
-from rankgauge.native import native
+from rankgauge.native import native, threads
 
 __all__ = ["NativeMatch", "match_native", "match_native_frames", "match_native_mappings"]
 
 _TIES = {"trec": 0, "given": 1, "expected": 2, "stable": 3}
 _PART = 4 << 20  # bytes that a thread takes at a time
-_MOST_THREADS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,7 +49,7 @@ def match_native(judgments: TextRows, run: Source, contract: Contract, *, part: 
         file.start,
         file.size,
         *_rules(contract),
-        _threads(),
+        threads(),
         part,
     )
     if found is None:
@@ -80,7 +79,7 @@ def match_native_frames(qrels: Qrels, run: Run, contract: Contract) -> NativeMat
         starts, heads = list_bounds(judgments["query"])
     # Column by column: as a whole, frames would be copied into pieces of one size.
     columns = [*judgments.select("query", "doc", "grade"), *run.frame.select("query", "doc", "score")]
-    found = module.match_frame(*(column.__arrow_c_stream__() for column in columns), *_rules(contract), _threads())
+    found = module.match_frame(*(column.__arrow_c_stream__() for column in columns), *_rules(contract), threads())
     if found is None:
         return None
     grades = judgments["grade"].to_numpy()
@@ -125,7 +124,3 @@ def _ranked(columns: list[bytes], judged: Judged, grades: Floats) -> RankedGrade
 def _rules(contract: Contract) -> tuple[int, bool]:
     return _TIES[contract.ties], contract.scores == "float32"
 
-
-def _threads() -> int:
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(processors, _MOST_THREADS)

@@ -8,6 +8,7 @@ scoring a small file takes.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -19,13 +20,14 @@ from rankgauge.formats.sources import Source
 from rankgauge.model.ranked import Floats, Ints
 from rankgauge.model.text_rows import PADDING, IrregularTextError, Keys, TextRows, joined, keys_of
 from rankgauge.native import PADDING as NATIVE_PADDING
-from rankgauge.native import native
+from rankgauge.native import native, threads
 
 __all__ = ["read_judgment_rows", "read_run_rows"]
 
 Buffer = bytes | memoryview
 _BLOCK = 2 << 20  # small enough for the columns of a block to stay in the processor's cache
 _AHEAD = 5  # blocks
+_PART = 1 << 18  # bytes that a thread of the compiled module takes at least
 _SPACE, _NEWLINE, _HASH, _MINUS, _POINT = 32, 10, 35, 45, 46
 _LONGEST = 16  # characters of a number: 15 digits and a point
 _MARGIN = _LONGEST + 1  # bytes before the text, so that two words and a point can be read back from any place in it
@@ -160,20 +162,21 @@ def _rows(pieces: Sequence[Buffer], least: int, number: int) -> tuple[TextRows, 
     return rows, ends
 
 
-def read_judgment_rows(source: Source) -> TextRows:
+def read_judgment_rows(source: Source, *, part: int = _PART) -> TextRows:
     """Judgments of one subtopic."""
-    return _compiled(source) or _judgment_rows(source)
+    return _compiled(source, part) or _judgment_rows(source)
 
 
-def _compiled(source: Source) -> TextRows | None:
+def _compiled(source: Source, part: int) -> TextRows | None:
     """The same by the compiled module, where there is one and the text is plain."""
     module = native()
     if module is None:
         return None
-    text = source.read()
-    size = len(text)
-    text += _FILL * NATIVE_PADDING
-    found = module.read_judgments(text, 0, size)
+    file = source.plain_file()
+    text = None if file is None else module.read_text(os.fsencode(file.path), file.start, file.size)
+    if text is None:
+        text = source.read() + _FILL * NATIVE_PADDING
+    found = module.read_judgments(text, 0, len(text) - NATIVE_PADDING, threads(), part)
     if found is None:
         return None
     kinds = (np.int64, np.int64, np.uint64, np.int64, np.int64, np.uint64, np.float64)
