@@ -19,6 +19,7 @@ ORDER = [
     "errors",
     "extras",
     "native",
+    "ahead",
     "registry",
     "words",
     "model",

@@ -27,6 +27,7 @@ from rankgauge.model.columns import check_mapping, is_plain
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.run import Run
+from rankgauge.native import rules as native_rules
 
 pytestmark = pytest.mark.needs("native")
 ARRAYS = (
@@ -366,7 +367,7 @@ def test_a_key_that_changes_its_dictionary(ties: Any) -> None:
     module = native()
     assert module is not None
     qrels = {"q": judged, "p": {"d1": 1}}
-    found = module.match_dictionaries(qrels, {"q": lists}, compiled._TIES[ties], False, np.float64)
+    found = module.match_dictionaries(qrels, {"q": lists}, *native_rules(ties, single=False), np.float64)
     assert found is None or isinstance(found, tuple)
 
 

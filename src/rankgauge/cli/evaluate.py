@@ -11,6 +11,7 @@ import click
 from rankgauge.cli import options
 from rankgauge.cli.bars import watched
 from rankgauge.cli.keeping import Keeping, keeping
+from rankgauge.cli.quick import begin_quickly
 from rankgauge.cli.showing import chosen_format, format_option, latex_option, scenario_option, show
 from rankgauge.formats.names import own_name, short_names
 from rankgauge.words import Language
@@ -78,6 +79,8 @@ def evaluate(
     standard input. A folder, a pattern in quotes ('runs/*.parquet') or a URL such as s3://... stands for all its part
     files.
     """
+    if engine == "local" and not choices["stream"]:
+        begin_quickly(qrels, list(named_runs(runs).values()), choices["ties"] or "trec")
     from rankgauge.evaluation import DEFAULT_MEASURES, hashed, make_plan, record_of, signatures
     from rankgauge.evaluation import evaluate as score_run
     from rankgauge.formats import load_judgments, load_qrels, open_run

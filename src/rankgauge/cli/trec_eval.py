@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.quick import begin_quickly
+
 __all__ = ["trec_eval"]
 
 
@@ -39,6 +41,7 @@ def trec_eval(
     v9: bool,
 ) -> None:
     """Print what trec_eval prints, line by line."""
+    begin_quickly(qrels, [run], single=v9)
     from rankgauge.evaluation.trec_eval import TrecEval, trec_lines
     from rankgauge.formats import Source, load_qrels, open_run
     from rankgauge.formats.trec import first_tag

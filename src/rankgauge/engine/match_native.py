@@ -11,19 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge import ahead
 from rankgauge.engine.hits import Hits, Judged, assemble
-from rankgauge.formats.sources import Source
+from rankgauge.formats.sources import PlainFile, Source
 from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats, RankedGrades, largest_first
 from rankgauge.model.run import Run
 from rankgauge.model.text_rows import TextRows
-from rankgauge.native import native, threads
+from rankgauge.native import RUN_PART, Rules, native, rules, threads
 
 __all__ = ["NativeMatch", "match_native", "match_native_frames", "match_native_mappings"]
 
-_TIES = {"trec": 0, "given": 1, "expected": 2, "stable": 3}
-_PART = 4 << 20  # bytes that a thread takes at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,14 +34,26 @@ class NativeMatch:
     first_queries: list[str]
 
 
-def match_native(judgments: TextRows, run: Source, contract: Contract, *, part: int = _PART) -> NativeMatch | None:
+def match_native(judgments: TextRows, run: Source, contract: Contract, *, part: int = RUN_PART) -> NativeMatch | None:
     """Files that are neither compressed nor pipes, of plain text."""
     module, file = native(), run.plain_file()
     if module is None or file is None:
         return None
     rows = judgments
+    begun = ahead.matched(rows.text, file.path, _rules(contract))
+    found = _found(module, rows, file, contract, part) if begun is None else begun[0]
+    if found is None:
+        return None
+    heads = rows.first_of_lists()
+    starts = np.append(heads, len(rows))
+    of_query = np.repeat(np.arange(len(heads)), np.diff(starts))
+    judged = Judged(rows.queries(heads), starts, largest_first(rows.number, of_query))
+    return _match(found, judged, rows.number)
+
+
+def _found(module: Any, rows: TextRows, file: PlainFile, contract: Contract, part: int) -> Any:
     columns = (rows.query_start, rows.query_length, rows.query_key, rows.doc_start, rows.doc_length, rows.doc_key)
-    found = module.match_run(
+    return module.match_run(
         rows.text,
         *map(np.ascontiguousarray, columns),
         os.fsencode(file.path),
@@ -52,13 +63,6 @@ def match_native(judgments: TextRows, run: Source, contract: Contract, *, part: 
         threads(),
         part,
     )
-    if found is None:
-        return None
-    heads = rows.first_of_lists()
-    starts = np.append(heads, len(rows))
-    of_query = np.repeat(np.arange(len(heads)), np.diff(starts))
-    judged = Judged(rows.queries(heads), starts, largest_first(rows.number, of_query))
-    return _match(found, judged, rows.number)
 
 
 def match_native_frames(qrels: Qrels, run: Run, contract: Contract) -> NativeMatch | None:
@@ -121,6 +125,5 @@ def _ranked(columns: list[bytes], judged: Judged, grades: Floats) -> RankedGrade
     )
 
 
-def _rules(contract: Contract) -> tuple[int, bool]:
-    return _TIES[contract.ties], contract.scores == "float32"
-
+def _rules(contract: Contract) -> Rules:
+    return rules(contract.ties, single=contract.scores == "float32")

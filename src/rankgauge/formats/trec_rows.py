@@ -16,18 +16,18 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge import ahead
 from rankgauge.formats.sources import Source
 from rankgauge.model.ranked import Floats, Ints
 from rankgauge.model.text_rows import PADDING, IrregularTextError, Keys, TextRows, joined, keys_of
+from rankgauge.native import JUDGMENTS_PART, native, threads
 from rankgauge.native import PADDING as NATIVE_PADDING
-from rankgauge.native import native, threads
 
 __all__ = ["read_judgment_rows", "read_run_rows"]
 
 Buffer = bytes | memoryview
 _BLOCK = 2 << 20  # small enough for the columns of a block to stay in the processor's cache
 _AHEAD = 5  # blocks
-_PART = 1 << 18  # bytes that a thread of the compiled module takes at least
 _SPACE, _NEWLINE, _HASH, _MINUS, _POINT = 32, 10, 35, 45, 46
 _LONGEST = 16  # characters of a number: 15 digits and a point
 _MARGIN = _LONGEST + 1  # bytes before the text, so that two words and a point can be read back from any place in it
@@ -162,7 +162,7 @@ def _rows(pieces: Sequence[Buffer], least: int, number: int) -> tuple[TextRows, 
     return rows, ends
 
 
-def read_judgment_rows(source: Source, *, part: int = _PART) -> TextRows:
+def read_judgment_rows(source: Source, *, part: int = JUDGMENTS_PART) -> TextRows:
     """Judgments of one subtopic."""
     return _compiled(source, part) or _judgment_rows(source)
 
@@ -173,12 +173,16 @@ def _compiled(source: Source, part: int) -> TextRows | None:
     if module is None:
         return None
     file = source.plain_file()
-    text = None if file is None else module.read_text(os.fsencode(file.path), file.start, file.size)
-    if text is None:
-        text = source.read() + _FILL * NATIVE_PADDING
-    found = module.read_judgments(text, 0, len(text) - NATIVE_PADDING, threads(), part)
-    if found is None:
-        return None
+    begun = None if file is None else ahead.judgments(file.path)
+    if begun is None:
+        text = None if file is None else module.read_text(os.fsencode(file.path), file.start, file.size)
+        if text is None:
+            text = source.read() + _FILL * NATIVE_PADDING
+        found = module.read_judgments(text, 0, len(text) - NATIVE_PADDING, threads(), part)
+        if found is None:
+            return None
+    else:
+        text, found = begun
     kinds = (np.int64, np.int64, np.uint64, np.int64, np.int64, np.uint64, np.float64)
     columns: list[Any] = [np.frombuffer(column, dtype=kind) for column, kind in zip(found, kinds, strict=True)]
     return TextRows(text, *columns)
