@@ -23,7 +23,9 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class _Matching(Thread):
-    def __init__(self, module: ModuleType, paths: tuple[str, str], files: tuple[Identity, Identity], rules: Rules) -> None:
+    def __init__(
+        self, module: ModuleType, paths: tuple[str, str], files: tuple[Identity, Identity], rules: Rules
+    ) -> None:
         super().__init__(name="rankgauge ahead")
         self.module, self.paths, self.files, self.rules = module, paths, files, rules
         self.read = Event()

@@ -88,7 +88,7 @@ def test_a_file_that_was_changed(files: tuple[Path, Path], which: int, monkeypat
     counted = Counted(monkeypatch)
     found = matched(files, Contract())
     assert "match_run" in counted.calls
-    assert found.ranked.above.tolist() == ([2, 0] if which == 0 else [2, 0])
+    assert found.ranked.above.tolist() == [2, 0]
     assert found.ranked.grades.tolist() == [1.0, 0.0]
 
 
@@ -113,7 +113,9 @@ def test_what_is_not_plain(files: tuple[Path, Path], run: str) -> None:
     assert match_native(read_judgment_rows(Source(files[0])), Source(files[1]), Contract()) is None
 
 
-def test_only_ordinary_files_are_begun(files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_ordinary_files_are_begun(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A pipe can be read only once."""
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")

@@ -24,7 +24,6 @@ from rankgauge.native import RUN_PART, Rules, native, rules, threads
 __all__ = ["NativeMatch", "match_native", "match_native_frames", "match_native_mappings"]
 
 
-
 @dataclass(frozen=True, eq=False, repr=False)
 class NativeMatch:
     """What the module found in a run."""
