@@ -15,7 +15,7 @@ from typing import Any
 
 from rankgauge.native import JUDGMENTS_PART, PADDING, RUN_PART, Rules, native, threads
 
-__all__ = ["begin", "judgments", "matched"]
+__all__ = ["begin_matching", "begun_judgments", "begun_match"]
 
 Identity = tuple[int, int, int, int]
 _MOST_JUDGMENTS, _MOST_RUN = 64_000_000, 256_000_000  # bytes; what is larger may have to be sorted first
@@ -59,7 +59,7 @@ class _Matching(Thread):
 _begun: _Matching | None = None
 
 
-def begin(qrels: str, run: str, rules: Rules) -> None:
+def begin_matching(qrels: str, run: str, rules: Rules) -> None:
     """Begin to match a run with judgments, if both are files of a size that is matched in one go."""
     global _begun
     module, judged, listed = native(), _identity(qrels), _identity(run)
@@ -70,7 +70,7 @@ def begin(qrels: str, run: str, rules: Rules) -> None:
         _begun.start()
 
 
-def judgments(path: str) -> tuple[bytes, Any] | None:
+def begun_judgments(path: str) -> tuple[bytes, Any] | None:
     """Text and columns of the judgments, if they were begun and the file is still the same."""
     if _begun is None or _begun.files[0] != _identity(path):
         return None
@@ -78,8 +78,8 @@ def judgments(path: str) -> tuple[bytes, Any] | None:
     return _begun.judgments if _begun.files[0] == _identity(path) else None
 
 
-def matched(text: bytes, run: str, rules: Rules) -> tuple[Any] | None:
-    """What the compiled module found in a run for the judgments of a text that `judgments` gave: None where the run is
+def begun_match(text: bytes, run: str, rules: Rules) -> tuple[Any] | None:
+    """What the compiled module found in a run for the judgments of a text that `begun_judgments` gave: None where the run is
     not plain. Once."""
     global _begun
     begun = _begun

@@ -56,7 +56,7 @@ def matched(files: tuple[Path, Path], contract: Contract) -> NativeMatch:
 
 
 def begin(files: tuple[Path, Path]) -> None:
-    ahead.begin(str(files[0]), str(files[1]), TREC)
+    ahead.begin_matching(str(files[0]), str(files[1]), TREC)
     begun = ahead._begun
     assert begun is not None
     begun.join()
@@ -120,21 +120,21 @@ def test_only_ordinary_files_are_begun(
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, tmp_path / "absent", Path("-"), Path("/dev/null"), Path("a\0b")):
-        ahead.begin(str(files[0]), str(path), TREC)
-        ahead.begin(str(path), str(files[1]), TREC)
+        ahead.begin_matching(str(files[0]), str(path), TREC)
+        ahead.begin_matching(str(path), str(files[1]), TREC)
         assert ahead._begun is None, path
     monkeypatch.setattr(ahead, "_MOST_RUN", 3)
-    ahead.begin(str(files[0]), str(files[1]), TREC)
+    ahead.begin_matching(str(files[0]), str(files[1]), TREC)
     assert ahead._begun is None, "it may have to be sorted first"
 
 
 def test_the_command_line_begins_it(files: tuple[Path, Path]) -> None:
     """And leaves the environment as it was."""
     code = (
-        "import os, sys\nfrom rankgauge import ahead\nfrom rankgauge.cli import main\n"
-        "begun, taken = [], []\nbegin, matched = ahead.begin, ahead.matched\n"
-        "ahead.begin = lambda *given: (begun.append('numpy' in sys.modules), begin(*given))\n"
-        "ahead.matched = lambda *given: (taken.append(matched(*given)), taken[-1])[1]\n"
+        "import os, sys\nfrom rankgauge import ahead\nfrom rankgauge.cli import main, quick\n"
+        "begun, taken = [], []\nbegin, match = ahead.begin_matching, ahead.begun_match\n"
+        "quick.begin_matching = lambda *given: (begun.append('numpy' in sys.modules), begin(*given))\n"
+        "ahead.begun_match = lambda *given: (taken.append(match(*given)), taken[-1])[1]\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "print(begun, [one is not None for one in taken], 'OPENBLAS_NUM_THREADS' in os.environ)"
     )

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from rankgauge import ahead
+from rankgauge.ahead import begin_matching
 from rankgauge.native import rules
 
 __all__ = ["begin_quickly"]
@@ -26,7 +26,7 @@ def begin_quickly(qrels: str, runs: Sequence[str], ties: str = "trec", *, single
         os.environ[_THREADS] = "1"
     try:
         if len(runs) == 1:
-            ahead.begin(qrels, runs[0], rules(ties, single=single))
+            begin_matching(qrels, runs[0], rules(ties, single=single))
         import numpy  # noqa: F401
     finally:
         if alone:

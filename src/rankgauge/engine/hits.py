@@ -54,7 +54,8 @@ def _in_order(hits: Hits) -> Hits:
         return hits
     else:
         order = np.argsort(place, kind="stable")
-    return Hits(*(column[order] for column in hits))
+    owner, above, tied, grade, judgment, tie_met = hits
+    return Hits(owner[order], above[order], tied[order], grade[order], judgment[order], tie_met[order])
 
 
 def assemble(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge import ahead
+from rankgauge.ahead import begun_match
 from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.formats.sources import PlainFile, Source
 from rankgauge.model.contract import Contract
@@ -39,7 +39,7 @@ def match_native(judgments: TextRows, run: Source, contract: Contract, *, part: 
     if module is None or file is None:
         return None
     rows = judgments
-    begun = ahead.matched(rows.text, file.path, _rules(contract))
+    begun = begun_match(rows.text, file.path, _rules(contract))
     found = _found(module, rows, file, contract, part) if begun is None else begun[0]
     if found is None:
         return None

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge import ahead
+from rankgauge.ahead import begun_judgments
 from rankgauge.formats.sources import Source
 from rankgauge.model.ranked import Floats, Ints
 from rankgauge.model.text_rows import PADDING, IrregularTextError, Keys, TextRows, joined, keys_of
@@ -173,7 +173,7 @@ def _compiled(source: Source, part: int) -> TextRows | None:
     if module is None:
         return None
     file = source.plain_file()
-    begun = None if file is None else ahead.judgments(file.path)
+    begun = None if file is None else begun_judgments(file.path)
     if begun is None:
         text = None if file is None else module.read_text(os.fsencode(file.path), file.start, file.size)
         if text is None:
