@@ -79,8 +79,8 @@ def begun_judgments(path: str) -> tuple[bytes, Any] | None:
 
 
 def begun_match(text: bytes, run: str, rules: Rules) -> tuple[Any] | None:
-    """What the compiled module found in a run for the judgments of a text that `begun_judgments` gave: None where the run is
-    not plain. Once."""
+    """What the compiled module found in a run for the judgments of a text that `begun_judgments` gave: None where the
+    run is not plain. Once."""
     global _begun
     begun = _begun
     if begun is None or begun.judgments is None or begun.judgments[0] is not text:

@@ -25,7 +25,7 @@ _PIPE = 141
 
 def main() -> None:
     """Run a command. Whatever goes wrong ends with a message and status 2, never with a traceback: 1 is a verdict."""
-    gc.set_threshold(100_000)  # importing makes much and no garbage: a tenth of the time of a short command
+    gc.set_threshold(1_000_000)  # importing makes much and no garbage: a tenth of the time of a short command
     _open_streams()
     before = threads()
     try:

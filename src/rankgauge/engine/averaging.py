@@ -41,6 +41,8 @@ def aggregate(how: str, values: Floats, counted: Bools | None = None, order: Int
     """
     if how not in AGGREGATES:
         raise MeasureError(f"scores cannot be put together by {how!r}; known are: {', '.join(AGGREGATES)}")
+    if counted is not None and counted.all():
+        counted = None
     if order is not None:
         values, counted = values[order], None if counted is None else counted[order]
     kept = values if counted is None else values[counted]

@@ -54,7 +54,7 @@ def _ideal(values: Floats, owner: Ints, n: int, cut: Ints | int | None, discount
     values, owner = values[keep], owner[keep]
     if not len(values):
         return np.zeros(n)
-    if not (np.diff(values)[np.diff(owner) == 0] <= 0).all():
+    if not ((values[1:] <= values[:-1]) | (owner[1:] != owner[:-1])).all():
         values = largest_first(values, owner)
     counts = np.bincount(owner, minlength=n)
     place = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
