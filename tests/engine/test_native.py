@@ -172,6 +172,32 @@ def test_lists_with_ties(
     assert_same(tmp_path_factory.getbasetemp(), qrels, run, contract, part)
 
 
+LONG = COLLIDING[2:]
+
+
+@pytest.mark.parametrize("other", ["x", *LONG])
+@pytest.mark.parametrize("judged", [LONG, LONG[::-1], LONG[:1], LONG[1:], ("x",)])
+@pytest.mark.parametrize("native", ["0", "1"])
+def test_two_ids_under_one_key(
+    tmp_path: Path, judged: tuple[str, ...], other: str, native: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As queries and as documents they stay two, with the module and without it."""
+    monkeypatch.setenv("RANKGAUGE_NATIVE", native)
+    qrels = {query: {doc: 1 for doc in judged} for query in judged}
+    run = {query: {doc: 2.0 - i for i, doc in enumerate((other, LONG[1]))} for query in ("x", *LONG)}
+    lines = [f"{query} 0 {doc} {grade}\n" for query, docs in qrels.items() for doc, grade in docs.items()]
+    (tmp_path / "q").write_text("".join(lines))
+    lines = [f"{query} Q0 {doc} 1 {score} t\n" for query, docs in run.items() for doc, score in docs.items()]
+    (tmp_path / "r").write_text("".join(lines))
+    found = outcome(lambda: (read_qrels(Source(tmp_path / "q")), open_run(tmp_path / "r")), Contract())
+    expected = outcome(lambda: (Qrels(qrels), Run(run)), Contract())
+    assert isinstance(found, str) == isinstance(expected, str)
+    if not isinstance(expected, str):
+        assert (found["queries"], found["run_queries"]) == (expected["queries"], expected["run_queries"])
+        for name in ("in_run", "retrieved", "starts", "above", "grades"):
+            np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+
+
 @given(number=numbers)
 @settings(max_examples=300, deadline=None)
 def test_numbers_are_pythons(tmp_path_factory: pytest.TempPathFactory, number: str) -> None:

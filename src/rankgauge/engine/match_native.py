@@ -18,7 +18,7 @@ from rankgauge.model.contract import Contract
 from rankgauge.model.judgments import Qrels
 from rankgauge.model.ranked import Floats, RankedGrades, largest_first
 from rankgauge.model.run import Run
-from rankgauge.model.text_rows import TextRows
+from rankgauge.model.text_rows import IrregularTextError, TextRows
 from rankgauge.native import RUN_PART, Rules, native, rules, threads
 
 __all__ = ["NativeMatch", "match_native", "match_native_frames", "match_native_mappings"]
@@ -43,7 +43,10 @@ def match_native(judgments: TextRows, run: Source, contract: Contract, *, part: 
     found = _found(module, rows, file, contract, part) if begun is None else begun[0]
     if found is None:
         return None
-    heads = rows.first_of_lists()
+    try:
+        heads = rows.first_of_lists()
+    except IrregularTextError:
+        return None
     starts = np.append(heads, len(rows))
     of_query = np.repeat(np.arange(len(heads)), np.diff(starts))
     judged = Judged(rows.queries(heads), starts, largest_first(rows.number, of_query))

@@ -11,7 +11,7 @@ from rankgauge.engine.hits import Hits, Judged, assemble
 from rankgauge.model.contract import Contract
 from rankgauge.model.ordering import first_scores, places
 from rankgauge.model.ranked import Ints, RankedGrades, largest_first
-from rankgauge.model.text_rows import IrregularTextError, Keys, TextRows, has_repeats, mixed
+from rankgauge.model.text_rows import IrregularTextError, Keys, TextRows, has_repeats, mixed, require_equal
 
 __all__ = ["TextMatcher"]
 
@@ -73,10 +73,12 @@ class TextMatcher:
             raise IrregularTextError
         owners = self._owners(heads)
         judged = owners >= 0
+        require_equal(rows.query.take(first[judged]), self._rows.query.take(self._starts[owners[judged]]))
         self._in_run[owners[judged]] = True
         self._retrieved[owners[judged]] = np.diff(starts)[judged]
         self._top[owners[judged]] = first_scores(rows.number, starts, self._contract)[judged]
         row, judgment = self._join(rows, starts, owners, pairs)
+        require_equal(rows.doc.take(row), self._rows.doc.take(judgment))
         number = np.searchsorted(starts, row, side="right") - 1
         above, tied, tie_met = places(rows.number, starts, row, number, partial(_ids, rows), self._contract)
         grade = self._rows.number[judgment]

@@ -1,7 +1,7 @@
 """Rows of a text file as columns of numbers: where ids lie in the text, 64-bit keys for them, and the scores.
 
 No row becomes an object. Equal ids have equal keys; unequal ones of up to 8 bytes have unequal keys, and longer ones
-have equal keys once in about 10^19.
+have equal keys once in about 10^19, or where somebody made them so: what a key found is compared by its bytes.
 """
 
 from __future__ import annotations
@@ -9,14 +9,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.model.ranked import Bools, Floats, Ints
 
-__all__ = ["IrregularTextError", "Keys", "TextQueries", "TextRows", "has_repeats", "joined", "keys_of", "mixed"]
+__all__ = [
+    "Ids",
+    "IrregularTextError",
+    "Keys",
+    "TextQueries",
+    "TextRows",
+    "has_repeats",
+    "joined",
+    "keys_of",
+    "mixed",
+    "require_equal",
+]
 
 Keys = NDArray[np.uint64]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -28,6 +39,39 @@ PADDING = 8
 
 class IrregularTextError(Exception):
     """The text is not of the plain kind that can be read this way; another reader has to look at it."""
+
+
+class Ids(NamedTuple):
+    """Ids as pieces of a text, which must be followed by padding."""
+
+    text: bytes
+    start: Ints
+    length: Ints
+
+    @property
+    def are_long(self) -> bool:
+        """Whether there may be two under one key."""
+        return int(self.length.max(initial=0)) > 8
+
+    def take(self, rows: Ints) -> Ids:
+        return Ids(self.text, self.start[rows], self.length[rows])
+
+
+def require_equal(found: Ids, wanted: Ids) -> None:
+    """Refuse ids that differ though they have one key, or were found by a key of two ids."""
+    if not np.array_equal(found.length, wanted.length):
+        raise IrregularTextError
+    words, others = _words(found.text), _words(wanted.text)
+    for offset in range(0, int(found.length.max(initial=0)), 8):
+        more = np.flatnonzero(found.length > offset)
+        differences = words[found.start[more] + offset] ^ others[wanted.start[more] + offset]
+        if (differences & _KEEP[np.minimum(found.length[more] - offset, 8)]).any():
+            raise IrregularTextError
+
+
+def _words(text: bytes) -> Keys:
+    """The eight bytes from each place of the text on."""
+    return np.ndarray((len(text) - PADDING + 1,), dtype="<u8", buffer=text, strides=(1,))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,10 +99,21 @@ class TextRows:
         """The queries of some rows."""
         return TextQueries(self, rows)
 
+    @property
+    def query(self) -> Ids:
+        return Ids(self.text, self.query_start, self.query_length)
+
+    @property
+    def doc(self) -> Ids:
+        return Ids(self.text, self.doc_start, self.doc_length)
+
     def first_of_lists(self) -> Ints:
         """The rows at which another query begins."""
         changes: Bools = np.ones(len(self), dtype=bool)
         changes[1:] = self.query_key[1:] != self.query_key[:-1]
+        if self.query.are_long:
+            again = np.flatnonzero(~changes)
+            require_equal(self.query.take(again - 1), self.query.take(again))
         return np.flatnonzero(changes)
 
 
@@ -88,8 +143,7 @@ class TextQueries(Sequence[str]):
         start, length = self._source.query_start[self._rows], self._source.query_length[self._rows]
         if length.max(initial=0) > 8:
             return None
-        words = np.ndarray((len(self._source.text) - PADDING + 1,), dtype="<u8", buffer=self._source.text, strides=(1,))
-        return np.argsort((words[start] & _KEEP[length]).byteswap())
+        return np.argsort((_words(self._source.text)[start] & _KEEP[length]).byteswap())
 
 
 def joined(parts: Sequence[TextRows]) -> TextRows:
@@ -108,7 +162,7 @@ def joined(parts: Sequence[TextRows]) -> TextRows:
 
 def keys_of(text: bytes, start: Ints, length: Ints) -> Keys:
     """A key for each piece of the text, which must be followed by padding."""
-    words = np.ndarray((len(text) - PADDING + 1,), dtype="<u8", buffer=text, strides=(1,))
+    words = _words(text)
     with np.errstate(over="ignore"):
         keys: Keys = (words[start] & _KEEP[np.minimum(length, 8)]) * _MIX
         for offset in range(8, int(length.max(initial=0)), 8):
