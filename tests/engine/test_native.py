@@ -183,7 +183,7 @@ def test_two_ids_under_one_key(
 ) -> None:
     """As queries and as documents they stay two, with the module and without it."""
     monkeypatch.setenv("RANKGAUGE_NATIVE", native)
-    qrels = {query: {doc: 1 for doc in judged} for query in judged}
+    qrels = {query: dict.fromkeys(judged, 1) for query in judged}
     run = {query: {doc: 2.0 - i for i, doc in enumerate((other, LONG[1]))} for query in ("x", *LONG)}
     lines = [f"{query} 0 {doc} {grade}\n" for query, docs in qrels.items() for doc, grade in docs.items()]
     (tmp_path / "q").write_text("".join(lines))
