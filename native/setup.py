@@ -19,7 +19,7 @@ setup(
         Extension(
             "rankgauge_native",
             ["src/module.cpp"],
-            depends=[f"src/{name}.hpp" for name in ("lines", "ids", "match", "frames", "dictionaries", "python")],
+            depends=[f"src/{name}.hpp" for name in (*("lines", "ids", "threads", "judgments"), *("lists", "files", "frames", "dictionaries", "python"))],
             language="c++",
             extra_compile_args=[*compiling, *more],
             extra_link_args=[*linking, *more],

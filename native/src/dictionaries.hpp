@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "ids.hpp"
-#include "match.hpp"
+#include "lists.hpp"
 #include "python.hpp"
 
 namespace rankgauge {

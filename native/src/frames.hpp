@@ -4,7 +4,12 @@
 // listed; nothing is sorted but a list whose ranks are asked for.
 #pragma once
 
-#include "match.hpp"
+#include <utility>
+#include <vector>
+
+#include "judgments.hpp"
+#include "lists.hpp"
+#include "threads.hpp"
 
 namespace rankgauge {
 

@@ -7,8 +7,9 @@
 #include <optional>
 
 #include "dictionaries.hpp"
+#include "files.hpp"
 #include "frames.hpp"
-#include "match.hpp"
+#include "judgments.hpp"
 
 namespace {
 
