@@ -34,7 +34,6 @@ private:
     std::ifstream file_;
 };
 
-constexpr std::uint64_t kPart = 4u << 20;
 constexpr std::uint64_t kMore = 1u << 20;      // read beyond a part, and again, until its last list ends
 constexpr std::uint64_t kLongestLine = 1u << 20;
 constexpr std::uint64_t kLongestList = 1u << 30;  // bytes
