@@ -1,5 +1,6 @@
 """Builds the module for the stable interface of Python 3.11; a C++17 compiler is all it takes."""
 
+import glob
 import hashlib
 import os
 import sys
@@ -19,7 +20,7 @@ setup(
         Extension(
             "rankgauge_native",
             ["src/module.cpp"],
-            depends=[f"src/{name}.hpp" for name in (*("lines", "ids", "threads", "judgments"), *("lists", "files", "frames", "dictionaries", "python"))],
+            depends=sorted(glob.glob("src/*.hpp")),
             language="c++",
             extra_compile_args=[*compiling, *more],
             extra_link_args=[*linking, *more],
