@@ -198,6 +198,20 @@ def test_two_ids_under_one_key(
             np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
 
 
+@pytest.mark.parametrize("odd", ["", "abc 1 e 0\n", "abc  0 f 1\n"], ids=["plain", "subtopic", "two blanks"])
+@pytest.mark.parametrize("native", ["0", "1"])
+def test_a_second_byte_order_mark_is_part_of_the_id(
+    tmp_path: Path, odd: str, native: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reads the file: polars would take one away too."""
+    monkeypatch.setenv("RANKGAUGE_NATIVE", native)
+    (tmp_path / "q").write_text("\ufeff\ufeffz 0 d 1\nabc 0 d 1\n" + odd)
+    (tmp_path / "r").write_text("z Q0 d 1 1 t\nabc Q0 d 1 1 t\n")
+    found = outcome(lambda: (read_qrels(Source(tmp_path / "q")), open_run(tmp_path / "r")), Contract())
+    assert found["queries"] == ["\ufeffz", "abc"]
+    assert found["in_run"].tolist() == [False, True]
+
+
 @given(number=numbers)
 @settings(max_examples=300, deadline=None)
 def test_numbers_are_pythons(tmp_path_factory: pytest.TempPathFactory, number: str) -> None:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -317,3 +318,14 @@ def test_lists_of_many_kinds(docs: object) -> None:
     same = evaluate({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, "AP")
     assert evaluate({"q1": ["d1"]}, {"q1": docs}, "AP").mean == same.mean
     assert evaluate({"q1": {"d1"}}, {"q1": (doc for doc in ("d2", "d1"))}, "AP").mean == same.mean
+
+
+@pytest.mark.parametrize(
+    "docs", [{"d": "1"}, {"d": "1", "e": 2.0}, {"d": 1.0, "e": "2"}, {"d": 2.0, "e": b"1"}, {"d": "10", "e": "9"}]
+)
+@pytest.mark.parametrize("native", ["0", "1"])
+def test_scores_that_are_texts(docs: dict[str, Any], native: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compared as texts, 9 would be more than 10."""
+    monkeypatch.setenv("RANKGAUGE_NATIVE", native)
+    with pytest.raises(DataError, match=r"query 'a', document '[de]': score b?'\d+' is no finite number"):
+        evaluate({"a": {"d": 1}}, {"a": docs}, ["RR"])

@@ -398,3 +398,23 @@ def test_nothing_to_search() -> None:
     assert nobody.mean["RR"] == 0.0
     with pytest.raises(ContractError, match="without documents"):
         evaluate_embeddings(Q, D[:0], {"0": {}}, "RR", missing="error")
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-19, 1e-22, 1e-30, 1e-38, 1e-42])
+def test_cosine_of_small_vectors(size: float) -> None:
+    """Squares that are too small for float32 must not make them all alike."""
+    rng = np.random.default_rng(8)
+    vectors = rng.normal(size=(40, 6)).astype(np.float32)
+    pairs = (np.arange(40), np.arange(40), np.ones(40))
+    plain = evaluate_embeddings(vectors, vectors, pairs, ["RR", "nDCG@3"])
+    mixed = np.where(np.arange(40)[:, None] % 2, vectors * np.float32(size), vectors)
+    small = evaluate_embeddings(mixed, (vectors * np.float32(size)), pairs, ["RR", "nDCG@3"])
+    assert dict(small.mean) == dict(plain.mean)
+    assert plain.mean["RR"] == 1
+
+
+def test_vectors_of_zeros_beside_small_ones() -> None:
+    vectors = np.eye(3, dtype=np.float32) * np.float32(1e-30)
+    vectors[1] = 0
+    found = evaluate_embeddings(vectors, vectors, (np.array([0, 2]), np.array([0, 2]), np.ones(2)), ["RR"])
+    assert found.per_query["RR"].tolist()[::2] == [1, 1]

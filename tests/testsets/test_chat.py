@@ -124,14 +124,16 @@ def test_refusals_parts_and_missing_counts() -> None:
         completion("", finish="content_filter"),
         completion([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),  # type: ignore[arg-type]
         {"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": -1, "completion_tokens": True}},
+        {"choices": [{"message": {"content": "y"}}], "usage": {"prompt_tokens": 10**30, "completion_tokens": 10**400}},
     ]
     with model(lambda asked: Reply(said[len(server.asked) - 1])) as server:
         asking = chat(server.endpoint)
         replies = [asking.ask(HELLO) for _ in said]
-    assert [reply.refusal for reply in replies] == ["I will not", "", "", ""]
-    assert [reply.text for reply in replies] == ["", "", "ab", "x"]
+    assert [reply.refusal for reply in replies] == ["I will not", "", "", "", ""]
+    assert [reply.text for reply in replies] == ["", "", "ab", "x", "y"]
     assert replies[1].finish == "content_filter"
-    assert (replies[3].prompt_tokens, replies[3].completion_tokens) == (None, None)
+    for reply in replies[3:]:
+        assert (reply.prompt_tokens, reply.completion_tokens) == (None, None)
 
 
 def test_keys_come_from_the_environment_and_are_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,9 +21,10 @@ from rankgauge.model.ordering import as_compared, first_scores, ids_descending, 
 from rankgauge.model.ranked import Floats, Ints, RankedGrades, largest_first
 from rankgauge.model.run import Run
 
-__all__ = ["match_mappings", "numbers_of"]
+__all__ = ["match_mappings", "numbers_of", "text_score"]
 
 Lists = Mapping[str, Mapping[str, float]]
+_TEXT = (str, bytes)
 
 
 def match_mappings(qrels: Qrels, run: Run, contract: Contract) -> RankedGrades:
@@ -76,6 +77,9 @@ def numbers_of(
     if any(map(contains, lists, repeat(""))):
         query = next(query for query, docs in zip(queries, lists, strict=True) if "" in docs)
         raise DataError(f"{name}: query {query!r} holds a document with an empty id")
+    first = map(next, map(iter, filter(None, map(methodcaller("values"), lists))))
+    if any(issubclass(kind, _TEXT) for kind in {*map(type, first)}):  # NumPy would read numbers in them
+        raise _bad_number(queries, lists, what, name)
     try:
         flat = chain.from_iterable(map(methodcaller("values"), lists))
         values = np.fromiter(flat, dtype=np.float64, count=total)
@@ -90,12 +94,17 @@ def _bad_number(queries: Iterable[str], lists: Iterable[Mapping[str, float]], wh
     for query, docs in zip(queries, lists, strict=True):
         for doc, value in docs.items():
             try:
-                fine = bool(np.isfinite(float(value)))
+                fine = not isinstance(value, _TEXT) and bool(np.isfinite(float(value)))
             except (TypeError, ValueError, OverflowError):
                 fine = False
             if not fine:
                 return DataError(f"{name}: query {query!r}, document {doc!r}: {what} {value!r} is no finite number")
     return DataError(f"{name}: a {what} is no finite number")
+
+
+def text_score(lists: Mapping[str, Mapping[str, float]], name: str) -> DataError:
+    """The error for a score that is a text."""
+    return _bad_number(lists, lists.values(), "score", name)
 
 
 def _without(docs: Mapping[str, float], query: str) -> Mapping[str, float]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from rankgauge.engine.match_mappings import text_score
 from rankgauge.formats import RunParts
 from rankgauge.model.contract import Contract
 from rankgauge.model.run import Run
@@ -23,7 +24,10 @@ def rising_list(run: Run | RunParts, contract: Contract) -> str | None:
     if contract.ties == "given" or not isinstance(run, Run):
         return None
     if run.mapping is not None:
-        return _rising((query, list(docs.values())) for query, docs in run.mapping.items())
+        try:
+            return _rising((query, list(docs.values())) for query, docs in run.mapping.items())
+        except TypeError:  # a text among numbers, which alone would have been refused
+            raise text_score(run.mapping, run.name) from None
     head = run.frame.head(_HEAD)
     return None if _rising(_lists(head.rows())) is None else _rising(_lists(run.frame.rows()))
 

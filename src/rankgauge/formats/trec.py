@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["TrecRun", "first_tag", "read_qrels", "render_qrels", "render_run"]
 
 Kind = Literal["run", "qrels"]
+_MARK = b"\xef\xbb\xbf"
 _BLOCK = 16 << 20
 _COLUMNS: dict[Kind, int] = {"run": 6, "qrels": 4}
 _TAKEN: dict[Kind, dict[str, int]] = {
@@ -145,6 +146,8 @@ def _fast(block: bytes, kind: Kind) -> pl.DataFrame | None:
     """The rows of a block, or None where not every line is plainly right."""
     import polars as pl
 
+    if block.startswith(_MARK):  # part of an id, which polars would take away
+        return None
     needed = _COLUMNS[kind]
     width = _uniform_width(block, needed)
     if width is None:

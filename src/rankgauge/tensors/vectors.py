@@ -32,6 +32,8 @@ class Vectors:
     opened: Callable[[Array], Array]
     squares: Array
     """The sum of the squares of each row."""
+    tiny: bool
+    """Whether some rows are so small that their squares are no longer exact, or 0."""
     back: Callable[[Array], Array]
     """What makes an array of the caller's library."""
 
@@ -43,8 +45,21 @@ class Vectors:
 
     def unit_block(self, start: int, stop: int) -> Array:
         """The same with every row of length 1; a row of zeros stays as it is."""
-        lengths = self.xp.sqrt(self.squares[start:stop])[:, None]
-        return self.block(start, stop) / self.xp.where(lengths > 0, lengths, self.xp.ones_like(lengths))
+        rows, squares = self.block(start, stop), self.squares[start:stop, None]
+        if self.tiny:  # these alone are brought to a size of about 1 first
+            ones = self.xp.ones_like(squares)
+            largest = self.xp.max(self.xp.abs(rows), axis=1, keepdims=True)
+            few = (squares < _smallest(self.xp, self.dtype)) & (largest > 0)
+            rows = rows / self.xp.where(few, largest, ones)
+            squares = self.xp.where(few, self.xp.sum(rows * rows, axis=1, keepdims=True), squares)
+        lengths = self.xp.sqrt(squares)
+        return rows / self.xp.where(lengths > 0, lengths, self.xp.ones_like(lengths))
+
+
+def _smallest(xp: Any, dtype: Any) -> float:
+    """Sums of squares from here on have lost nothing by underflow."""
+    numbers = xp.finfo(dtype)
+    return float(numbers.smallest_normal) / float(numbers.eps) ** 2
 
 
 def read_vectors(queries: Array, documents: Array) -> tuple[Vectors, Vectors]:
@@ -112,16 +127,20 @@ def _vectors(
             part = opened(rows[start : min(start + step, n), :])
             sums.append(xp.sum(part * part, axis=1))
     squares = xp.concat(sums) if sums else xp.zeros(0, dtype=dtype, device=device)
+    tiny = False
     if n:
         wrong = ~xp.isfinite(squares)
         first = xp.argmax(xp.astype(wrong, xp.int32))
-        any_wrong, first = to_host(xp.stack((xp.astype(xp.any(wrong), first.dtype), first)))
+        few = xp.any(squares < _smallest(xp, dtype))
+        any_wrong, first, tiny = to_host(
+            xp.stack((xp.astype(xp.any(wrong), first.dtype), first, xp.astype(few, first.dtype)))
+        )
         if any_wrong:
             raise DataError(
                 f"`{name}[{int(first)}]` holds NaN, infinite or too large numbers, so its similarity to anything is "
                 "unknown; mend what made it, such as an empty text or a model that overflows in half precision"
             )
-    return Vectors(xp, device, dtype, rows, opened, squares, back)
+    return Vectors(xp, device, dtype, rows, opened, squares, bool(tiny), back)
 
 
 @contextmanager

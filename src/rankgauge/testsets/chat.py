@@ -40,6 +40,7 @@ _REFUSED: Final = (400, 404, 415, 422, 500, 501)
 _OF_FORMATS: Final = ("response_format", "json_schema", "json_object", "schema", "guided", "grammar", "structured")
 _READ: Final = 1 << 16
 _SHOWN: Final = 200
+_MOST_TOKENS: Final = 10**12
 _OPENAI: Final = ("OPENAI_API_KEY", "api.openai.com")
 
 
@@ -265,7 +266,8 @@ def _text(content: Any) -> str:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A number of tokens that an answer can have; any other is as good as none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None
 
 
 def _without_secrets(text: str) -> str:
