@@ -60,6 +60,25 @@ def test_labels_of_other_queries() -> None:
     assert TestSet.load("built.json")[3].grades["d3"] == 2
 
 
+def test_labels_on_another_scale_than_imports() -> None:
+    TestSet([Query("towels", {"d1": 100, "d2": 0}, "q1")]).save("fine.json")
+    save_labels(Labels([Label("q1", "d1", 3, "ana")]), "few.jsonl")
+    words = ("testset", "build", "fine.json", "--labels", "few.jsonl")
+    assert "imported grades go up to 100, other labels only up to 3" in " ".join(run_command(*words).stdout.split())
+    assert "--regrade" in run_command(*words).stdout
+    assert "导入的等级最高为 100" in run_command(*words, "--lang", "zh").stdout
+    assert "imported grades" not in run_command(*words, "--regrade", "100=3").stdout
+
+
+def test_merged_scales() -> None:
+    TestSet([Query("towels", {"d1": 100, "d2": 0}, "z1")]).save("fine.json")
+    words = ("testset", "merge", "set.json", "fine.json")
+    said = " ".join(run_command(*words).stdout.split())
+    assert "the grades of 'fine.json' go up to 100, those of 'set.json' only up to 1" in said
+    assert "'fine.json' 的等级最高为 100" in run_command(*words, "--lang", "zh").stdout
+    assert "go up to" not in run_command("testset", "merge", "set.json", "set.json").stdout
+
+
 def test_queries_alone() -> None:
     Path("queries.tsv").write_text("q1\treset password\nq2\tbilling\n")
     save_labels(Labels([Label("q1", "d1", 1, "ana")]), "few.jsonl")
