@@ -74,7 +74,9 @@ class TestSetSummary:
         if self.judgments and not any(grade <= 0 for grade in self.grades):
             notes.append(Note("testsets.only_relevant", level="warning"))
         if self.conflicts:
-            notes.append(Note("testsets.conflicts", {"n": self.conflicts}, "warning"))
+            by_majority = self.policy is not None and self.policy.combine == "majority"
+            key = "testsets.conflicts_majority" if by_majority else "testsets.conflicts"
+            notes.append(Note(key, {"n": self.conflicts}, "warning"))
         if self.coarse:
             notes.append(Note("testsets.coarse", {"n": self.coarse, "highest": self.finest}, "warning"))
         if self.overreaching is not None:
