@@ -92,6 +92,20 @@ def test_queries_alone() -> None:
     assert [dict(query.grades) for query in TestSet.load("built.json")] == [{"d1": 1}, {}]
 
 
+def test_texts_of_judgments_alone() -> None:
+    """What is built of judgments and texts can be run."""
+    Path("qrels.txt").write_text("q1 0 d1 1\nq2 0 d2 2\n")
+    Path("queries.tsv").write_text("q1\treset password\nq2\tbilling\n")
+    words = ("testset", "build", "qrels.txt", "--queries", "queries.tsv")
+    run_command(*words, "--regrade", "1=2,2=1", "-o", "built.json")
+    built = TestSet.load("built.json")
+    assert [query.text for query in built] == ["reset password", "billing"]
+    assert [dict(query.grades) for query in built] == [{"d1": 2}, {"d2": 1}]
+    Path("queries.tsv").write_text("7\treset password\n")
+    assert "names none of the queries" in run_command(*words, status=2).stderr
+    assert "is an input too" in run_command(*words, "-o", "queries.tsv", status=2).stderr
+
+
 def test_merge() -> None:
     Path("log.csv").write_text("query,result_count\nnew thing,0\nnew thing,0\nHow to do thing 1?,0\n")
     found = told("candidates", "log.csv", "--testset", "set.json", "-o", "new.json")
