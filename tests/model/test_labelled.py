@@ -190,3 +190,5 @@ def test_a_few_corrections_are_no_other_scale() -> None:
     lower = [Label("q1", f"d{i}", 1, "ana") for i in range(20)]
     assert plain.with_labels(lower[:5]).summary.overreaching is None
     assert plain.with_labels(lower).summary.overreaching == 3
+    worse = [Label("q1", f"w{i}", 1, "ana") for i in range(20)]  # of documents that had no 3
+    assert plain.with_labels(worse).summary.overreaching is None

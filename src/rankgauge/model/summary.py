@@ -139,11 +139,14 @@ def _coarse(labels: Labels) -> tuple[int, float]:
 def _overreaching(labels: Labels) -> tuple[float, float] | tuple[None, None]:
     """The highest imported grade and how far other labels reach, where these seem to be on a smaller scale."""
     said = [label for label in labels if label.grade is not None and not label.aspect]
-    imported = max((label.grade or 0.0 for label in said if label.kind == "import"), default=0.0)
+    imported = {label.pair: label.grade or 0.0 for label in said if label.kind == "import"}
     others = [label for label in said if label.kind != "import"]
     # What a label may as well have meant is on its scale too.
     reach = max((max(label.grade or 0.0, label.high or 0.0) for label in others), default=0.0)
-    return (imported, reach) if beyond(imported, reach, len(others)) else (None, None)
+    highest = max(imported.values(), default=0.0)
+    # Labels of documents that are worse by their imports too stop lower on the same scale.
+    lowered = {label.pair for label in others if imported.get(label.pair, 0.0) > reach}
+    return (highest, reach) if beyond(highest, reach, len(lowered)) else (None, None)
 
 
 def beyond(highest: float, reach: float, n: int) -> bool:
