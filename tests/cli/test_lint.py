@@ -136,6 +136,12 @@ def test_a_scale_is_turned_round_by_the_command_that_is_told(tmp_path: Path, mon
     assert load_testset("graded.json")[0].grades["d0--1"] == 0
     again = run_command("testset", "lint", "turned.json", "a.run", "--only", "direction", "--only", "labels")
     assert again.stdout.startswith("Nothing found")  # a grade below 0 that the set has is no slip of its labels either
+    TestSet(codes).qrels.save("codes.txt")
+    Path("queries.tsv").write_text("".join(f"{query.id}\t{query.text}\n" for query in codes))
+    words = ("codes.txt", "a.run", "--queries", "queries.tsv", "--only", "direction", "--json")
+    (found,) = json.loads(run_command("testset", "lint", *words, status=1).stdout)["findings"]
+    run_command(*shlex.split(found["command"])[1:])
+    assert load_testset("turned.json")[0].text == codes[0].text  # judgments alone have no texts to ask
     for wrong in ("1", "1=2,1=3", "x=1", "1=", "1=nan", ""):
         run_command("testset", "build", "tests.json", "--regrade", wrong, status=2)
 

@@ -32,13 +32,19 @@ def told(*words: object, status: int = 0) -> dict[str, object]:
 
 def test_build_show_diff() -> None:
     done = run_command("testset", "build", "set.json", "--labels", "labels.jsonl", "-o", "built.json")
-    assert "1 document with labels that contradict each other" in done.stdout
+    told_of = " ".join(done.stdout.split())
+    assert "1 document with labels that contradict each other" in told_of
+    assert "takes the lower of two grades that equally many labels give" in told_of
+    assert "rankgauge testset adjudicate TESTSET --labels FILE" in told_of
     assert done.stderr == "wrote built.json\n"
     made = TestSet.load("built.json")
     assert made[1].grades["d1"] == 0
     people = {("person", "ana"): 1, ("person", "bo"): 1}
     assert made.labels.sources == {("import", "set.json"): 24, **people, ("model", "gpt"): 1}
-    run_command("testset", "build", "built.json", "--policy", "people-first+highest", "-o", "other.json")
+    words = ("testset", "build", "built.json", "--policy", "people-first+highest", "-o", "other.json")
+    said = run_command(*words, "--lang", "zh").stdout
+    assert "仲裁" in said
+    assert "票数相同" not in said  # a tie is a matter of majorities alone
     assert TestSet.load("other.json")[1].grades["d1"] == 2
     assert TestSet.load("other.json").labels == made.labels
     found = told("show", "other.json")
@@ -60,11 +66,44 @@ def test_labels_of_other_queries() -> None:
     assert TestSet.load("built.json")[3].grades["d3"] == 2
 
 
+def test_labels_on_another_scale_than_imports() -> None:
+    TestSet([Query("towels", {"d1": 100, "d2": 0}, "q1")]).save("fine.json")
+    save_labels(Labels([Label("q1", "d1", 3, "ana")]), "few.jsonl")
+    words = ("testset", "build", "fine.json", "--labels", "few.jsonl")
+    assert "imported grades go up to 100, other labels only up to 3" in " ".join(run_command(*words).stdout.split())
+    assert "--regrade" in run_command(*words).stdout
+    assert "导入的等级最高为 100" in run_command(*words, "--lang", "zh").stdout
+    assert "imported grades" not in run_command(*words, "--regrade", "100=3").stdout
+
+
+def test_merged_scales() -> None:
+    TestSet([Query("towels", {"d1": 100, "d2": 0}, "z1")]).save("fine.json")
+    words = ("testset", "merge", "set.json", "fine.json")
+    said = " ".join(run_command(*words).stdout.split())
+    assert "the grades of 'fine.json' go up to 100, those of 'set.json' only up to 1" in said
+    assert "'fine.json' 的等级最高为 100" in run_command(*words, "--lang", "zh").stdout
+    assert "go up to" not in run_command("testset", "merge", "set.json", "set.json").stdout
+
+
 def test_queries_alone() -> None:
     Path("queries.tsv").write_text("q1\treset password\nq2\tbilling\n")
     save_labels(Labels([Label("q1", "d1", 1, "ana")]), "few.jsonl")
     run_command("testset", "build", "queries.tsv", "--from", "queries", "--labels", "few.jsonl", "-o", "built.json")
     assert [dict(query.grades) for query in TestSet.load("built.json")] == [{"d1": 1}, {}]
+
+
+def test_texts_of_judgments_alone() -> None:
+    """What is built of judgments and texts can be run."""
+    Path("qrels.txt").write_text("q1 0 d1 1\nq2 0 d2 2\n")
+    Path("queries.tsv").write_text("q1\treset password\nq2\tbilling\n")
+    words = ("testset", "build", "qrels.txt", "--queries", "queries.tsv")
+    run_command(*words, "--regrade", "1=2,2=1", "-o", "built.json")
+    built = TestSet.load("built.json")
+    assert [query.text for query in built] == ["reset password", "billing"]
+    assert [dict(query.grades) for query in built] == [{"d1": 2}, {"d2": 1}]
+    Path("queries.tsv").write_text("7\treset password\n")
+    assert "names none of the queries" in run_command(*words, status=2).stderr
+    assert "is an input too" in run_command(*words, "-o", "queries.tsv", status=2).stderr
 
 
 def test_merge() -> None:

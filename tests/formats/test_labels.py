@@ -152,3 +152,27 @@ def test_queries_without_labels_are_no_judgments(tmp_path: Path) -> None:
         load_judgments(tmp_path / "q.json")
     (tmp_path / "j.json").write_text('{"queries": {"d1": 1}}')
     assert load_qrels(tmp_path / "j.json").to_dict() == {"queries": {"d1": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("q.txt", "q1 0 d1 1\nq1 0 d2 0\n", "TREC judgments"),
+        ("q.json", '{\n"q1": {"d1": 1},\n"q2": {"d2": 2}\n}', "judgments"),
+        ("r.txt", "q1 Q0 d1 1 9.5 a\nq1 Q0 d2 2 8.5 a\n", "a run"),
+        ("s.json", '{"queries": [{"id": "q0",\n"text": "hello",\n"relevant_docs": ["d1"]}]}', "a test set"),
+    ],
+)
+def test_a_file_of_another_kind_is_named(name: str, text: str, kind: str, tmp_path: Path) -> None:
+    """Each of its lines was a fault."""
+    (path := tmp_path / name).write_text(text)
+    with pytest.raises(FormatError, match=f"this seems to be {kind}, not labels") as raised:
+        load_labels(path)
+    assert raised.value.total == 1
+    assert "rankgauge testset" in raised.value.hint
+
+
+def test_a_label_without_a_judge_is_no_judgment(tmp_path: Path) -> None:
+    (path := tmp_path / "l.jsonl").write_text('{"query": "q", "doc": "d", "grade": 1}\n' * 2)
+    with pytest.raises(FormatError, match='it has no "judge"'):
+        load_labels(path)

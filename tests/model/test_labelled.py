@@ -166,3 +166,29 @@ def test_an_imported_1_among_finer_grades_is_told() -> None:
     assert "testsets.coarse" in [note.key for note in finer.summary.notes]
     assert finer.with_labels([Label("q1", "d1", 3, "gpt", "model")]).summary.coarse == 0
     assert plain.with_labels([Label("q1", "d2", 1, "gpt", "model")]).summary.coarse == 0
+
+
+def test_imports_beyond_the_scale_of_labels_are_told() -> None:
+    """A person's 3, the best there is on 0 to 3, would make a 3 of an imported 100."""
+    plain = TestSet([Query("towels", {f"d{i}": 100 for i in range(30)}, "q1")])
+    note = plain.with_labels([Label("q1", "d1", 3, "ana")]).summary.notes[-1]
+    assert (note.key, note.level, note.parameters) == (
+        "testsets.overreaching",
+        "warning",
+        {"imported": 100.0, "highest": 3.0},
+    )
+    # An interval is on the scale of its label.
+    unsure = [Label("q1", "d1", 1, "clicks", "clicks", low=0, high=3)]
+    assert plain.with_labels(unsure).summary.reach == 3
+    assert plain.summary.overreaching is None
+    assert plain.with_labels([Label("q1", "d1", 0, "ana")]).summary.overreaching is None
+    assert plain.with_labels([Label("q1", "d1", 100, "ana")]).summary.overreaching is None
+
+
+def test_a_few_corrections_are_no_other_scale() -> None:
+    plain = TestSet([Query("towels", {f"d{i}": 3 for i in range(30)}, "q1")])
+    lower = [Label("q1", f"d{i}", 1, "ana") for i in range(20)]
+    assert plain.with_labels(lower[:5]).summary.overreaching is None
+    assert plain.with_labels(lower).summary.overreaching == 3
+    worse = [Label("q1", f"w{i}", 1, "ana") for i in range(20)]  # of documents that had no 3
+    assert plain.with_labels(worse).summary.overreaching is None

@@ -286,7 +286,7 @@ def test_summary() -> None:
     assert found.grades == {0: 2, 1: 2}
     assert found.conflicts == 1
     assert {note.key for note in found.notes} == {
-        f"testsets.{name}" for name in ("unlabelled", "no_relevant", "conflicts", "synthetic")
+        f"testsets.{name}" for name in ("unlabelled", "no_relevant", "conflicts_majority", "synthetic")
     }
 
 

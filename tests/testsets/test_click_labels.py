@@ -219,6 +219,27 @@ def test_one_query_one_list_no_click() -> None:
     assert len(one.labels) == 1
 
 
+def test_relevant_without_a_click_is_told() -> None:
+    """Documents that were hardly shown are drawn towards the mean, whose grade counts as relevant."""
+    rows = [
+        {"list": f"{q} {number}", "query": q, "doc": doc, "clicked": int(doc == f"d{number}")}
+        for q in ("q1", "q2")
+        for number in range(3)
+        for doc in (f"d{number}", f"x{number}", f"y{number}")
+    ]
+    made = click_labels(rows, least_impressions=1, model="coec")
+    zero = [label for label in made.labels if "clicks=0" in label.reason]
+    relevant = [label for label in zero if label.grade]
+    assert (made.unclicked, made.unclicked_relevant) == (len(zero), len(relevant)) == (12, 12)
+    note = next(note for note in made.notes if note.key == "clicks.unclicked_relevant")
+    assert note.parameters == {"n": 12, "unclicked": 12}
+    assert made.to_dict()["unclicked_relevant"] == 12
+    often = [{**row, "list": f"{row['list']} {again}", "clicked": 0} for again in range(40) for row in rows[:9]]
+    seldom = click_labels([*rows[:9], *often], model="coec")
+    assert seldom.unclicked_relevant == 0
+    assert "clicks.unclicked_relevant" not in {note.key for note in seldom.notes}
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -280,6 +301,17 @@ def test_the_exit_status(path: Path, tmp_path: Path) -> None:
     assert "0.05,0.2,0.5" in run_command("testset", "clicks", path, "--cuts", "a,b", status=2).stderr
     assert "--cuts" in run_command("testset", "clicks", path, "--cuts", "0.1,0.2", status=2).stderr
     assert "--scale 99" in run_command("testset", "clicks", path, "--scale", "99", status=2).stderr
+
+
+def test_no_next_step_with_labels_that_say_little(path: Path, tmp_path: Path) -> None:
+    target, source = tmp_path / "labels.jsonl", tmp_path / "noise.csv"
+    assert "Next: " in run_command("testset", "clicks", path, "-o", target).stderr
+    log = simulated("pbm", 3000)
+    noise = np.random.default_rng(1).random(len(log)) < 0.2 / log["position"].to_numpy()
+    log.with_columns(clicked=pl.Series(noise).cast(pl.Int8)).write_csv(source)
+    done = run_command("testset", "clicks", source, "-o", target, status=1)
+    assert "these labels say little about relevance" in " ".join(done.stdout.split())
+    assert done.stderr == f"wrote {target}\n"
 
 
 def test_standard_input_and_columns(path: Path) -> None:

@@ -24,6 +24,7 @@ _output = click.option("-o", "--output", metavar="FILE", help="Write the test se
 
 @click.command()
 @click.argument("source", metavar="TESTSET")
+@click.option("--queries", metavar="FILE", help="Texts of the queries, where TESTSET holds judgments alone.")
 @_labels
 @_policy
 @click.option(
@@ -43,6 +44,7 @@ _output = click.option("-o", "--output", metavar="FILE", help="Write the test se
 @options.lang
 def build(
     source: str,
+    queries: str | None,
     labels: tuple[str, ...],
     policy: str | None,
     regrade: str | None,
@@ -62,15 +64,18 @@ def build(
     """
     from rankgauge.formats import load_testset
     from rankgauge.formats.labels import load_labels
+    from rankgauge.formats.queries import with_query_texts
     from rankgauge.model.labels import LabelPolicy
     from rankgauge.reports.building import summary_report
     from rankgauge.testsets.aspects import aspect_qrels
     from rankgauge.words import Note
 
     for written in (output, subtopics):
-        options.refuse_overwriting(written, [source, *labels])
+        options.refuse_overwriting(written, [source, *([queries] if queries else []), *labels])
     made, notes, left = load_testset(source, form), [], 0
     rule = None if policy is None else LabelPolicy.named(policy)
+    if queries is not None:
+        made = with_query_texts(made, queries)
     if regrade is not None:
         made = made.regraded(_grades_of(regrade))
     for path in labels:

@@ -107,9 +107,10 @@ def clicks(
     if output is not None:
         found.save(output)
     show(click_report(found), found.to_dict(), as_json, output, language)
-    if output not in (None, "-") and found.labels and not as_json:
+    useful = bool(found.labels) and found.informative is not False
+    if output not in (None, "-") and useful and not as_json:
         next_step("build", language, testset=test_set, labels=output)
-    click.get_current_context().exit(0 if found.labels and found.informative is not False else 1)
+    click.get_current_context().exit(0 if useful else 1)
 
 
 def _cuts(text: str | None) -> Any:

@@ -14,8 +14,8 @@ from contextlib import suppress
 from typing import Final
 
 from rankgauge.arguments import check_text, named_arguments
-from rankgauge.errors import DataError, Fault, FormatError
-from rankgauge.formats.detect import detect
+from rankgauge.errors import DataError, Fault, FormatError, RankgaugeError
+from rankgauge.formats.detect import Format, detect
 from rankgauge.formats.json_values import dump_lines, no_repeats, read_json
 from rankgauge.formats.label_items import item_of, label_of
 from rankgauge.formats.leftovers import lock_file
@@ -73,7 +73,37 @@ def load_labels(path: str | os.PathLike[str], *, judge: str | None = None) -> La
             from rankgauge.formats.testset_json import testset_of  # which reads labels too
 
             return testset_of(value, source.name).labels
-    return Labels(_labels_in(source.text(), source.name), name=source.name)
+    try:
+        return Labels(_labels_in(source.text(), source.name), name=source.name)
+    except FormatError:
+        kind = _other_kind(source, form)
+        if not kind:
+            raise
+    hint = (
+        "its documents get labels by rankgauge testset pool, then rankgauge testset label or judge"
+        if kind == "a run"
+        else "give it as the test set, whose grades become labels; or join it to one: "
+        "rankgauge testset merge TESTSET FILE --conflicts labels"
+    )
+    raise FormatError(source.name, [f"this seems to be {kind}, not labels"], hint=hint)
+
+
+def _other_kind(source: Source, form: Format) -> str:
+    """What a file is that holds no labels; empty where it is nothing else either. Line by line it would be nothing but
+    faults."""
+    from rankgauge.formats.loading import load_judgments, load_run  # which reads test sets, and these labels
+    from rankgauge.model.testset import TestSet
+
+    with suppress(RankgaugeError):
+        if isinstance(load_judgments(source, form), TestSet):
+            return "a test set"
+        if form == "jsonl":  # a label without its judge reads as a judgment
+            return ""
+        return "TREC judgments" if form == "trec" else "judgments"
+    with suppress(RankgaugeError):
+        if form == "trec" and load_run(source, form):
+            return "a run"
+    return ""
 
 
 @named_arguments

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from rankgauge.errors import Fault, FormatError
+from rankgauge.errors import DataError, Fault, FormatError
 from rankgauge.formats.json_values import read_json, read_json_lines
 from rankgauge.formats.sources import Source, unpacked_name
 from rankgauge.model.frames import ID_COLUMNS
+from rankgauge.model.testset import TestSet
 
-__all__ = ["read_queries"]
+__all__ = ["read_queries", "with_query_texts"]
 
 _IDS: Final = ID_COLUMNS["query_id"]
 _TEXTS: Final = ID_COLUMNS["query_text"]
@@ -30,6 +31,19 @@ def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
     if begin == b"[":
         return _collected(source.name, enumerate(read_json(source), start=1))
     return _of_lines(source)
+
+
+def with_query_texts(test_set: TestSet, texts: Any) -> TestSet:
+    """The test set with texts by id, or those of a file. Ids of which none fits are of another test set."""
+    known = read_queries(texts) if isinstance(texts, str | os.PathLike) else texts
+    if not isinstance(known, Mapping):
+        raise DataError(f"`queries` must be texts by id, or the path of a file, not a {type(known).__name__}")
+    if not any(query.id in known for query in test_set):
+        raise DataError(
+            f"`queries` names none of the queries of {test_set.name}: {next(iter(known), '')!r} is not such an id as "
+            f"{test_set[0].id if len(test_set) else ''!r}"
+        )
+    return test_set.with_texts(known)
 
 
 def _of_object(source: Source) -> dict[str, str]:

@@ -12,7 +12,10 @@ from rankgauge.model.merging import unlabelled
 from rankgauge.model.query import Query
 from rankgauge.words import Note
 
-__all__ = ["LabelCount", "TestSetSummary", "summary_of"]
+__all__ = ["LabelCount", "TestSetSummary", "beyond", "summary_of"]
+
+_TELLING = 20  # grades, from which on the highest of them is taken for the top of their scale
+_FAR = 4  # times as high as a few of them, and hardly of the same scale
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,10 @@ class TestSetSummary:
     """Relevant documents with nothing but an import's 0 or 1, where other labels use a finer scale."""
     finest: float = 1.0
     """The highest grade of the labels that are no imports."""
+    overreaching: float | None = None
+    """The highest imported grade, where other labels stop so far below it that they seem to be on another scale."""
+    reach: float | None = None
+    """The highest grade that those other labels can have, as far as they show."""
 
     @property
     def notes(self) -> list[Note]:
@@ -67,9 +74,14 @@ class TestSetSummary:
         if self.judgments and not any(grade <= 0 for grade in self.grades):
             notes.append(Note("testsets.only_relevant", level="warning"))
         if self.conflicts:
-            notes.append(Note("testsets.conflicts", {"n": self.conflicts}, "warning"))
+            by_majority = self.policy is not None and self.policy.combine == "majority"
+            key = "testsets.conflicts_majority" if by_majority else "testsets.conflicts"
+            notes.append(Note(key, {"n": self.conflicts}, "warning"))
         if self.coarse:
             notes.append(Note("testsets.coarse", {"n": self.coarse, "highest": self.finest}, "warning"))
+        if self.overreaching is not None:
+            both = {"imported": self.overreaching, "highest": self.reach}
+            notes.append(Note("testsets.overreaching", both, "warning"))
         if self.synthetic:
             notes.append(Note("testsets.synthetic", {"n": self.synthetic, "all": self.queries}))
         return notes
@@ -86,6 +98,7 @@ def summary_of(
 ) -> TestSetSummary:
     """The counts."""
     coarse, finest = _coarse(labels)
+    overreaching, reach = _overreaching(labels)
     grades = Counter(float(grade) for query in queries for grade in query.grades.values())
     return TestSetSummary(
         name=name,
@@ -105,6 +118,8 @@ def summary_of(
         conflicts=0 if policy is None else len(labels.conflicts(policy)),
         coarse=coarse,
         finest=finest,
+        overreaching=overreaching,
+        reach=reach,
     )
 
 
@@ -119,3 +134,22 @@ def _coarse(labels: Labels) -> tuple[int, float]:
     if finest <= 1 or max(imported.values(), default=0.0) > 1:
         return 0, max(1.0, finest)
     return sum(grade == 1 and pair not in others for pair, grade in imported.items()), finest
+
+
+def _overreaching(labels: Labels) -> tuple[float, float] | tuple[None, None]:
+    """The highest imported grade and how far other labels reach, where these seem to be on a smaller scale."""
+    said = [label for label in labels if label.grade is not None and not label.aspect]
+    imported = {label.pair: label.grade or 0.0 for label in said if label.kind == "import"}
+    others = [label for label in said if label.kind != "import"]
+    # What a label may as well have meant is on its scale too.
+    reach = max((max(label.grade or 0.0, label.high or 0.0) for label in others), default=0.0)
+    highest = max(imported.values(), default=0.0)
+    # Labels of documents that are worse by their imports too stop lower on the same scale.
+    lowered = {label.pair for label in others if imported.get(label.pair, 0.0) > reach}
+    return (highest, reach) if beyond(highest, reach, len(lowered)) else (None, None)
+
+
+def beyond(highest: float, reach: float, n: int) -> bool:
+    """Whether a grade is beyond the scale of n grades of which the highest is `reach`. A few that stop lower may be
+    corrections on the same scale, as a 1 where a 3 was; then it has to be much higher. Nothing but 0 tells no scale."""
+    return highest > reach * (1 if n >= _TELLING else _FAR) and reach > 0

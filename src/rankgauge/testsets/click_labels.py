@@ -75,6 +75,10 @@ class ClickLabels:
     unlabelled_queries: int = 0
     """Queries of the test set without a label."""
     agreement: ClickAgreement | None = None
+    unclicked: int = 0
+    """Labels of pairs that were never clicked."""
+    unclicked_relevant: int = 0
+    """Those of them with a grade above 0: pairs that were shown too rarely to tell that nobody wants them."""
     busiest_session: float = 0.0
     bases: Mapping[int, int] = field(default_factory=dict)
 
@@ -126,6 +130,8 @@ class ClickLabels:
             warn("no_satisfaction")
         if self.labels and self.open_labels:
             warn("open_labels", n=self.open_labels, labels=len(self.labels))
+        if self.unclicked_relevant > self.unclicked / 2:
+            warn("unclicked_relevant", n=self.unclicked_relevant, unclicked=self.unclicked)
         if len(self.labels) > 1 and len(used := [grade for grade, n in self.grades.items() if n]) == 1:
             warn("one_grade", grade=used[0])
         if self.busiest_session > _BUSY:
@@ -164,6 +170,8 @@ class ClickLabels:
             "refused": self.refused,
             "least_impressions": self.least_impressions,
             "open_labels": self.open_labels,
+            "unclicked": self.unclicked,
+            "unclicked_relevant": self.unclicked_relevant,
             "positions": asdict(self.positions),
             "examination": list(self.examination),
             "by_attraction": self.by_attraction,
@@ -234,6 +242,7 @@ def click_labels(
     use = np.flatnonzero(often & labelled)
     edges = cuts_of(cuts, given, scale, fitted.relevance[use])
     made = labels_of(table, lists, fitted, (low, high), use, names_of, edges)
+    never = use[lists.clicks[use] == 0]
     return ClickLabels(
         labels=made,
         model=chosen,
@@ -255,6 +264,8 @@ def click_labels(
         unknown_queries=unknown,
         unlabelled_queries=0 if known is None else len({query.id for query in known} - {one.query for one in made}),
         agreement=None if known is None else agreement_of(known, table, fitted.relevance, use, names_of),
+        unclicked=len(never),
+        unclicked_relevant=int((fitted.relevance[never] >= edges[0]).sum()),
         busiest_session=table.busiest,
         bases=table.bases,
     )

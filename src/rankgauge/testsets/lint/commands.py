@@ -22,6 +22,7 @@ _REVIEW: Final = "rankgauge testset queue TESTSET RUNS -o sheet.csv"
 _REVIEW_LABELS: Final = "rankgauge testset queue TESTSET --labels LABELS -o sheet.csv"
 _SKIP: Final = "rankgauge testset build TESTSET --labels LABELS --skip-unknown -o labelled.json"
 _BY_PEOPLE: Final = "rankgauge testset queue TESTSET -o sheet.csv"
+_BUILD: Final = "rankgauge testset build TESTSET"
 _COMMANDS: Final[Mapping[str, str]] = {
     "missing_documents": _DRIFT,
     "empty_documents": _DRIFT,
@@ -63,7 +64,7 @@ DROPPED: Final[Mapping[str, str]] = {
     "tiny_query": "query",
 }
 """Kinds that go with a query that is left out, and which of those they name that is."""
-_INPUTS: Final = ("TESTSET", "CORPUS", "RUNS", "LABELS", "AGAINST")
+_INPUTS: Final = ("TESTSET", "CORPUS", "RUNS", "LABELS", "AGAINST", "QUERIES")
 
 
 def names_of(runs: Any, **given: Any) -> dict[str, str]:
@@ -93,7 +94,10 @@ def command_of(found: Finding, check: str, names: Mapping[str, str]) -> str:
             own += f" --scale {found.parameters['low']:g} {found.parameters['high']:g}"
         label = f"rankgauge testset label {names['TESTSET']}{corpus} --pool judge.jsonl"
         return f"{lint}{own} --only {check} --to-judge judge.jsonl; {label} --labels people.jsonl --judge NAME"
-    words = (found.command or _COMMANDS.get(found.kind, "")).split(" ")
+    command = found.command or _COMMANDS.get(found.kind, "")
+    if "QUERIES" in names:  # what is built of judgments alone has no texts that could be asked
+        command = command.replace(_BUILD, f"{_BUILD} --queries QUERIES")
+    words = command.split(" ")
     if words == [""] or any(word in _INPUTS and word not in names for word in words):
         return f"{lint} --only {check} --drop -o kept.json" if found.kind in DROPPED else ""
     return " ".join(names.get(word, word) for word in words)

@@ -14,7 +14,7 @@ from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.evaluation.inputs import read_judgments
 from rankgauge.formats import load_corpus, load_run, load_testset
 from rankgauge.formats.labels import load_labels
-from rankgauge.formats.queries import read_queries
+from rankgauge.formats.queries import with_query_texts
 from rankgauge.measures import parse_measure
 from rankgauge.model.labels import Labels
 from rankgauge.model.pool import Pool
@@ -208,17 +208,7 @@ def _test_set(given: Any, texts: Any, form: str | None = None) -> TestSet:
     else:
         qrels, own = read_judgments(given)
         found = as_testset(qrels) if own is None else own
-    if texts is None:
-        return found
-    known = read_queries(texts) if isinstance(texts, str | os.PathLike) else texts
-    if not isinstance(known, Mapping):
-        raise DataError(f"`queries` must be texts by id, or the path of a file, not a {type(known).__name__}")
-    if not any(query.id in known for query in found):
-        raise DataError(
-            f"`queries` names none of the queries of {found.name}: {next(iter(known), '')!r} is not such an id as "
-            f"{found[0].id if len(found) else ''!r}"
-        )
-    return found.with_texts(known)
+    return found if texts is None else with_query_texts(found, texts)
 
 
 def _corpus(given: Any) -> Mapping[str, str] | None:
