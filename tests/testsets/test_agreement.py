@@ -187,6 +187,43 @@ def test_judges_of_one_file_of_labels(tmp_path: Path) -> None:
     assert [(note.key, note.parameters["n"]) for note in several.notes] == [("agreement.combined", 3)]
 
 
+def said_by(judge: str, grades: Grades, *, adjudicates: bool = False) -> list[Label]:
+    return [Label(q, d, g, judge, adjudicates=adjudicates) for q, docs in grades.items() for d, g in docs.items()]
+
+
+def test_labels_that_adjudicate_are_no_further_judge(tmp_path: Path) -> None:
+    """Who adjudicates sees conflicts alone: as a judge, or as what one of the judges says, it would flatter them."""
+    a, b, model = judged(1)
+    settled = {q: {d: b[q][d] for d in docs if a[q][d] != b[q][d]} for q, docs in a.items()}
+    n = sum(map(len, settled.values()))
+    ana, ben, cho = said_by("ana", a), said_by("ben", b), said_by("cho", settled, adjudicates=True)
+    before = agreement(Labels([*ana, *ben]))
+    for last in (cho, said_by("ana", settled, adjudicates=True)):  # also one of the judges may adjudicate
+        found = agreement(Labels([*ana, *ben, *last]))
+        assert [one.name for one in found.sets] == ["ana", "ben"]
+        assert found.pairs == before.pairs
+        assert [(note.key, note.parameters["n"]) for note in found.notes] == [("agreement.adjudicated", n)]
+        assert found.to_dict()["adjudicated"] == n
+    # `testset adjudicate` writes into the first of several files of labels.
+    for name, labels in {"ana": [*ana, *cho], "ben": ben, "all": [*ana, *ben, *cho], "cho": cho}.items():
+        save_labels(Labels(labels), tmp_path / f"{name}.jsonl")
+    apart = agreement([tmp_path / "ana.jsonl", tmp_path / "ben.jsonl"])
+    assert apart.pairs == before.pairs
+    assert [note.key for note in apart.notes] == ["agreement.adjudicated"]
+    shown = run_command("testset", "agreement", tmp_path / "all.jsonl").stdout
+    assert f"{n} labels that adjudicate left out" in " ".join(shown.split())
+    assert "cho" not in shown
+    # Both judges as one set: there the adjudication is the grade.
+    final = {q: {**docs, **settled[q]} for q, docs in a.items()}
+    combined = agreement({"people": tmp_path / "all.jsonl", "model": model})
+    assert combined.pairs[0].kappa == agreement({"people": final, "model": model}).pairs[0].kappa
+    assert [(note.key, note.parameters["n"]) for note in combined.notes] == [("agreement.combined", 2)]
+    with pytest.raises(RankgaugeError, match="all of its labels adjudicate"):
+        agreement([tmp_path / "ben.jsonl", tmp_path / "cho.jsonl"])
+    with pytest.raises(RankgaugeError, match="only 'ana' gave them beside those that adjudicate"):
+        agreement(Labels([*ana, *cho]))
+
+
 def test_one_judge_name_of_two_kinds_is_two_judges() -> None:
     labels = [Label("q", f"d{i}", i % 2, "x", kind) for i in range(6) for kind in ("model", "person")]
     found = agreement(Labels(labels))

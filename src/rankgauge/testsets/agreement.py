@@ -148,6 +148,8 @@ class LabelAgreement:
                 about = {"name": labels.name, "n": n, "low": self.scale.low, "high": self.scale.high, "share": share}
                 key = "agreement.other_scale" if share > _OTHER_SCALE else "agreement.outside"
                 notes.append(Note(key, about, "warning"))
+            if labels.adjudicated:
+                notes.append(Note("agreement.adjudicated", {"n": labels.adjudicated}))
             if labels.judges > 1:
                 notes.append(Note("agreement.combined", {"name": labels.name, "n": labels.judges}))
         for pair in self.pairs:
@@ -169,6 +171,7 @@ class LabelAgreement:
             ],
             "scale": [self.scale.low, self.scale.high],
             "rel": self.rel,
+            "adjudicated": sum(one.adjudicated for one in self.sets),
             "shared": self.shared,
             "overall": {name: asdict(found) for name, found in self.overall.items()},
             "pairs": [asdict(pair) for pair in self.pairs],
@@ -201,9 +204,10 @@ def agreement(
 
     `sets` are labels, judgments, test sets or their paths, by name or as a list; or one `Labels` whose judges are
     compared, people first. `rel` is the least grade that is relevant, `scale` the least and the highest grade: labels
-    outside it are counted and left out (default: from 0 to the highest of the first set). Intervals take queries for
-    independent, not pairs. With `runs`, by name, these are compared under each set, on the pairs that it shares with
-    the first; the choices are those of `compare`.
+    outside it are counted and left out (default: from 0 to the highest of the first set). Labels that adjudicate are
+    left out too, and counted, but where one set combines several judges. Intervals take queries for independent, not
+    pairs. With `runs`, by name, these are compared under each set, on the pairs that it shares with the first; the
+    choices are those of `compare`.
     """
     check_number("rel", rel)
     found = read_label_sets(sets)
