@@ -140,9 +140,32 @@ def test_verdicts_are_those_of_compare_under_each_set(seed: int) -> None:
     for rank in pair.ranks:
         x, y = ([one.mean[rank.measure] for one in rows[name].evaluations] for name in ("people", "model"))
         assert rank.tau == pytest.approx(kendalltau(x, y).statistic)
-    key = "agreement.changes" if expected else "agreement.no_changes"
-    assert found.lead.parameters["changes"].key == key
-    assert found.lead_status == ("warn" if expected else "pass")
+    assert expected
+    assert found.lead.parameters["changes"].key == "agreement.changes"
+    assert found.lead_status == "warn"
+    both = zip(rows["people"].rows, rows["model"].rows, strict=True)
+    assert found.undecided == sum(a.verdict == b.verdict == "inconclusive" for a, b in both)
+
+
+def test_verdicts_that_are_inconclusive_by_both_are_no_reassurance() -> None:
+    few = {f"q{i}": {"d1": i % 2, "d2": 1 - i % 2} for i in range(4)}
+    runs = {"a": {q: ["d2", "d1"] for q in few}, "b": {q: ["d1", "d2"] for q in few}}
+    found = agreement({"people": few, "model": few}, runs, "RR")
+    assert (found.changed, found.comparisons, found.undecided) == (0, 1, 1)
+    assert found.lead_status is None
+    assert "1 comparison is inconclusive with either judge: too little to tell" in found.lead.sentence()
+    assert "1 个比较都尚无定论" in found.lead.sentence("zh")
+    assert found.to_dict()["undecided"] == 1
+    # Beside one that is decided.
+    many = {f"q{i}": {"d1": 1, "d2": 0, "d3": 0} for i in range(12)}
+    runs = {"a": {q: ["d2", "d1"] for q in many}, "b": {q: ["d1", "d2"] for q in many}}
+    runs["c"] = {q: ["d1" if i else "d3", "d2"] for i, q in enumerate(many)}
+    mixed = agreement({"people": many, "model": many}, runs, "RR")
+    assert (mixed.changed, mixed.comparisons, mixed.undecided) == (0, 3, 1)
+    assert "3 comparisons have the same verdict with either judge, but 1 of them inconclusive" in mixed.lead.sentence()
+    assert mixed.lead_status == "pass"
+    sure = agreement({"people": many, "model": many}, {name: runs[name] for name in "ab"}, "RR")
+    assert sure.lead.sentence().endswith("; 1 comparison has the same verdict with either judge")
 
 
 def test_a_judge_that_turns_the_order_round() -> None:

@@ -131,7 +131,8 @@ def _unsettled_set(source: Any, name: str) -> LabelSet:
         return replace(read_label_set(settled, name), judges=len(own.sources), adjudicated=unheard)
     if adjudicated and not own.voices:
         raise DataError(
-            f"{name}: all of its labels adjudicate, and agreement is that of those who labelled before; give their labels"
+            f"{name}: all of its labels adjudicate, and agreement is that of those who labelled before; give their "
+            "labels"
         )
     return replace(read_label_set(own, name), adjudicated=adjudicated)
 
