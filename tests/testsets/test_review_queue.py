@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from rankgauge.errors import DataError, RankgaugeError
 from rankgauge.model.labels import Label, LabelPolicy, Labels
 from rankgauge.testsets.review.agreement import reviewer_agreement
 from rankgauge.testsets.review.doubt import doubts, model_error
+from rankgauge.testsets.review.judged import usual_scale
 from rankgauge.testsets.review.queued import QueuedPair, load_queue
 from rankgauge.testsets.review.sharing import shared_out
 from rankgauge.testsets.review.standing import VerdictWatch
@@ -53,6 +55,26 @@ def test_a_doubt_weighs_by_its_size() -> None:
         assert found["q1", "x3"].effect == pytest.approx(share * (worth["q1", "x3"] or 0))
     certain = Labels([Label("q1", "x3", 2, "ana")])
     assert ("q1", "x3") not in {one.pair for one in review_queue(SET, certain, RUNS, number=None)}
+
+
+@pytest.mark.parametrize(("highest", "expected"), [(1, 3), (3, 3), (3.5, 4), (4, 4), (10, 10), (57, 3)])
+def test_the_usual_scale(highest: float, expected: int) -> None:
+    """Scores that are no grades do not make one."""
+    graded = TestSet([Query("text", {"d": highest}, "q")])
+    labels = Labels([Label("q", "e", highest, "ana"), Label("q", "e", 9, "ana", aspect="length")])
+    bare = TestSet([Query("text", {}, "q")])
+    scale = tuple(float(grade) for grade in range(expected + 1))
+    assert usual_scale(graded, ()) == usual_scale(bare, labels) == scale
+
+
+def test_doubts_are_shares_of_a_scale_that_holds_all_grades() -> None:
+    labels = Labels([Label("q1", "x3", grade, judge) for judge, grade in (("a", 0), ("b", 5))])
+    runs = {"a": {"q1": ["x3", "r3"]}, "b": {"q1": ["r3", "x3"]}}
+
+    def effect(**choices: Any) -> float | None:
+        return next(one.effect for one in review_queue(SET, labels, runs, number=None, **choices))
+
+    assert effect() == effect(scale=range(6)) != effect(scale=range(4))
 
 
 def test_it_works_from_nothing() -> None:
