@@ -320,6 +320,11 @@ def test_the_command(tmp_path: Path) -> None:
     assert "better (+0.5000)" in done.stdout
     assert "worse (−0.5000)" in done.stdout
     assert run_command("testset", "agreement", *files, "--lang", "zh", "--details").status == 0
+    for language in ("en", "zh"):  # the remedy by the name of the option
+        (tmp_path / "two.txt").write_text("".join(f"q{i} 0 d1 {1 + (i == 0)}\n" for i in range(30)))
+        (tmp_path / "one.txt").write_text("".join(f"q{i} 0 d1 {i % 2}\n" for i in range(30)))
+        command = ("testset", "agreement", tmp_path / "one.txt", tmp_path / "two.txt", "--lang", language)
+        assert "--scale" in run_command(*command).stdout
     wrong = run_command("testset", "agreement", *files, "--scale", "x", status=2)
     assert "write the least and the highest grade" in wrong.stderr
     alone = run_command("testset", "agreement", files[0], status=2)
