@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge import load_labels
+from rankgauge import Query, TestSet, load_labels
 from rankgauge.cli.review_screen import page_of, pages_of, text_lines
 from rankgauge.reports.tables import width_of
 from rankgauge.testsets.review.session import Said, Shown
@@ -135,6 +135,27 @@ def test_mistakes(folder: Path, command: tuple[str, ...], words: str) -> None:
 
 
 # Lines ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_scale_goes_as_far_as_the_grades(folder: Path) -> None:
+    """A test set with grades up to 4, and labels of 4: who labels and who adjudicates must be able to say 4."""
+    TestSet([Query(text, {"d0": 4}, query) for query, text in QUERIES.items()]).save("four.json")
+    label = ("testset", "label", "four.json", "a.run", "--judge", "ana", "--labels")
+    done = run_command(*label, "ana.jsonl", stdin=b"4\n5\nx\n4.5 or so\n")
+    assert "type a grade (0-4)" in done.stderr
+    assert "1 label given" in done.stdout
+    assert "'5' is no grade here (0-4); for another scale end, and give --scale" in " ".join(done.stderr.split())
+    assert "'4.5 or so' is no grade here" in done.stderr
+    assert "'x' is no grade and no key here" in done.stderr
+    given = run_command(*label, "b.jsonl", "--scale", "0-1", stdin=b"4\n")
+    assert "type a grade (0, 1)" in given.stderr
+    # The test set says nothing here: the labels do.
+    labels = [{"query": "q1", "doc": "d1", "grade": g, "judge": j} for j, g in (("ana", 4), ("bo", 0))]
+    Path("l.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labels))
+    done = run_command("testset", "adjudicate", "t.json", "--labels", "l.jsonl", "--judge", "cho", stdin=b"4\n")
+    assert "others said: 4, 0" in done.stderr
+    assert "type a grade (0-4)" in done.stderr
+    assert "All documents have your label." in done.stdout
 
 
 def test_over_a_pipe(folder: Path) -> None:

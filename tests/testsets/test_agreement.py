@@ -140,9 +140,32 @@ def test_verdicts_are_those_of_compare_under_each_set(seed: int) -> None:
     for rank in pair.ranks:
         x, y = ([one.mean[rank.measure] for one in rows[name].evaluations] for name in ("people", "model"))
         assert rank.tau == pytest.approx(kendalltau(x, y).statistic)
-    key = "agreement.changes" if expected else "agreement.no_changes"
-    assert found.lead.parameters["changes"].key == key
-    assert found.lead_status == ("warn" if expected else "pass")
+    assert expected
+    assert found.lead.parameters["changes"].key == "agreement.changes"
+    assert found.lead_status == "warn"
+    both = zip(rows["people"].rows, rows["model"].rows, strict=True)
+    assert found.undecided == sum(a.verdict == b.verdict == "inconclusive" for a, b in both)
+
+
+def test_verdicts_that_are_inconclusive_by_both_are_no_reassurance() -> None:
+    few = {f"q{i}": {"d1": i % 2, "d2": 1 - i % 2} for i in range(4)}
+    runs = {"a": {q: ["d2", "d1"] for q in few}, "b": {q: ["d1", "d2"] for q in few}}
+    found = agreement({"people": few, "model": few}, runs, "RR")
+    assert (found.changed, found.comparisons, found.undecided) == (0, 1, 1)
+    assert found.lead_status is None
+    assert "1 comparison is inconclusive with either judge: too little to tell" in found.lead.sentence()
+    assert "1 个比较都尚无定论" in found.lead.sentence("zh")
+    assert found.to_dict()["undecided"] == 1
+    # Beside one that is decided.
+    many = {f"q{i}": {"d1": 1, "d2": 0, "d3": 0} for i in range(12)}
+    runs = {"a": {q: ["d2", "d1"] for q in many}, "b": {q: ["d1", "d2"] for q in many}}
+    runs["c"] = {q: ["d1" if i else "d3", "d2"] for i, q in enumerate(many)}
+    mixed = agreement({"people": many, "model": many}, runs, "RR")
+    assert (mixed.changed, mixed.comparisons, mixed.undecided) == (0, 3, 1)
+    assert "3 comparisons have the same verdict with either judge, but 1 of them inconclusive" in mixed.lead.sentence()
+    assert mixed.lead_status == "pass"
+    sure = agreement({"people": many, "model": many}, {name: runs[name] for name in "ab"}, "RR")
+    assert sure.lead.sentence().endswith("; 1 comparison has the same verdict with either judge")
 
 
 def test_a_judge_that_turns_the_order_round() -> None:
@@ -185,6 +208,43 @@ def test_judges_of_one_file_of_labels(tmp_path: Path) -> None:
     assert mixed.pairs[0].kappa == agreement({"set": b, "model": a}).pairs[0].kappa
     several = agreement({"a": a, "labels": tmp_path / "labels.jsonl"})
     assert [(note.key, note.parameters["n"]) for note in several.notes] == [("agreement.combined", 3)]
+
+
+def said_by(judge: str, grades: Grades, *, adjudicates: bool = False) -> list[Label]:
+    return [Label(q, d, g, judge, adjudicates=adjudicates) for q, docs in grades.items() for d, g in docs.items()]
+
+
+def test_labels_that_adjudicate_are_no_further_judge(tmp_path: Path) -> None:
+    """Who adjudicates sees conflicts alone: as a judge, or as what one of the judges says, it would flatter them."""
+    a, b, model = judged(1)
+    settled = {q: {d: b[q][d] for d in docs if a[q][d] != b[q][d]} for q, docs in a.items()}
+    n = sum(map(len, settled.values()))
+    ana, ben, cho = said_by("ana", a), said_by("ben", b), said_by("cho", settled, adjudicates=True)
+    before = agreement(Labels([*ana, *ben]))
+    for last in (cho, said_by("ana", settled, adjudicates=True)):  # also one of the judges may adjudicate
+        found = agreement(Labels([*ana, *ben, *last]))
+        assert [one.name for one in found.sets] == ["ana", "ben"]
+        assert found.pairs == before.pairs
+        assert [(note.key, note.parameters["n"]) for note in found.notes] == [("agreement.adjudicated", n)]
+        assert found.to_dict()["adjudicated"] == n
+    # `testset adjudicate` writes into the first of several files of labels.
+    for name, labels in {"ana": [*ana, *cho], "ben": ben, "all": [*ana, *ben, *cho], "cho": cho}.items():
+        save_labels(Labels(labels), tmp_path / f"{name}.jsonl")
+    apart = agreement([tmp_path / "ana.jsonl", tmp_path / "ben.jsonl"])
+    assert apart.pairs == before.pairs
+    assert [note.key for note in apart.notes] == ["agreement.adjudicated"]
+    shown = run_command("testset", "agreement", tmp_path / "all.jsonl").stdout
+    assert f"{n} labels that adjudicate left out" in " ".join(shown.split())
+    assert "cho" not in shown
+    # Both judges as one set: there the adjudication is the grade.
+    final = {q: {**docs, **settled[q]} for q, docs in a.items()}
+    combined = agreement({"people": tmp_path / "all.jsonl", "model": model})
+    assert combined.pairs[0].kappa == agreement({"people": final, "model": model}).pairs[0].kappa
+    assert [(note.key, note.parameters["n"]) for note in combined.notes] == [("agreement.combined", 2)]
+    with pytest.raises(RankgaugeError, match="all of its labels adjudicate"):
+        agreement([tmp_path / "ben.jsonl", tmp_path / "cho.jsonl"])
+    with pytest.raises(RankgaugeError, match="only 'ana' gave them beside those that adjudicate"):
+        agreement(Labels([*ana, *cho]))
 
 
 def test_one_judge_name_of_two_kinds_is_two_judges() -> None:
@@ -260,6 +320,11 @@ def test_the_command(tmp_path: Path) -> None:
     assert "better (+0.5000)" in done.stdout
     assert "worse (−0.5000)" in done.stdout
     assert run_command("testset", "agreement", *files, "--lang", "zh", "--details").status == 0
+    for language in ("en", "zh"):  # the remedy by the name of the option
+        (tmp_path / "two.txt").write_text("".join(f"q{i} 0 d1 {1 + (i == 0)}\n" for i in range(30)))
+        (tmp_path / "one.txt").write_text("".join(f"q{i} 0 d1 {i % 2}\n" for i in range(30)))
+        command = ("testset", "agreement", tmp_path / "one.txt", tmp_path / "two.txt", "--lang", language)
+        assert "--scale" in run_command(*command).stdout
     wrong = run_command("testset", "agreement", *files, "--scale", "x", status=2)
     assert "write the least and the highest grade" in wrong.stderr
     alone = run_command("testset", "agreement", files[0], status=2)

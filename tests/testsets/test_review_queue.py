@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,12 +14,15 @@ from hypothesis import strategies as st
 
 from rankgauge import Pool, PooledPair, Query, ReviewQueue, TestSet, evaluate, judge_next, load_pool, review_queue
 from rankgauge.errors import DataError, RankgaugeError
+from rankgauge.formats.pool import save_pool
 from rankgauge.model.labels import Label, LabelPolicy, Labels
 from rankgauge.testsets.review.agreement import reviewer_agreement
 from rankgauge.testsets.review.doubt import doubts, model_error
+from rankgauge.testsets.review.judged import usual_scale
 from rankgauge.testsets.review.queued import QueuedPair, load_queue
 from rankgauge.testsets.review.sharing import shared_out
 from rankgauge.testsets.review.standing import VerdictWatch
+from rankgauge.testsets.sampling import draw_sample
 
 SET = TestSet([Query(f"text {q}", {"r0": 0, "r1": 1, "r3": 3}, q) for q in ("q1", "q2", "q3")])
 RUNS = {
@@ -55,6 +59,26 @@ def test_a_doubt_weighs_by_its_size() -> None:
     assert ("q1", "x3") not in {one.pair for one in review_queue(SET, certain, RUNS, number=None)}
 
 
+@pytest.mark.parametrize(("highest", "expected"), [(1, 3), (3, 3), (3.5, 4), (4, 4), (10, 10), (57, 3)])
+def test_the_usual_scale(highest: float, expected: int) -> None:
+    """Scores that are no grades do not make one."""
+    graded = TestSet([Query("text", {"d": highest}, "q")])
+    labels = Labels([Label("q", "e", highest, "ana"), Label("q", "e", 9, "ana", aspect="length")])
+    bare = TestSet([Query("text", {}, "q")])
+    scale = tuple(float(grade) for grade in range(expected + 1))
+    assert usual_scale(graded, ()) == usual_scale(bare, labels) == scale
+
+
+def test_doubts_are_shares_of_a_scale_that_holds_all_grades() -> None:
+    labels = Labels([Label("q1", "x3", grade, judge) for judge, grade in (("a", 0), ("b", 5))])
+    runs = {"a": {"q1": ["x3", "r3"]}, "b": {"q1": ["r3", "x3"]}}
+
+    def effect(**choices: Any) -> float | None:
+        return next(one.effect for one in review_queue(SET, labels, runs, number=None, **choices))
+
+    assert effect() == effect(scale=range(6)) != effect(scale=range(4))
+
+
 def test_it_works_from_nothing() -> None:
     """No labels: by runs alone, by a pool alone, or what the test set holds."""
     bare = TestSet([Query(query.text, {}, query.id) for query in SET])
@@ -70,6 +94,29 @@ def test_it_works_from_nothing() -> None:
     assert {one.why for one in review_queue(SET, number=None)} == {"unreviewed"}
     assert len(review_queue(SET, number=None)) == 9
     assert len(review_queue(bare)) == 0
+
+
+def test_a_drawn_pool_keeps_its_order(tmp_path: Path) -> None:
+    """What was drawn at random is labelled in that order, or who stops early has no random sample."""
+    grades = {f"q{i:02}": {f"d{j}": (i + j) % 3 for j in range(6)} for i in range(30)}
+    sample = draw_sample(grades, 20, seed=3)
+    save_pool(sample.pool, tmp_path / "pool.jsonl")
+    assert sample.queries != sorted(sample.queries)
+    tested = TestSet([Query("text", {}, query) for query in grades])
+    doubtful = Labels([Label(sample.queries[7], "d1", grade, judge) for judge, grade in (("a", 0), ("b", 3))])
+    for labels in (None, doubtful):
+        found = review_queue(tested, labels, pool=tmp_path / "pool.jsonl", number=None)
+        assert found.queries == sample.queries
+        batches = review_queue(tested, labels, pool=sample.pool, number=None, batch=7)
+        assert batches.queries == sample.queries
+        some = review_queue(tested, labels, pool=sample.pool, number=13)
+        assert some.queries == sample.queries[:3]
+    shared = review_queue(tested, pool=sample.pool, number=None, reviewers=("ana", "bo"))
+    assert shared.queries == sample.queries
+    deep = Pool([PooledPair(one.query, one.doc, (), 9 - i % 6) for i, one in enumerate(sample.pool)])  # of draw --depth
+    assert review_queue(tested, pool=deep, number=None).queries == sample.queries
+    gathered = Pool([PooledPair("q02", "d0", ("bm25",), 2), PooledPair("q01", "d0", ("bm25",), 1)])
+    assert review_queue(tested, pool=gathered).queries == ["q01", "q02"], "by rank"
 
 
 def test_a_pool_bounds_what_is_reviewed() -> None:

@@ -42,9 +42,7 @@ def differences(grades: Grades, measure: str = "nDCG@10") -> np.ndarray:
 
 
 def cut(grades: Grades, depth: int) -> Grades:
-    first = {
-        q: {d for run in RUNS.values() for d in sorted(run[q], key=lambda d: -run[q][d])[:depth]} for q in grades
-    }
+    first = {q: {d for run in RUNS.values() for d in sorted(run[q], key=lambda d: -run[q][d])[:depth]} for q in grades}
     return {q: {d: g for d, g in own.items() if d in first[q]} for q, own in grades.items()}
 
 
@@ -146,6 +144,19 @@ def test_of_options_at_the_same_cost_the_one_of_fewest_queries_is_first() -> Non
     found = plan_size(PEOPLE, RUNS, judge=JUDGE, difference=0.5)
     assert found.recommended is not None
     assert found.recommended.queries == 10
+
+
+def test_an_option_that_cannot_do_it_is_shown_at_its_best() -> None:
+    """Not with the fewest queries that were tried, as if the judge found next to nothing."""
+    found = plan_size(PEOPLE, RUNS, difference=0.001, judge=JUDGE, label_price=0.5, call_price=0.01)
+    assert found.recommended is None
+    for depth in (5, 10, None):
+        judge, people = (option(found.options, by, depth) for by in ("judge", "people"))
+        assert not judge.enough
+        assert judge.queries == judge.checked == people.queries == 1000
+        assert judge.detectable == pytest.approx(people.detectable, rel=0.15)
+    trusted = [one.detectable for one in found.options if one.trusted(0.001)]
+    assert trusted == sorted(trusted), "the one that finds most first"
 
 
 def test_the_difference_to_be_found() -> None:

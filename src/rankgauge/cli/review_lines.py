@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from rankgauge.cli.echo import echo
-from rankgauge.cli.review_screen import body_lines, grades_line, head_lines, help_lines, place_line
+from rankgauge.cli.review_screen import body_lines, grades_line, head_lines, help_lines, place_line, unknown_key
 from rankgauge.cli.review_terminal import Pace
 from rankgauge.testsets.review.session import ReviewSession
 from rankgauge.words import Language, say
@@ -50,7 +50,7 @@ def work_by_lines(session: ReviewSession, pace: Pace, language: Language, *, qui
         elif word == "?":
             _tell(*help_lines(session.scale, _WIDTH, language))
         elif word:
-            _tell(say("review.unknown_key", language, key=line.strip()[:40]))
+            _tell(unknown_key(line.strip()[:40], word, session.scale, language))
 
 
 def _tell(*lines: str) -> None:

@@ -132,6 +132,15 @@ def grades_line(scale: Sequence[float]) -> str:
     return f"{whole[0]}-{whole[-1]}" if steps == {1.0} and len(scale) > 2 else ", ".join(whole)
 
 
+def unknown_key(typed: str, word: str, scale: Sequence[float], language: Language) -> str:
+    """What is said to a key that means nothing; to a number, how it becomes a grade."""
+    try:
+        float(word)
+    except ValueError:
+        return say("review.unknown_key", language, key=typed)
+    return say("review.unknown_grade", language, key=typed, grades=grades_line(scale))
+
+
 def help_lines(scale: Sequence[float], width: int, language: Language) -> list[str]:
     """What the grades mean, where they are the usual ones, and what the keys do."""
     names = {(0.0, 1.0, 2.0, 3.0): "grade", (0.0, 1.0): "binary"}.get(tuple(scale))

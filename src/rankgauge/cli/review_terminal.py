@@ -7,7 +7,7 @@ import sys
 import time
 
 from rankgauge.cli.keys import RESIZED, Keys
-from rankgauge.cli.review_screen import help_lines, page_of, pages_of, place_line, text_lines
+from rankgauge.cli.review_screen import help_lines, page_of, pages_of, place_line, text_lines, unknown_key
 from rankgauge.cli.showing import terminal_look
 from rankgauge.testsets.review.session import ReviewSession, Shown
 from rankgauge.testsets.review.standing import Standing, VerdictWatch
@@ -123,7 +123,7 @@ class _Screen:
         elif key in ("?", "h", "H"):
             self._help()
         else:
-            self.answer = say("review.unknown_key", self.language, key=key)
+            self.answer = unknown_key(key, key, self.session.scale, self.language)
         return True
 
     def _graded(self, grade: float) -> None:
@@ -142,7 +142,7 @@ class _Screen:
         if grade in self.session.scale:
             self._graded(grade)
         elif typed:
-            self.answer = say("review.unknown_key", self.language, key=typed)
+            self.answer = unknown_key(typed, typed, self.session.scale, self.language)
 
     def _typed(self, question: str, text: str = "") -> str:
         """A line that is typed below the screen; Escape gives it up."""

@@ -58,7 +58,7 @@ def label(
     pool: str | None,
     batch: int,
     measures: tuple[str, ...],
-    scale: str,
+    scale: str | None,
     rubric: str,
     as_json: bool,
     language: Language,
@@ -73,6 +73,7 @@ def label(
     from rankgauge.formats import load_testset
     from rankgauge.formats.labels import LabelFile
     from rankgauge.model.labels import Labels
+    from rankgauge.testsets.review.judged import usual_scale
     from rankgauge.testsets.review.queue import review_queue
     from rankgauge.testsets.review.queued import load_queue
     from rankgauge.testsets.review.session import ReviewSession
@@ -84,6 +85,7 @@ def label(
     options.refuse_overwriting(labels, [path for path in (source, corpus, queue_file, pool, *named.values()) if path])
     tested, asked = load_testset(source), measures or ("nDCG@10",)
     with LabelFile(labels) as file:
+        grades = grades or usual_scale(tested, file.labels)
         if queue_file is not None:
             queue = load_queue(queue_file)
         else:
@@ -115,7 +117,7 @@ def adjudicate(
     judge: str | None,
     corpus: str | None,
     listing: bool,
-    scale: str,
+    scale: str | None,
     rubric: str,
     as_json: bool,
     language: Language,

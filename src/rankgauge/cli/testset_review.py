@@ -40,14 +40,18 @@ measures_option = click.option(
     help="What the runs are compared by; may be given several times. Default: nDCG@10.",
 )
 scale_option = click.option(
-    "--scale", metavar="SCALE", default="0-3", show_default=True, help="The grades: 0-3, 0-1, 0-10, or 0,1,2,4."
+    "--scale",
+    metavar="SCALE",
+    help="The grades: 0-3, 0-1, 0-10, or 0,1,2,4. Default: 0-3, or from 0 to the highest grade there is, up to 10.",
 )
 
 
-def scale_of(text: str) -> tuple[float, ...]:
-    """0-3 or 0,1,2,4 as grades."""
+def scale_of(text: str | None) -> tuple[float, ...] | None:
+    """0-3 or 0,1,2,4 as grades; None where none was given."""
     from rankgauge.errors import DataError
 
+    if text is None:
+        return None
     first, dash, last = text.partition("-")
     try:
         if dash and first:
@@ -115,7 +119,7 @@ def queue(
     conflicts: bool,
     measures: tuple[str, ...],
     depth: int,
-    scale: str,
+    scale: str | None,
     reviewers: str | None,
     overlap: float,
     reviewer: str | None,
@@ -211,7 +215,7 @@ def import_reviews(
         sheet,
         labels,
         judge=judge,
-        scale=None if scale is None else scale_of(scale),
+        scale=scale_of(scale),
         queue=None if queue_file is None else load_queue(queue_file),
         rubric=rubric,
         adjudicates=adjudicate,

@@ -85,6 +85,8 @@ class PairAgreement:
     changes: list[VerdictChange] = field(default_factory=list)
     comparisons: int = 0
     """How many verdicts were compared; 0 without runs."""
+    undecided: int = 0
+    """How many of them are inconclusive by both sets: that they are the same says nothing of the judge."""
 
     @property
     def kappa(self) -> Coefficient:
@@ -122,8 +124,7 @@ class LabelAgreement:
         found = self.overall["krippendorff_alpha_ordinal"] if several else self.pairs[0].kappa
         changes: Note | str = ""
         if self.comparisons:
-            counts = {"n": self.changed, "all": self.comparisons}
-            changes = Note("agreement.changes" if self.changed else "agreement.no_changes", counts)
+            changes = self._changes()
         if found.value is None:
             return Note("agreement.lead_constant", {"changes": changes})
         about: dict[str, Any] = {"value": found.value, "changes": changes}
@@ -133,10 +134,27 @@ class LabelAgreement:
             return Note("agreement.lead_no_interval", about)
         return Note("agreement.lead", {**about, "interval": [found.interval.low, found.interval.high]})
 
+    def _changes(self) -> Note:
+        """What the sets do to the verdicts. One that is inconclusive by both of them has not stood a test."""
+        if self.changed:
+            return Note("agreement.changes", {"n": self.changed, "all": self.comparisons})
+        if not self.undecided:
+            return Note("agreement.no_changes", {"all": self.comparisons})
+        if self.undecided == self.comparisons:
+            return Note("agreement.undecided", {"all": self.comparisons})
+        return Note("agreement.no_changes_undecided", {"n": self.undecided, "all": self.comparisons})
+
     @property
-    def lead_status(self) -> Literal["pass", "warn"]:
-        """Whether the verdicts hold."""
-        return "warn" if self.changed or any(note.level == "warning" for note in self.notes) else "pass"
+    def undecided(self) -> int:
+        """Comparisons that are inconclusive by the first set and by another one, by the one where they are most."""
+        return max(pair.undecided for pair in self.pairs)
+
+    @property
+    def lead_status(self) -> Literal["pass", "warn"] | None:
+        """Whether the verdicts hold; None where all are inconclusive."""
+        if self.changed or any(note.level == "warning" for note in self.notes):
+            return "warn"
+        return None if self.comparisons and self.undecided == self.comparisons else "pass"
 
     @property
     def notes(self) -> list[Note]:
@@ -148,6 +166,8 @@ class LabelAgreement:
                 about = {"name": labels.name, "n": n, "low": self.scale.low, "high": self.scale.high, "share": share}
                 key = "agreement.other_scale" if share > _OTHER_SCALE else "agreement.outside"
                 notes.append(Note(key, about, "warning"))
+            if labels.adjudicated:
+                notes.append(Note("agreement.adjudicated", {"n": labels.adjudicated}))
             if labels.judges > 1:
                 notes.append(Note("agreement.combined", {"name": labels.name, "n": labels.judges}))
         for pair in self.pairs:
@@ -169,11 +189,13 @@ class LabelAgreement:
             ],
             "scale": [self.scale.low, self.scale.high],
             "rel": self.rel,
+            "adjudicated": sum(one.adjudicated for one in self.sets),
             "shared": self.shared,
             "overall": {name: asdict(found) for name, found in self.overall.items()},
             "pairs": [asdict(pair) for pair in self.pairs],
             "comparisons": self.comparisons,
             "changed": self.changed,
+            "undecided": self.undecided,
         }
 
 
@@ -201,9 +223,10 @@ def agreement(
 
     `sets` are labels, judgments, test sets or their paths, by name or as a list; or one `Labels` whose judges are
     compared, people first. `rel` is the least grade that is relevant, `scale` the least and the highest grade: labels
-    outside it are counted and left out (default: from 0 to the highest of the first set). Intervals take queries for
-    independent, not pairs. With `runs`, by name, these are compared under each set, on the pairs that it shares with
-    the first; the choices are those of `compare`.
+    outside it are counted and left out (default: from 0 to the highest of the first set). Labels that adjudicate are
+    left out too, and counted, but where one set combines several judges. Intervals take queries for independent, not
+    pairs. With `runs`, by name, these are compared under each set, on the pairs that it shares with the first; the
+    choices are those of `compare`.
     """
     check_number("rel", rel)
     found = read_label_sets(sets)
@@ -266,7 +289,7 @@ def _held(
     clusters = _queries(pairs)
     ratings = Ratings(np.stack([own, theirs], axis=1), clusters)
     grades = ratings.categories.tolist()
-    ranks, changes, comparisons = judged.held(reference, other, pairs) if judged else ([], [], 0)
+    ranks, changes, comparisons, undecided = judged.held(reference, other, pairs) if judged else ([], [], 0, 0)
     relevant = own >= rel
     span = float(np.ptp(ratings.categories)) or 1.0
     return PairAgreement(
@@ -291,6 +314,7 @@ def _held(
         ranks=ranks,
         changes=changes,
         comparisons=comparisons,
+        undecided=undecided,
     )
 
 

@@ -7,7 +7,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ class LabelSet:
     grades: Mapping[Pair, float]
     judges: int = 1
     """How many judges' labels were combined in it, where that is known."""
+    adjudicated: int = 0
+    """Labels that adjudicate, which were left out: who gave them saw what others disagreed about alone."""
 
     @property
     def only_relevant(self) -> bool:
@@ -92,7 +94,7 @@ def read_label_sets(given: Any) -> list[LabelSet]:
         return _by_judge(_read(named[0][1]))
     if not named:
         raise DataError("there are no labels: give two sets or more")
-    return [read_label_set(source, name) for name, source in named]
+    return [_unsettled_set(source, name) for name, source in named]
 
 
 def _own_name(source: Any, number: int) -> str:
@@ -113,6 +115,32 @@ def read_label_set(source: Any, name: str) -> LabelSet:
     if not pairs:
         raise DataError(f"{name}: it holds no labels")
     return LabelSet(name, pairs, judges)
+
+
+def _unsettled_set(source: Any, name: str) -> LabelSet:
+    """One set to be held against others. The labels of several judges keep what settles their own differences, as
+    judgments do: then every pair has one grade, whoever gave it. Those of one judge would agree with others better than
+    the judge did, on just those pairs that were picked because the judges differ."""
+    read = _read(source)
+    if not isinstance(read, Labels):
+        return read_label_set(read, name)
+    own, adjudicated = _unsettled(read)
+    if max(Counter(kind for kind, _ in own.sources).values(), default=0) > 1:  # people's labels stand above a model's
+        settled = Labels([label for label in read if label.pair in own.voices], name=read.name)
+        unheard = sum(pair not in own.voices for pair in read.voices)
+        return replace(read_label_set(settled, name), judges=len(own.sources), adjudicated=unheard)
+    if adjudicated and not own.voices:
+        raise DataError(
+            f"{name}: all of its labels adjudicate, and agreement is that of those who labelled before; give their "
+            "labels"
+        )
+    return replace(read_label_set(own, name), adjudicated=adjudicated)
+
+
+def _unsettled(labels: Labels) -> tuple[Labels, int]:
+    """The labels but those that adjudicate, and of how many pairs these are."""
+    own = Labels([label for label in labels if not label.adjudicates], name=labels.name)
+    return own, sum(any(label.adjudicates for label in voices) for voices in labels.voices.values())
 
 
 def _number(grade: Any, doc: str, name: str) -> float:
@@ -164,9 +192,11 @@ def _by_judge(labels: Any) -> list[LabelSet]:
     """One set for each judge, people first."""
     if not isinstance(labels, Labels):
         raise DataError("one set of judgments has nothing to agree with: give two or more, or Labels of several judges")
+    labels, adjudicated = _unsettled(labels)
     sources = sorted(labels.sources, key=lambda source: source[0] != "person")
     if len(sources) < 2:
         who = f"only {sources[0][1]!r} gave them" if sources else "it holds none"
+        who += " beside those that adjudicate" if adjudicated else ""
         raise DataError(f"{labels.name}: labels of two judges or more are needed, and {who}; give another set")
     names = Counter(judge for _, judge in sources)
     found = []
@@ -174,4 +204,5 @@ def _by_judge(labels: Any) -> list[LabelSet]:
         grades = labels.of(judge, kind).grades(LabelPolicy(prefer=()))
         pairs = {(query, doc): grade for query, docs in grades.items() for doc, grade in docs.items()}
         found.append(LabelSet(judge if names[judge] == 1 else f"{judge} ({kind})", pairs))
-    return found
+    # They are of the file, not of a judge; to be told once.
+    return [replace(found[0], adjudicated=adjudicated), *found[1:]]

@@ -73,10 +73,11 @@ class PooledLabels:
 
 
 def rank(option: SizeOption, asked: Asked) -> tuple[Any, ...]:
-    """Those that do what is asked first; the cheapest of them, at the same cost the one of fewest queries, or for a
-    budget the one that finds most."""
-    order: tuple[float, ...] = (option.cost, option.queries if option.enough else 0, option.detectable)
-    if asked.budget is not None:
+    """Those that do what is asked first; the cheapest of them, at the same cost the one of fewest queries. For a
+    budget, or where none does what is asked, the one that finds most: the cheapest that fails is the smallest that was
+    tried, and would say of a way to label how little it finds with next to no labels."""
+    order: tuple[float, ...] = (option.cost, option.queries, option.detectable)
+    if asked.budget is not None or not option.enough:
         order = (option.detectable, option.cost, option.queries)
     return not option.trusted(asked.difference), not option.enough and asked.budget is None, *order
 
@@ -95,8 +96,8 @@ def by_people(pool: PooledLabels, spread: float, asked: Asked) -> SizeOption | N
 
 
 def by_judge(pool: PooledLabels, known: Powered, asked: Asked) -> SizeOption | None:
-    """The number of queries, and of checked ones, at which the difference is found for the least cost; for a budget,
-    the two that find the smallest difference."""
+    """The number of queries, and of checked ones, at which the difference is found for the least cost; for a budget, or
+    where none finds it, the two that find the smallest difference."""
     best: SizeOption | None = None
     for n in sorted({int(n) for n in np.geomspace(LEAST_CHECKED, asked.most, _STEPS).round()}):
         if asked.budget is not None:

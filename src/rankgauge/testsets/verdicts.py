@@ -68,8 +68,9 @@ class JudgedComparisons:
 
     def held(
         self, reference: LabelSet, other: LabelSet, pairs: Sequence[Pair]
-    ) -> tuple[list[RankAgreement], list[VerdictChange], int]:
-        """The agreement of the orders by each measure, the verdicts that differ, and how many comparisons there are."""
+    ) -> tuple[list[RankAgreement], list[VerdictChange], int, int]:
+        """The agreement of the orders by each measure, the verdicts that differ, how many comparisons there are, and
+        how many of them neither set decides."""
         first, second = self._under(reference, pairs), self._under(other, pairs)
         ranks = []
         for measure in first.measures:
@@ -81,9 +82,9 @@ class JudgedComparisons:
             for a, b in zip(first.rows, second.rows, strict=True)
             if a.verdict != b.verdict
         ]
-        return ranks, changes, len(first.rows)
-
-
+        rows = zip(first.rows, second.rows, strict=True)
+        undecided = sum(a.verdict == b.verdict == "inconclusive" for a, b in rows)
+        return ranks, changes, len(first.rows), undecided
 
 
 def _means(found: Comparison, measure: str, lower: bool) -> Any:

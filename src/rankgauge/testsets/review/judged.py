@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,12 +16,13 @@ from rankgauge.formats.labels import load_labels
 from rankgauge.formats.pool import load_pool
 from rankgauge.measures import Measure
 from rankgauge.model.judgments import Qrels
-from rankgauge.model.labels import LabelPolicy, Labels
+from rankgauge.model.labels import Label, LabelPolicy, Labels
 from rankgauge.model.pool import Pool
 from rankgauge.model.ranked import Bools
 from rankgauge.model.testset import Corpus, TestSet, as_testset
 
 __all__ = [
+    "DEFAULT_SCALE",
     "Grades",
     "PathLike",
     "all_labels",
@@ -33,10 +35,14 @@ __all__ = [
     "read_labels",
     "read_pool",
     "read_tested",
+    "usual_scale",
 ]
 
 Grades = dict[str, dict[str, float]]
 PathLike = str | os.PathLike[str]
+DEFAULT_SCALE = (0.0, 1.0, 2.0, 3.0)
+_HIGHEST_USUAL = 10
+"""What is graded higher is not taken for a scale of single steps."""
 _SCALE_QUERY = "\0scale"
 
 
@@ -89,6 +95,15 @@ def check_scale(scale: Any) -> tuple[float, ...]:
     if len(found) < 2 or not np.isfinite(found).all():
         raise DataError(f"`scale={scale!r}` needs two different grades or more"[:200])
     return found
+
+
+def usual_scale(tested: TestSet, labels: Iterable[Label]) -> tuple[float, ...]:
+    """0 to 3, or as far as the grades go that there are: who reviews has to be able to say what was said before."""
+    given = [label.grade for label in (*tested.labels, *labels) if label.grade is not None and not label.aspect]
+    highest = max((*given, *(grade for query in tested for grade in query.grades.values())), default=0.0)
+    if not DEFAULT_SCALE[-1] < highest <= _HIGHEST_USUAL:
+        return DEFAULT_SCALE
+    return tuple(float(grade) for grade in range(math.ceil(highest) + 1))
 
 
 def all_labels(tested: TestSet, labels: Labels) -> Labels:

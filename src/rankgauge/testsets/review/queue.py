@@ -38,15 +38,15 @@ from rankgauge.testsets.review.judged import (
     read_labels,
     read_pool,
     read_tested,
+    usual_scale,
 )
 from rankgauge.testsets.review.queued import Pair, QueuedPair, ReviewQueue, Why
 from rankgauge.testsets.review.sharing import shared_out, shuffled
 from rankgauge.testsets.review.standing import VerdictWatch
 from rankgauge.words import Note
 
-__all__ = ["DEFAULT_SCALE", "review_queue"]
+__all__ = ["review_queue"]
 
-DEFAULT_SCALE = (0.0, 1.0, 2.0, 3.0)
 _LEAST_SEARCHED = 100
 _SHORTLIST = 4
 """Documents whose influence is searched for each one of a batch; the others come behind them, by what their label alone
@@ -65,10 +65,12 @@ class _Waiting:
     systems: int = 0
     effect: float | None = None
     promise: float = 0.0
+    place: int = 0
+    """Of its pair in a pool whose order is kept."""
 
     @property
-    def order(self) -> tuple[float, float, float, int, int, Pair]:
-        return -(self.effect or 0.0), -self.promise, -self.doubt, self.rank, -self.systems, self.pair
+    def order(self) -> tuple[int, float, float, float, int, int, Pair]:
+        return self.place, -(self.effect or 0.0), -self.promise, -self.doubt, self.rank, -self.systems, self.pair
 
 
 @named_arguments
@@ -83,7 +85,7 @@ def review_queue(
     measures: str | Measure | Sequence[str | Measure] = ("nDCG@10",),
     contract: str | Contract | None = None,
     depth: int = 20,
-    scale: Sequence[float] = DEFAULT_SCALE,
+    scale: Sequence[float] | None = None,
     policy: LabelPolicy | None = None,
     conflicts: bool = False,
     reviewers: Sequence[str] = (),
@@ -94,21 +96,27 @@ def review_queue(
     with `batch`, so many of them query by query, then as many again.
 
     `runs` maps names to runs: then the order is by the effect on their comparison, and what they return among the
-    first `depth` may be reviewed. `pool` bounds what is reviewed. Without either it is what the labels leave in doubt,
-    and what the test set holds and no person has labelled. `conflicts` leaves only pairs whose labels disagree.
-    `reviewers` share the work by query, and a share of the documents, `overlap`, goes to two of them.
+    first `depth` may be reviewed. `pool` bounds what is reviewed; without runs it is ordered by rank, or keeps its
+    order of queries where it names no systems, as one that was drawn. Without either it is what the labels leave in
+    doubt, and what the test set holds and no person has labelled. `conflicts` leaves only pairs whose labels disagree.
+    `reviewers` share the work by query, and a share of the documents, `overlap`, goes to two of them. The `scale` is 0
+    to 3, or as far as grades of the test set and the labels go.
     """
     number = None if number is None else check_whole("number", number, 1)
     batch = None if batch is None else check_whole("batch", batch, 1)
     depth, seed = check_whole("depth", depth, 1), check_whole("seed", seed, 0)
     plan = make_plan(measures, contract)
-    grades_of_scale = check_scale(scale)
+    grades_of_scale = None if scale is None else check_scale(scale)
     tested, asked, opened = read_tested(test_set), read_pool(pool), opened_runs(runs)
     known, policy = all_labels(tested, read_labels(labels)), check_policy(policy, tested)
+    grades_of_scale = grades_of_scale or usual_scale(tested, known)
     grades = current_grades(tested, known, policy)
     in_doubt = doubts(known, policy, grades_of_scale[-1] - grades_of_scale[0])
     retrieved = _retrieved(grades, opened, depth, plan.contract)
     waiting = _waiting(grades, in_doubt, _people(known), asked, retrieved if opened else None)
+    if asked is not None and not opened and _has_own_order(asked):
+        place = {one.pair: number for number, one in enumerate(asked)}
+        waiting = {pair: replace(one, place=place[pair]) for pair, one in waiting.items()}
     if conflicts:
         waiting = {pair: one for pair, one in waiting.items() if one.why == "conflict"}
     notes = _unknown_queries(grades, known, asked)
@@ -140,6 +148,12 @@ def review_queue(
 def _people(labels: Labels) -> set[Pair]:
     """Pairs that a person has labelled."""
     return {pair for pair, voices in labels.voices.items() if any(one.kind == "person" for one in voices)}
+
+
+def _has_own_order(pool: Pool) -> bool:
+    """Whether a pool was not gathered from systems, by whose ranks it is ordered, but drawn: in the random order of
+    `testset draw`, what is labelled first is a random sample too."""
+    return not any(one.systems for one in pool)
 
 
 def _waiting(

@@ -18,8 +18,15 @@ from rankgauge.formats.labels import LabelFile
 from rankgauge.model.labels import Label, Labels
 from rankgauge.model.pool import Pool
 from rankgauge.model.testset import Query, TestSet
-from rankgauge.testsets.review.judged import PathLike, all_labels, check_scale, read_corpus, read_labels, read_tested
-from rankgauge.testsets.review.queue import DEFAULT_SCALE
+from rankgauge.testsets.review.judged import (
+    PathLike,
+    all_labels,
+    check_scale,
+    read_corpus,
+    read_labels,
+    read_tested,
+    usual_scale,
+)
 from rankgauge.testsets.review.queued import Pair, QueuedPair, ReviewQueue, as_queue
 
 __all__ = ["Progress", "ReviewSession", "Said", "Shown", "now"]
@@ -90,7 +97,7 @@ class ReviewSession:
 
     `next()` is the document to be labelled now, None at the end; `grade`, `skip`, `note` and `undo` say what to do with
     it. With `adjudicates`, labels settle what others disagree about, whose grades and reasons are shown: those of the
-    file, and of `others`.
+    file, and of `others`. The `scale` is 0 to 3, or as far as grades of the test set and these labels go.
     """
 
     @named_arguments
@@ -102,7 +109,7 @@ class ReviewSession:
         *,
         judge: str,
         corpus: Mapping[str, str] | PathLike | None = None,
-        scale: Sequence[float] = DEFAULT_SCALE,
+        scale: Sequence[float] | None = None,
         rubric: str = "",
         adjudicates: bool = False,
         others: Labels | PathLike | None = None,
@@ -113,7 +120,7 @@ class ReviewSession:
         if not judge or not judge.strip():
             raise DataError("`judge` is the name of who labels: it must not be empty")
         self.judge, self.rubric, self.adjudicates = judge, rubric, bool(adjudicates)
-        self.scale, self._clock = check_scale(scale), clock or now
+        given_scale, self._clock = None if scale is None else check_scale(scale), clock or now
         tested = read_tested(test_set)
         self._queries = {query.id: query for query in tested}
         self._turns = _turns(tested)
@@ -126,6 +133,7 @@ class ReviewSession:
         before = all_labels(tested, read_labels(others))
         self._own = not isinstance(labels, LabelFile)
         self.file = labels if isinstance(labels, LabelFile) else LabelFile(as_path("labels", labels))
+        self.scale = given_scale or usual_scale(tested, [*before, *self.file.labels])
         self._others: dict[Pair, list[Label]] = {}
         self._last: dict[Pair, Label] = {}
         self._steps: list[_Step] = []
