@@ -25,7 +25,6 @@ _BY_PEOPLE: Final = "rankgauge testset queue TESTSET -o sheet.csv"
 _COMMANDS: Final[Mapping[str, str]] = {
     "missing_documents": _DRIFT,
     "empty_documents": _DRIFT,
-    "hopeless": _DRIFT,
     "leaked_queries": _SPLIT,
     "near_leaked": _SPLIT,
     "copied_words": _HARDER,
