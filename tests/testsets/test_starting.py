@@ -91,6 +91,16 @@ def test_few_documents_flatter_every_retriever(docs: Path, tmp_path: Path) -> No
         assert ("started.few_documents" in [note.key for note in found.notes]) == told
 
 
+def test_a_run_says_once_that_its_depth_takes_in_all_documents(docs: Path) -> None:
+    shutil.rmtree(docs)
+    docs.mkdir()
+    for doc, text in made_up(6).items():
+        (docs / f"{doc}.md").write_text(text)
+    run_command("init", "--from-docs", docs, "-o", "new", "-n", "6")
+    told = " ".join(run_command("run", "new/plan.toml").stdout.split())
+    assert told.count("the corpus has 6 documents, no more than nDCG@10, R@10 look at") == 1
+
+
 def test_json_and_python_agree(docs: Path, tmp_path: Path) -> None:
     seen: dict[str, tuple[int, int]] = {}
     found = init_from_documents(
