@@ -67,6 +67,9 @@ def test_short_lists_alone_make_the_scale_of_cranfield_doubtful(data: Path) -> N
     (found,) = lint(test_set, runs=runs, only=["direction"]).findings
     assert (found.severity, found.kind) == ("warning", "lower_retrieved")
     assert found.items[0]["share_low"] > 0.5 > 0.3 > found.items[0]["share_high"]
+    (below,) = lint(test_set, runs=runs, only=["scale"]).findings
+    assert (below.kind, below.count) == ("below_zero_found", 225)
+    assert below.parameters["share"] > 0.7 > 0.4 > below.parameters["share_relevant"]
     turned = test_set.regraded({1: 4, 2: 3, 3: 2, 4: 1})
     assert lint(turned, runs=runs, only=["direction"]).findings == []
 

@@ -206,6 +206,12 @@ PLANTED: list[tuple[str, str, int, dict[str, Any]]] = [
     ("stray_grade", "warning", 1, {"test_set": many(7)}),
     ("holes", "info", 1, {"test_set": scaled({0: 0, 1: 1, 2: 2, 3: 4})}),
     ("below_zero", "info", 12, {"test_set": scaled({0: -1, 1: 1, 2: 2, 3: 3})}),
+    (
+        "below_zero_found",
+        "info",
+        12,
+        {"test_set": scaled({0: -1, 1: 1, 2: 2, 3: 3}), "runs": {"a": found_of((0,))}, "only": ["scale"]},
+    ),
     ("lower_is_better", "error", 1, {"test_set": worse_first(), "corpus": RISING}),
     ("lower_is_better", "error", 1, {"test_set": clean(), "runs": {"a": run_of(flip=True)}, "skip": ["pool"]}),
     (
@@ -427,6 +433,17 @@ def test_lists_that_hold_the_low_grades_say_so_where_all_runs_agree_and_words_do
     runs = {"a": {f"q{n}": {f"r{n}-1": 2.0, f"z{n}": 1.0} for n in range(12)}}
     assert [one.kind for one in lint(worse_first(), None, runs, only=["direction"]).findings] == ["lower_retrieved"]
     assert lint(worse_first(), turned, runs, only=["direction"]).findings == []
+
+
+def test_grades_below_zero_are_doubted_only_where_all_runs_find_them() -> None:
+    below, first, others = scaled({0: -1, 1: 1, 2: 2, 3: 3}), found_of((0,)), found_of((0, 1, 2, 3))
+    (found,) = lint(below, runs={"a": first, "b": found_of((0, 1))}, only=["scale"]).findings
+    shares = {"run": "b", "k": 10, "share": 1.0, "share_relevant": 1 / 3}
+    assert dict(found.parameters) == {"grade": -1, **shares}
+    assert not found.command
+    for runs in ({}, {"a": others}, {"a": first, "b": others}, {"a": {"q0": first["q0"]}}):
+        (found,) = lint(below, runs=runs, only=["scale"]).findings
+        assert (found.kind, bool(found.command)) == ("below_zero", True)
 
 
 @pytest.mark.parametrize("seed", range(20))
