@@ -72,7 +72,7 @@ def scale(material: Material) -> Iterator[Finding]:
 def _found_first(material: Material) -> dict[str, Any] | None:
     """The run that differs least, where all runs have documents of grades below 0 among their first more often than
     relevant ones, beyond chance; within queries that have both."""
-    told = []
+    told: list[dict[str, Any]] = []
     queries = [query for query in material.answerable if any(grade < 0 for grade in query.grades.values())]
     for name, run in material.runs.items():
         hits: tuple[list[bool], list[bool]] = ([], [])
