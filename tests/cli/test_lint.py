@@ -89,7 +89,7 @@ def test_every_command_runs(folder: Path) -> None:
     found = json.loads(lint("bm25.run", "dense.run", *inputs, "--json").stdout)["findings"]
     found += json.loads(lint("bm25.run", "dense.run", "--only", "size", "--json", status=0).stdout)["findings"]
     commands = {one["kind"]: one["command"] for one in found if one["command"]}
-    wanted = {"missing_documents", "copied_documents", "repeated_queries", "leaked_queries", "hopeless", "saturated"}
+    wanted = {"missing_documents", "copied_documents", "repeated_queries", "leaked_queries", "saturated"}
     wanted |= {"label_out_of_scale", "labels_of_others", "obeys_documents", "resolution"}
     assert wanted | {"too_few", "one_family", "judges_itself", "conflicting_labels", "no_relevant"} <= set(commands)
     for command in [part.strip() for text in commands.values() for part in re.split("&&|;", text)]:
@@ -98,6 +98,24 @@ def test_every_command_runs(folder: Path) -> None:
     run_command("testset", "split", "all.json", "--tune", "tune.json", "--test", "test.json")
     left = run_command("testset", "lint", "test.json", "--against", "tune.json", "--only", "leakage")
     assert left.stdout.startswith("Nothing found")
+
+
+def test_the_remedy_of_documents_without_text_names_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    TestSet([Query("where is the harbour", {"full": 1, "bare": 1}, "q")]).save("tests.json")
+    Path("corpus.jsonl").write_text('{"_id": "full", "text": "by the sea"}\n{"_id": "bare", "text": ""}\n')
+    told = json.loads(lint("--corpus", "corpus.jsonl", "--only", "empty-documents", "--json", status=0).stdout)
+    (found,) = told["findings"]
+    done = run_command(*shlex.split(found["command"])[1:], status=1)
+    assert "without text" in done.stdout
+    assert "'bare'" in done.stdout
+    run_command(*shlex.split(found["command"])[1:], "--mend", "-o", "mended.json", status=1)
+
+
+def test_queries_that_nothing_answers_send_to_their_labels(folder: Path) -> None:
+    told = lint("bm25.run", "dense.run", "--corpus", "corpus.jsonl", "--only", "saturation", status=0).stdout
+    assert "look at their labels first" in " ".join(told.split())
+    assert "drift" not in told
 
 
 def test_queries_are_left_out_by_the_command_that_is_told(folder: Path) -> None:

@@ -91,6 +91,17 @@ def test_gold_documents_outside_the_index_are_told(corpus: dict[str, str], test_
     assert any("not in the corpus" in warning for warning in strange.warnings)
 
 
+def test_measures_that_take_in_the_whole_corpus_are_told(corpus: dict[str, str], test_set: TestSet) -> None:
+    n = len(corpus)
+    own = evaluate_retriever(Counting(corpus), test_set, measures=[f"R@{n}", f"R@{n - 1}", "RR"], k=n, corpus=corpus)
+    (told,) = [note for note in own.live_notes if note.key == "live.whole_corpus"]
+    assert (told.level, dict(told.parameters)) == ("warning", {"documents": n, "measures": [f"R@{n}"]})
+    for inputs in ({"measures": f"R@{n - 1}", "corpus": corpus}, {"measures": f"R@{n}"}):  # of an unknown corpus
+        inner = Counting(corpus)
+        other = evaluate_retriever(lambda query, k, inner=inner: inner.search(query, k), test_set, k=n, **inputs)
+        assert "live.whole_corpus" not in [note.key for note in other.live_notes]
+
+
 def test_answers_are_kept_and_not_asked_again(tmp_path: Path, corpus: dict[str, str], test_set: TestSet) -> None:
     asked: list[str] = []
     inner = Counting(corpus)

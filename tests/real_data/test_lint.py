@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from rankgauge import evaluate, lint, load_corpus, load_testset
+from rankgauge.formats.queries import read_queries
 from rankgauge.model.labels import Label, Labels
+from rankgauge.retrievers import BM25
 
 SMART = ("cranfield", "cisi")
 
@@ -51,6 +53,25 @@ def test_cranfield_turned_round_by_the_command_that_is_told(data: Path) -> None:
     assert "--regrade 1=4,2=3,3=2,4=1 " in found.command
     turned = load_testset(inputs["test_set"]).regraded({1: 4, 2: 3, 3: 2, 4: 1})
     assert told(**inputs | {"test_set": turned, "only": ["direction"]}) == {}
+
+
+def test_short_lists_alone_make_the_scale_of_cranfield_doubtful(data: Path) -> None:
+    queries, retriever = (
+        read_queries(data / "cranfield" / "queries.tsv"),
+        BM25(load_corpus(data / "cranfield" / "docs.jsonl")),
+    )
+    runs = {
+        "bm25": {query: {hit.id: hit.score for hit in retriever.search(text, 10)} for query, text in queries.items()}
+    }
+    test_set = load_testset(data / "cranfield" / "qrels.txt")
+    (found,) = lint(test_set, runs=runs, only=["direction"]).findings
+    assert (found.severity, found.kind) == ("warning", "lower_retrieved")
+    assert found.items[0]["share_low"] > 0.5 > 0.3 > found.items[0]["share_high"]
+    (below,) = lint(test_set, runs=runs, only=["scale"]).findings
+    assert (below.kind, below.count) == ("below_zero_found", 225)
+    assert below.parameters["share"] > 0.7 > 0.4 > below.parameters["share_relevant"]
+    turned = test_set.regraded({1: 4, 2: 3, 3: 2, 4: 1})
+    assert lint(turned, runs=runs, only=["direction"]).findings == []
 
 
 def test_cisi_has_a_document_twice(data: Path) -> None:

@@ -51,6 +51,11 @@ def run_of(depth: int = 4, *, shift: int = 0, flip: bool = False, prefix: str = 
     return lists
 
 
+def found_of(grades: tuple[int, ...]) -> dict[str, dict[str, float]]:
+    """Lists of the documents of some grades, and of others that nobody judged."""
+    return {f"q{n}": {f"d{n}-{grade}": 2.0 for grade in grades} | {f"z{n}": 1.0} for n in range(12)}
+
+
 def with_query(*queries: Query) -> TestSet:
     return TestSet([*clean(), *queries], name="planted")
 
@@ -201,8 +206,20 @@ PLANTED: list[tuple[str, str, int, dict[str, Any]]] = [
     ("stray_grade", "warning", 1, {"test_set": many(7)}),
     ("holes", "info", 1, {"test_set": scaled({0: 0, 1: 1, 2: 2, 3: 4})}),
     ("below_zero", "info", 12, {"test_set": scaled({0: -1, 1: 1, 2: 2, 3: 3})}),
+    (
+        "below_zero_found",
+        "info",
+        12,
+        {"test_set": scaled({0: -1, 1: 1, 2: 2, 3: 3}), "runs": {"a": found_of((0,))}, "only": ["scale"]},
+    ),
     ("lower_is_better", "error", 1, {"test_set": worse_first(), "corpus": RISING}),
     ("lower_is_better", "error", 1, {"test_set": clean(), "runs": {"a": run_of(flip=True)}, "skip": ["pool"]}),
+    (
+        "lower_retrieved",
+        "warning",
+        2,
+        {"test_set": clean(), "runs": {name: found_of((1,)) for name in "ab"}, "only": ["direction"]},
+    ),
     ("one_hop", "warning", 1, {"test_set": with_query(HOP), "skip": ["tags"]}),
     (
         "answer_after_all",
@@ -404,6 +421,31 @@ def test_ids_in_queries_are_told_from_words(text: str, doc: str, held: bool) -> 
     assert [one.kind for one in found] == ["id_in_query"] * held
 
 
+def test_lists_that_hold_the_low_grades_say_so_where_all_runs_agree_and_words_do_not_differ() -> None:
+    low, high, both = found_of((1,)), found_of((3,)), found_of((1, 3))
+    (found,) = lint(clean(), runs={"a": low}, only=["direction"]).findings
+    shares = {"low": 1, "high": 3, "share_low": 1.0, "share_high": 0.0, "queries": 12}
+    assert dict(found.items[0]) == {"run": "a", **shares}
+    assert not found.command  # nothing is turned round on such evidence
+    for other in (high, both):
+        assert lint(clean(), runs={"a": low, "b": other}, only=["direction"]).findings == []
+    turned = {doc: RISING[f"{doc[:-1]}{4 - int(doc[-1])}"] for doc in RISING}  # the higher its grade, the more words
+    runs = {"a": {f"q{n}": {f"r{n}-1": 2.0, f"z{n}": 1.0} for n in range(12)}}
+    assert [one.kind for one in lint(worse_first(), None, runs, only=["direction"]).findings] == ["lower_retrieved"]
+    assert lint(worse_first(), turned, runs, only=["direction"]).findings == []
+
+
+def test_grades_below_zero_are_doubted_only_where_all_runs_find_them() -> None:
+    below, first, others = scaled({0: -1, 1: 1, 2: 2, 3: 3}), found_of((0,)), found_of((0, 1, 2, 3))
+    (found,) = lint(below, runs={"a": first, "b": found_of((0, 1))}, only=["scale"]).findings
+    shares = {"run": "b", "k": 10, "share": 1.0, "share_relevant": 1 / 3}
+    assert dict(found.parameters) == {"grade": -1, **shares}
+    assert not found.command
+    for runs in ({}, {"a": others}, {"a": first, "b": others}, {"a": {"q0": first["q0"]}}):
+        (found,) = lint(below, runs=runs, only=["scale"]).findings
+        assert (found.kind, bool(found.command)) == ("below_zero", True)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_grades_by_chance_have_no_direction(seed: int) -> None:
     chance = random.Random(seed)
@@ -416,6 +458,8 @@ def test_grades_by_chance_have_no_direction(seed: int) -> None:
         made.append(Query(" ".join(own), docs, f"q{i}"))
     run = {query.id: {doc: chance.random() for doc in query.grades} for query in made}
     assert lint(TestSet(made), corpus, {"a": run}, only=["direction"]).findings == []
+    short = {query: dict(sorted(docs.items(), key=lambda pair: -pair[1])[:3]) for query, docs in run.items()}
+    assert lint(TestSet(made), None, {"a": short}, only=["direction"]).findings == []
 
 
 def test_turns_of_conversations_may_repeat_each_other() -> None:

@@ -179,6 +179,18 @@ def test_no_query_is_nearly_another(found: GeneratedQueries) -> None:
             assert len(one & other) < 0.8 * len(one | other)
 
 
+def test_keywords_of_a_document_are_no_pick_of_other_keywords_of_it() -> None:
+    """Of few short documents many picks of the same words could be made, in any order."""
+    made = generate_queries(made_up(4), 60, kinds={"keyword": 1}, noise=0.0)
+    by_source: dict[tuple[str, ...], list[set[str]]] = {}
+    for query in made.test_set:
+        by_source.setdefault(tuple(query.relevant), []).append(set(content_words(query.text)))
+    assert max(map(len, by_source.values())) > 1
+    for own in by_source.values():
+        assert not any(a <= b for i, a in enumerate(own) for j, b in enumerate(own) if i != j)
+    assert made.dropped["duplicate"]
+
+
 def test_near_copies_are_relevant_together(corpus: dict[str, str]) -> None:
     doubled = {**corpus, "copy": f"{corpus['fuse']}\nOne more line."}
     made = generate_queries(doubled, 100, kinds={"keyword": 1})

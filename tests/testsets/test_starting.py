@@ -80,6 +80,27 @@ def test_the_walk_from_nothing(docs: Path, tmp_path: Path) -> None:
     assert names(tmp_path) == ["docs", "new"]
 
 
+def test_few_documents_flatter_every_retriever(docs: Path, tmp_path: Path) -> None:
+    for n, told in ((19, True), (20, False)):
+        shutil.rmtree(docs)
+        docs.mkdir()
+        for doc, text in made_up(n).items():
+            (docs / f"{doc}.md").write_text(text)
+        found = init_from_documents(docs, tmp_path / f"new{n}", n=4)
+        assert len(found.documents.corpus) == n
+        assert ("started.few_documents" in [note.key for note in found.notes]) == told
+
+
+def test_a_run_says_once_that_its_depth_takes_in_all_documents(docs: Path) -> None:
+    shutil.rmtree(docs)
+    docs.mkdir()
+    for doc, text in made_up(6).items():
+        (docs / f"{doc}.md").write_text(text)
+    run_command("init", "--from-docs", docs, "-o", "new", "-n", "6")
+    told = " ".join(run_command("run", "new/plan.toml").stdout.split())
+    assert told.count("the corpus has 6 documents, no more than nDCG@10, R@10 look at") == 1
+
+
 def test_json_and_python_agree(docs: Path, tmp_path: Path) -> None:
     seen: dict[str, tuple[int, int]] = {}
     found = init_from_documents(
@@ -220,9 +241,7 @@ def test_queries_that_the_judge_finds_nothing_for(docs: Path, tmp_path: Path) ->
     with model(stern) as server:
         writer, judge = (ChatModel(server.endpoint, "w"), Judge(server.endpoint, "j", scale="binary", reasons=False))
         with pytest.raises(RankgaugeError, match="the judge j calls no document relevant"):
-            init_from_documents(
-                docs, tmp_path / "new", n=4, kinds={"question": 1}, model=writer, judge=judge, depth=2
-            )
+            init_from_documents(docs, tmp_path / "new", n=4, kinds={"question": 1}, model=writer, judge=judge, depth=2)
     assert names(tmp_path) == ["docs"]
 
 

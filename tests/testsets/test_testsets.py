@@ -180,6 +180,18 @@ def test_chunks_cut_and_hold_together() -> None:
         label_drift(test_set, CORPUS, chunks=Chunks({"a": Chunk("manual")}))
 
 
+def test_labelled_documents_without_text_are_lost() -> None:
+    test_set = TestSet([Query("q", {"a": 1, "b": 1, "c": 0})])
+    new = {"a": "some text", "b": " \n", "c": ""}
+    for old in (None, {"a": "some text", "b": "it said something"}, {"b": ""}):
+        found = label_drift(test_set, new, old=old)
+        assert [(one.doc, one.status) for one in found.lost_documents] == [("b", "empty")]
+        assert not found.unchanged
+        assert [note.key for note in found.notes] == ["spans.documents_empty"]
+        assert [one["doc"] for one in found.to_dict()["changed_documents"]] == ["b"]
+    assert label_drift(test_set, {**new, "b": "text again"}).unchanged
+
+
 @fast(80)
 @given(st.lists(st.text("ab c.", min_size=1, max_size=12), min_size=1, max_size=6), st.data())
 def test_mending_never_changes_what_a_passage_says(parts: list[str], data: st.DataObject) -> None:
@@ -214,19 +226,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_anchor_on_the_command_line(folder: Path) -> None:
     Path("qa.json").write_text('[{"query": "how long?", "spans": ["for ten seconds"]}]')
-    done = command( "anchor", "qa.json", "--corpus", "corpus.jsonl", "-o", "anchored.json")
+    done = command("anchor", "qa.json", "--corpus", "corpus.jsonl", "-o", "anchored.json")
     assert (done.status, done.stderr) == (0, "wrote anchored.json\n")
     assert "anchored: 1 passage" in done.stdout
     assert load_testset("anchored.json")[0].spans == (Span("manual", 16, 31, "for ten seconds"),)
     Path("qa.json").write_text('[{"query": "how long?", "spans": ["Hold the button", "for two seconds"]}]')
-    done = command( "anchor", "qa.json", "--corpus", "corpus.jsonl", "--json")
+    done = command("anchor", "qa.json", "--corpus", "corpus.jsonl", "--json")
     assert done.status == 1
     assert [one["reason"] for one in json.loads(done.stdout)["left"]] == ["several", "nowhere"]
-    assert command( "anchor", "qa.json", "--corpus", "corpus.jsonl", "--first").status == 1
-    done = command( "anchor", "qa.json", "--corpus", "corpus.jsonl", "--lang", "zh")
+    assert command("anchor", "qa.json", "--corpus", "corpus.jsonl", "--first").status == 1
+    done = command("anchor", "qa.json", "--corpus", "corpus.jsonl", "--lang", "zh")
     assert "出现在多处" in done.stdout
     for wrong in (["--all", "--first", "--corpus", "corpus.jsonl"], ["--corpus", "none.jsonl"], [], ["-o", "qa.json"]):
-        assert command( "anchor", "qa.json", *wrong).status == 2
+        assert command("anchor", "qa.json", *wrong).status == 2
 
 
 def test_chunk_ids_become_passages_on_the_command_line(folder: Path) -> None:
@@ -242,15 +254,15 @@ def test_drift_on_the_command_line(folder: Path) -> None:
     anchored("Then let go.", "Ask support for help.").save("set.json")
     new = {"manual": CORPUS["manual"], "faq": f"New. {CORPUS['faq']}"}
     Path("new.jsonl").write_text("\n".join(json.dumps({"_id": doc, "text": text}) for doc, text in new.items()))
-    assert command( "drift", "set.json", "--corpus", "corpus.jsonl").status == 0
-    done = command( "drift", "set.json", "--corpus", "new.jsonl", "--old", "corpus.jsonl")
+    assert command("drift", "set.json", "--corpus", "corpus.jsonl").status == 0
+    done = command("drift", "set.json", "--corpus", "new.jsonl", "--old", "corpus.jsonl")
     assert done.status == 1
     assert "moved" in done.stdout
     assert "--mend" in done.stdout
-    mended = command( "drift", "set.json", "--corpus", "new.jsonl", "--mend", "-o", "mended.json")
+    mended = command("drift", "set.json", "--corpus", "new.jsonl", "--mend", "-o", "mended.json")
     assert mended.status == 0
-    assert command( "drift", "mended.json", "--corpus", "new.jsonl").status == 0
-    told = json.loads(command( "drift", "set.json", "--corpus", "new.jsonl", "--json").stdout)
+    assert command("drift", "mended.json", "--corpus", "new.jsonl").status == 0
+    told = json.loads(command("drift", "set.json", "--corpus", "new.jsonl", "--json").stdout)
     assert (told["spans"]["valid"], told["spans"]["moved"]) == (1, 1)
     for wrong in (["--mend", "--corpus", "new.jsonl"], [], ["--corpus", "new.jsonl", "--mend", "-o", "set.json"]):
-        assert command( "drift", "set.json", *wrong).status == 2
+        assert command("drift", "set.json", *wrong).status == 2

@@ -104,8 +104,8 @@ def drift(
 ) -> None:
     """What became of the labels after the corpus was updated, or cut into other chunks.
 
-    Each passage is valid, moved, in several places, or orphaned; documents are there, changed or gone. The exit status
-    is 1 if a label no longer holds; with --mend, if one could not be mended.
+    Each passage is valid, moved, in several places, or orphaned; documents are there, changed, without text
+    or gone. The exit status is 1 if a label no longer holds; with --mend, if one could not be mended.
     """
     from rankgauge.errors import DataError
     from rankgauge.reports.testsets import drift_report
@@ -120,5 +120,4 @@ def drift(
     if output is not None:
         found.mended.save(output, "json" if output == "-" else None)
     show(drift_report(found), found.to_dict(), as_json, output, language)
-    gone = any(one.status == "gone" for one in found.documents)
-    ctx.exit(0 if found.unchanged or (mend and not found.lost and not gone) else 1)
+    ctx.exit(0 if found.unchanged or (mend and not found.lost and not found.lost_documents) else 1)

@@ -17,7 +17,7 @@ from rankgauge.live.asked import askable, doubts_about
 from rankgauge.live.checks import check_scoring, documents_of
 from rankgauge.live.chunked import check_documents, known_chunks, partly_chunks, with_own
 from rankgauge.live.evaluation import LiveEvaluation, RetrievalError
-from rankgauge.live.notes import doubtful_ids, id_fields, notes_on, nothing_fits, too_shallow
+from rankgauge.live.notes import doubtful_ids, id_fields, notes_on, nothing_fits, too_shallow, whole_corpus
 from rankgauge.model.run import Run
 from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.configuration import configuration_of, corpus_version
@@ -139,6 +139,7 @@ class Asking:
         if not chunked:
             live.live_notes += doubtful_ids(scored, retrieval, self.test_set)
             live.live_notes += partly_chunks(retrieval, self.test_set, documents)
+            live.live_notes += whole_corpus(scored, documents)
         live.live_notes += too_shallow(scored, retrieval.k)
         if scoring.cut is not None:
             live.whole_lists = True

@@ -10,7 +10,7 @@ from rankgauge.model.testset import TestSet
 from rankgauge.retrievers.answers import RetrievalResult
 from rankgauge.words import Note
 
-__all__ = ["doubtful_ids", "id_fields", "notes_on", "nothing_fits", "too_shallow"]
+__all__ = ["doubtful_ids", "id_fields", "notes_on", "nothing_fits", "too_shallow", "whole_corpus"]
 
 _FIELDS = 2  # that are named where no id matches
 
@@ -49,6 +49,14 @@ def too_shallow(scored: Evaluation, k: int | None) -> list[Note]:
         return []
     deeper = [str(m) for m in scored.measures if isinstance(m.at, int) and m.at > k]
     return [Note("live.shallow", {"k": k, "measures": deeper}, "warning")] if deeper else []
+
+
+def whole_corpus(scored: Evaluation, corpus: Mapping[str, str] | None) -> list[Note]:
+    """Measures whose depth takes in every document that there is."""
+    if not corpus:
+        return []
+    deep = [str(m) for m in scored.measures if isinstance(m.at, int) and m.at >= len(corpus)]
+    return [Note("live.whole_corpus", {"documents": len(corpus), "measures": deep}, "warning")] if deep else []
 
 
 def nothing_fits(retrieved: Run, scored: Evaluation, budget: float) -> list[Note]:

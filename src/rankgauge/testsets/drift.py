@@ -59,8 +59,9 @@ class DocumentDrift:
     """What became of a document that labels name."""
 
     doc: str
-    status: Literal["gone", "changed", "same", "present"]
-    """Whether it changed is known only beside the old corpus; without it, it is there or not."""
+    status: Literal["gone", "empty", "changed", "same", "present"]
+    """Whether it changed is known only beside the old corpus; without it, it is there or not. An empty one has no text
+    in the new corpus, whatever it had in the old one."""
     queries: int
     """How many queries call it relevant."""
 
@@ -101,10 +102,14 @@ class LabelDrift:
         return [one for one in self.spans if one.status in ("orphaned", "several")]
 
     @property
+    def lost_documents(self) -> list[DocumentDrift]:
+        """Documents that nothing can find by what they say: those that are gone, and those without a text."""
+        return [one for one in self.documents if one.status in ("gone", "empty")]
+
+    @property
     def unchanged(self) -> bool:
         """Whether all labels still hold."""
-        gone = any(one.status == "gone" for one in self.documents)
-        return not gone and all(one.status in ("valid", "unverified") for one in self.spans)
+        return not self.lost_documents and all(one.status in ("valid", "unverified") for one in self.spans)
 
     @property
     def notes(self) -> list[Note]:
@@ -116,6 +121,8 @@ class LabelDrift:
             notes.append(Note("spans.unverified", {"n": unverified}, "warning"))
         if gone := [one for one in self.documents if one.status == "gone"]:
             notes.append(Note("spans.documents_gone", {"n": len(gone), "doc": gone[0].doc}, "warning"))
+        if empty := [one for one in self.documents if one.status == "empty"]:
+            notes.append(Note("spans.documents_empty", {"n": len(empty), "doc": empty[0].doc}, "warning"))
         if changed := [one for one in self.documents if one.status == "changed"]:
             notes.append(Note("spans.documents_changed", {"n": len(changed), "doc": changed[0].doc}, "warning"))
         return notes
@@ -130,7 +137,7 @@ class LabelDrift:
             "changed_spans": [
                 asdict(one) for one in self.spans if one.status != "valid" or one.split or one.merged or one.chunks == 0
             ],
-            "changed_documents": [asdict(one) for one in self.documents if one.status in ("gone", "changed")],
+            "changed_documents": [asdict(one) for one in self.documents if one.status in ("gone", "empty", "changed")],
         }
 
 
@@ -250,9 +257,11 @@ def _chunked(spans: Sequence[SpanDrift], placed: PlacedChunks) -> list[SpanDrift
 def _documents(test_set: TestSet, new: Mapping[str, str], old: Mapping[str, str] | None) -> list[DocumentDrift]:
     named = Counter(doc for query in test_set for doc in query.relevant)
 
-    def status(doc: str) -> Literal["gone", "changed", "same", "present"]:
+    def status(doc: str) -> Literal["gone", "empty", "changed", "same", "present"]:
         if doc not in new:
             return "gone"
+        if not new[doc].strip():
+            return "empty"
         if old is None or doc not in old:
             return "present"
         return "same" if same_text(old[doc], new[doc]) else "changed"

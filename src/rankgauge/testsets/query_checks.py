@@ -31,6 +31,7 @@ class QueryChecks:
     def __init__(self, made: KnownItems) -> None:
         self._made = made
         self._known: dict[str, list[frozenset[str]]] = {}
+        self._keywords: dict[tuple[str, ...], list[frozenset[str]]] = {}
         self._together_asked: set[frozenset[str]] = set()
         self._streams: dict[str, str] = {}
 
@@ -43,7 +44,11 @@ class QueryChecks:
             return "long"
         if any(keys & self._made.source(doc).forbidden.keys() for doc in one.sources):
             return "forbidden"
-        if self._is_known(keys) or (len(one.sources) > 1 and frozenset(one.sources) in self._together_asked):
+        if (
+            self._is_known(keys)
+            or self._adds_no_words(one, keys)
+            or (len(one.sources) > 1 and frozenset(one.sources) in self._together_asked)
+        ):
             return "duplicate"
         if any(self._copies(one.text, words, doc) for doc in one.sources):
             return "copied"
@@ -82,12 +87,20 @@ class QueryChecks:
         if len(one.sources) > 1:
             self._together_asked.add(frozenset(one.sources))
         keys = frozenset(content_words(one.text))
+        if one.kind == "keyword":
+            self._keywords.setdefault(one.sources, []).append(keys)
         for key in keys:
             self._known.setdefault(key, []).append(keys)
 
     def _is_known(self, keys: frozenset[str]) -> bool:
         near = {other for key in keys for other in self._known.get(key, ())}
         return any(len(keys & other) >= _ALIKE * len(keys | other) for other in near)
+
+    def _adds_no_words(self, one: Candidate, keys: frozenset[str]) -> bool:
+        """Whether keywords for the same document are some of these, or these some of them: of a short document many
+        such picks could be made, and all of them ask the same."""
+        known = self._keywords.get(one.sources, ()) if one.kind == "keyword" else ()
+        return any(keys <= other or other <= keys for other in known)
 
     def _copies(self, text: str, words: Sequence[str], doc: str) -> bool:
         """Whether so many of its words, one behind the other, stand like this in the document."""
@@ -103,4 +116,3 @@ class QueryChecks:
         if stream is None:
             stream = self._streams[doc] = f" {' '.join(plain_words(self._made.terms.text(doc)))} "
         return stream
-

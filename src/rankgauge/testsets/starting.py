@@ -35,6 +35,7 @@ from rankgauge.words import Note, tell
 __all__ = ["StartedTestSet", "init_from_documents"]
 
 _DEPTH: Final = 20
+_FEW: Final = 20  # documents, of which a list of ten holds half
 _REASONS: Final = ("generated.failures", "generated.stopped_failing")
 Progress = Callable[[str, int, int], None]
 
@@ -68,6 +69,8 @@ class StartedTestSet:
     def notes(self) -> list[Note]:
         """What the test set can show, and what it cannot."""
         said = [*self.documents.notes]
+        if (n := len(self.documents.corpus)) < _FEW:
+            said.append(Note("started.few_documents", {"n": n}, "warning"))
         for name, why in self.lacking.items():
             said.append(Note("started.lacking", {"name": name, "why": why}, "warning"))
         said += self.generated.notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ __all__ = ["no_relevant", "one_relevant", "outside", "scale", "stray_grades"]
 
 _STRAY = 0.005  # share of the judgments that a grade beyond a hole of the scale may have to be a slip
 _MOSTLY = 0.8
+_FIRST, _Z = 10, 3.5  # of each list; standard errors
 _LONGEST = 10  # the greatest grade of a scale that has every number
 
 
@@ -59,9 +61,38 @@ def scale(material: Material) -> Iterator[Finding]:
     below = Counter(grade for _, _, grade in grades if grade < 0)
     if below and (material.scale is None or material.scale[0] < 0):
         items = [{"query": query, "doc": doc, "grade": grade} for query, doc, grade in grades if grade < 0]
+        if (about := _found_first(material)) is not None:  # no command: what they stand for is not known
+            yield Finding("below_zero_found", "info", items, {"grade": min(below), **about})
+            return
         zero = ",".join(f"{grade:g}=0" for grade in sorted(below))
         command = f"rankgauge testset build TESTSET --regrade={zero} -o graded.json" if len(below) <= _LONGEST else ""
         yield Finding("below_zero", "info", items, {"grade": min(below)}, command=command)
+
+
+def _found_first(material: Material) -> dict[str, Any] | None:
+    """The run that differs least, where all runs have documents of grades below 0 among their first more often than
+    relevant ones, beyond chance; within queries that have both."""
+    told: list[dict[str, Any]] = []
+    queries = [query for query in material.answerable if any(grade < 0 for grade in query.grades.values())]
+    for name, run in material.runs.items():
+        hits: tuple[list[bool], list[bool]] = ([], [])
+        for query in queries:
+            if query.id in run:
+                scores = run[query.id]
+                first = set(heapq.nlargest(_FIRST, scores, key=lambda doc: scores[doc]))
+                for doc, grade in query.grades.items():
+                    if grade:
+                        hits[grade > 0].append(doc in first)
+        below, above = hits
+        if not below or not above:
+            return None
+        shares = sum(below) / len(below), sum(above) / len(above)
+        mean = (sum(below) + sum(above)) / (len(below) + len(above))
+        error = math.sqrt(mean * (1 - mean) * (1 / len(below) + 1 / len(above)))
+        if shares[0] - shares[1] <= _Z * error:
+            return None
+        told.append({"run": name, "k": _FIRST, "share": shares[0], "share_relevant": shares[1]})
+    return min(told, key=lambda one: one["share"] - one["share_relevant"]) if told else None
 
 
 def outside(grades: list[tuple[str, str, float]], bounds: tuple[float, float]) -> list[dict[str, Any]]:

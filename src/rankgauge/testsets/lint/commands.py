@@ -26,7 +26,6 @@ _BUILD: Final = "rankgauge testset build TESTSET"
 _COMMANDS: Final[Mapping[str, str]] = {
     "missing_documents": _DRIFT,
     "empty_documents": _DRIFT,
-    "hopeless": _DRIFT,
     "leaked_queries": _SPLIT,
     "near_leaked": _SPLIT,
     "copied_words": _HARDER,
