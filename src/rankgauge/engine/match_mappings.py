@@ -78,8 +78,7 @@ def numbers_of(
     if any(map(contains, lists, repeat(""))):
         query = next(query for query, docs in zip(queries, lists, strict=True) if "" in docs)
         raise DataError(f"{name}: query {query!r} holds a document with an empty id")
-    # NumPy would read numbers in texts. Where some are texts mostly all are, and to look at all would cost as much as to
-    # score them.
+    # NumPy would read numbers in texts. Where some are texts mostly all are; to look at all would cost much.
     first = map(next, map(iter, filter(None, map(methodcaller("values"), islice(lists, _LOOKED_AT)))))
     if any(issubclass(kind, _TEXT) for kind in {*map(type, first)}):
         raise _bad_number(queries, lists, what, name)
