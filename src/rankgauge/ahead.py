@@ -66,8 +66,10 @@ def begin_matching(qrels: str, run: str, rules: Rules) -> None:
     if module is None or judged is None or listed is None or os.name != "posix":
         return
     if _size(judged) <= _MOST_JUDGMENTS and _size(listed) <= _MOST_RUN:
-        _begun = _Matching(module, (qrels, run), (judged, listed), rules)
-        _begun.start()
+        matching = _Matching(module, (qrels, run), (judged, listed), rules)
+        with suppress(RuntimeError):  # no more threads: then it is done without
+            matching.start()
+            _begun = matching
 
 
 def begun_judgments(path: str) -> tuple[bytes, Any] | None:

@@ -128,6 +128,19 @@ def test_only_ordinary_files_are_begun(
     assert ahead._begun is None, "it may have to be sorted first"
 
 
+def test_no_more_threads(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was not begun is not waited for."""
+
+    def refuse(thread: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ahead._Matching, "start", refuse)
+        ahead.begin_matching(str(files[0]), str(files[1]), TREC)
+    assert ahead._begun is None
+    assert matched(files, Contract()).ranked.above.tolist() == [1, 2, 0]
+
+
 def test_the_command_line_begins_it(files: tuple[Path, Path]) -> None:
     """And leaves the environment as it was."""
     code = (
